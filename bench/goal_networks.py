@@ -20,7 +20,7 @@ IMAGE = (1, 3, 224, 224)
 BUILT_IN = {name: name for name in (
     "resnet50", "mobilenet_v2", "mobilenet_v3_large", "efficientnet_b0", "efficientnet_v2_s", "convnext_tiny", "swin_t",
     "vit_b_16", "deeplabv3_resnet50", "bert_base", "minilm", "gpt2", "qwen2_0_5b", "whisper_tiny_encoder",
-    "whisper_tiny_decoder", "unet", "bilstm")}
+    "whisper_base_encoder", "whisper_small_encoder", "whisper_tiny_decoder", "unet", "bilstm")}
 
 
 def torchvision_model(name, shape=IMAGE, **options):
@@ -30,13 +30,6 @@ def torchvision_model(name, shape=IMAGE, **options):
 
 def segmentation_model(name):
     return torchvision_model(name, weights_backbone=None)
-
-
-def whisper_encoder(width, layers, heads):
-    from transformers import WhisperConfig
-    from transformers.models.whisper.modeling_whisper import WhisperEncoder
-    config = WhisperConfig(d_model=width, encoder_layers=layers, encoder_attention_heads=heads, encoder_ffn_dim=4 * width)
-    return WhisperEncoder(config), (1, 80, 3000)
 
 
 def segformer_b0():
@@ -57,8 +50,6 @@ FROM_TORCH = {
     "resnext50": lambda: torchvision_model("resnext50_32x4d"),
     "deeplabv3_mobilenet_v3": lambda: segmentation_model("deeplabv3_mobilenet_v3_large"),
     "lraspp": lambda: segmentation_model("lraspp_mobilenet_v3_large"),
-    "whisper_base_encoder": lambda: whisper_encoder(512, 6, 8),
-    "whisper_small_encoder": lambda: whisper_encoder(768, 12, 12),
     "segformer_b0": segformer_b0,
     "detr_r50": detr_r50,
 }

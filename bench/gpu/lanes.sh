@@ -3,8 +3,9 @@
 #
 #   bench/gpu/lanes.sh INSTALL OUTPUT < SWEEPS
 #
-# A sweep a line: MODEL PRECISIONS BATCHES BACKENDS, lists with commas: resnet50 fp32,tf32 8,32 hone,torch-graph. They are taken in
-# this order, the next one by the GPU that is free first. LIMIT: seconds after which none begins (3600); what did not run,
+# A sweep a line: MODEL PRECISIONS BATCHES BACKENDS [OPTION...], lists with commas: resnet50 fp32,tf32 8,32 hone,torch-graph. They are
+# taken in this order, the next one by the GPU that is free first; # begins a comment. goal_sweeps.txt has those of the networks
+# that docs/PERFORMANCE.md has goals for. LIMIT: seconds after which none begins (3600); what did not run,
 # or was cut off, stands in OUTPUT/left.txt, as such lines. DURATION: of a configuration (1).
 # INSTALL, and how to keep what is measured, as for visit.sh. hone judges a run on a GPU by the cores that it may use, so that the
 # others do not make it INVALID.
@@ -19,17 +20,19 @@ export install output order cores=$(($(wc -w <<<"$order") / gpus)) end=$(($(date
 sweep() {
   local own left=$((end - $(date +%s)))
   own=$(cut -d' ' -f$((LANE * cores + 1))-$(((LANE + 1) * cores)) <<<"$order" | tr ' ' ,)
-  local log=$output/$1-${2//,/-}-${3//,/-}.log
+  local name=$* log
+  log=$output/$(tr -c 'a-zA-Z0-9_.\n' - <<<"${name//[\*]/}").log
   if [ "$left" -le 0 ]; then
     echo "$*" >>"$output/left.txt"
     return
   fi
+  local begin=$SECONDS
   CUDA_VISIBLE_DEVICES=$LANE timeout "$left" taskset -c "$own" "$install/bin/hone" bench "$1" --device cuda \
-    --precisions ${2//,/ } --batches ${3//,/ } --backends "$4" --duration "${DURATION:-1}" -o "$output" >"$log" 2>&1
+    --precisions ${2//,/ } --batches ${3//,/ } --backends "$4" "${@:5}" --duration "${DURATION:-1}" -o "$output" >"$log" 2>&1
   local code=$?
   [ "$code" -eq 0 ] || echo "$*" >>"$output/left.txt"
-  printf 'GPU %d, %s: exit %d\n' "$LANE" "$*" "$code"
+  printf 'GPU %d, %s: exit %d after %d s\n' "$LANE" "$*" "$code" "$((SECONDS - begin))"
   grep -E "^(model|$1) |^INVALID .* hone " "$log"
 }
 export -f sweep
-xargs -L 1 -P "$gpus" --process-slot-var=LANE bash -c 'sweep "$@"' _
+grep -v '^ *#' | xargs -L 1 -P "$gpus" --process-slot-var=LANE bash -c 'sweep "$@"' _

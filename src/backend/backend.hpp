@@ -32,6 +32,11 @@ struct LoadOptions {
   std::map<std::string, tensor::Shape> input_shapes;
   /// Whether it is never run with others, so that the shapes may decide what else depends on them.
   bool only_these_shapes = false;
+  /// Outputs that are caches of the next run, as engine::parse_carries() has it, and how many tokens the new
+  /// ones see, themselves included. A backend may keep such caches where it computes; 0: they count for
+  /// nothing.
+  std::vector<std::string> bind;
+  int64_t context = 0;
   /// Whether what was timed is looked up in, and kept in, the user's timing cache.
   bool timing_cache = true;
 };

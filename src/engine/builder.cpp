@@ -132,14 +132,15 @@ std::map<std::string, int64_t> largest_sizes(const graph::Graph& graph,
 }
 
 /// The graph after its passes. Shapes that are the only ones decide conditions and make constants of what is
-/// computed from them; but where large batches run in groups, the batch has to stay open.
+/// computed from them; but where the device runs large batches in groups, the batch has to stay open.
 graph::Graph optimised(const graph::Graph& graph, const std::map<std::string, Shape>& shapes,
-                       const transform::PassOptions& passes, Engine& engine) {
+                       const transform::PassOptions& passes, const Device& device, Engine& engine) {
   graph::Graph open = graph;
   const transform::Summary bounded = transform::bounded_slices(open, largest_sizes(graph, engine.shapes));
   engine.passes = transform::optimize(open, passes);
   if (bounded.changes > 0) engine.passes.insert(engine.passes.begin(), bounded);
-  if (!is_fixed(engine.shapes) || is_bound(graph) || splits_by_batch(open)) return open;
+  if (!is_fixed(engine.shapes) || is_bound(graph)) return open;
+  if (device.splits_batches() && splits_by_batch(open)) return open;
   graph::Graph bound = graph::with_input_shapes(graph, shapes);
   engine.passes = transform::optimize(bound, passes);
   return bound;
@@ -171,7 +172,7 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
   const transform::PassOptions passes{
       .disabled = options.disabled_passes,
       .requested = device.passes(options.precision, usual_images(engine->shapes))};
-  graph::Graph result = optimised(graph, shapes, passes, *engine);
+  graph::Graph result = optimised(graph, shapes, passes, device, *engine);
   UniqueNames().make(result);
   engine->graph = std::make_shared<const graph::Graph>(std::move(result));
 

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "tensor/saturate.hpp"
 #include "transform/fixed_caches.hpp"
 
 namespace hone::engine {
@@ -76,11 +77,11 @@ TensorView view_at(const Device& device, DType dtype, const Shape& shape) {
   return view;
 }
 
-void upload(const Device& device, const Tensor& from, const TensorView& to, const tensor::Queue* queue) {
+void copy_there(const Device& device, const Tensor& from, const TensorView& to, const tensor::Queue* queue) {
   if (from.byte_size() > 0) device.copy(tensor::view_of(from).buffer, to.buffer, queue);
 }
 
-Tensor download(const Device& device, const TensorView& from, const tensor::Queue* queue) {
+Tensor copy_here(const Device& device, const TensorView& from, const tensor::Queue* queue) {
   Tensor result(from.dtype, from.shape);
   if (result.byte_size() == 0) return result;
   Buffer source = from.buffer;
@@ -89,10 +90,26 @@ Tensor download(const Device& device, const TensorView& from, const tensor::Queu
   return result;
 }
 
+/// The first tokens along the axis, of tensors that differ there alone.
+void copy_tokens(const Tensor& from, Tensor& to, size_t axis, int64_t tokens) {
+  const auto bytes_of = [&](const Shape& shape) {
+    return tensor::element_count(std::span(shape).subspan(axis + 1)) *
+           static_cast<int64_t>(tensor::dtype_size(from.dtype()));
+  };
+  const auto row = static_cast<size_t>(bytes_of(from.shape()) * tokens);
+  const int64_t rows = tensor::element_count(std::span(from.shape()).first(axis));
+  for (int64_t i = 0; i < rows && row > 0; ++i) {
+    const auto at = [&](const Shape& shape) {
+      return static_cast<size_t>(i * shape[axis] * bytes_of(shape));
+    };
+    std::memcpy(to.mutable_bytes() + at(to.shape()), from.bytes() + at(from.shape()), row);
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const Graph> with_fixed_caches(const Graph& graph, std::span<const std::string> bind,
-                                               int64_t capacity,
+                                               int64_t capacity, tensor::DType stored,
                                                std::map<std::string, std::string>* metadata) {
   std::vector<transform::CacheEnds> ends;
   std::vector<std::string> lines;
@@ -105,6 +122,7 @@ std::shared_ptr<const Graph> with_fixed_caches(const Graph& graph, std::span<con
   if (const Refusal refusal = transform::fix_caches(*fixed, ends, capacity))
     fail_bad_input("the caches cannot have a fixed capacity: {}; build without --bind, and bind when running",
                    refusal.text());
+  if (stored != DType::kFloat32) transform::store_caches_as(*fixed, ends, stored);
   (*metadata)[kBound] = fmt::format("{}", fmt::join(lines, "\n"));
   (*metadata)[kCapacity] = std::to_string(capacity);
   return fixed;
@@ -140,12 +158,15 @@ std::optional<FixedCaches> fixed_caches_of(const Engine& engine) {
   const TensorType& type = graph.value(graph.inputs[*length]).type;
   require(type.dtype == DType::kInt64 && type.ranked() && type.dims->size() == 1 && (*type.dims)[0].is(1),
           "inputs");
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    const TensorType& input = graph.value(graph.inputs[i]).type;
-    for (size_t d = 1; input.ranked() && d < input.dims->size(); ++d) {
-      if ((*input.dims)[d].known() || result.tokens_axis != 0) continue;
-      result.tokens_input = i;
-      result.tokens_axis = d;
+  // Of an engine for one shape no dimension is open: tokens lie along the one behind the batch.
+  for (const bool open : {true, false}) {
+    for (size_t i = 0; i < graph.inputs.size(); ++i) {
+      const TensorType& input = graph.value(graph.inputs[i]).type;
+      for (size_t d = 1; input.ranked() && d < input.dims->size(); ++d) {
+        if ((open && (*input.dims)[d].known()) || result.tokens_axis != 0 || taken.contains(i)) continue;
+        result.tokens_input = i;
+        result.tokens_axis = d;
+      }
     }
   }
   require(result.tokens_axis != 0, "inputs");
@@ -179,6 +200,14 @@ bool FixedCacheRuns::is_cache_output(size_t output) const {
 }
 
 std::vector<Tensor> FixedCacheRuns::run(std::span<const Tensor> inputs) {
+  upload(inputs);
+  execute();
+  std::vector<Tensor> outputs = download();
+  advance();
+  return outputs;
+}
+
+void FixedCacheRuns::upload(std::span<const Tensor> inputs) {
   const Graph& graph = *loaded_->engine().graph;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const graph::Value& value = graph.value(graph.inputs[i]);
@@ -205,22 +234,82 @@ std::vector<Tensor> FixedCacheRuns::run(std::span<const Tensor> inputs) {
   const Device& device = loaded_->device();
   Bound& bound = bound_for(inputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!is_own_input(i)) upload(device, inputs[i], bound.inputs[i], queue_.get());
+    if (!is_own_input(i)) copy_there(device, inputs[i], bound.inputs[i], queue_.get());
   }
   const Tensor length = Tensor::of<int64_t>({length_}, {1});
-  upload(device, length, length_view_, queue_.get());
-  context_.run(*bound.binding, queue_.get());
+  copy_there(device, length, length_view_, queue_.get());
+  synchronize();
+  current_ = &bound;
+  fresh_ = fresh;
+}
+
+void FixedCacheRuns::execute() {
+  context_.run(*current_->binding, queue_.get());
+  synchronize();
+}
+
+std::vector<Tensor> FixedCacheRuns::download() const {
   std::vector<Tensor> outputs;
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+  for (size_t i = 0; i < loaded_->engine().graph->outputs.size(); ++i) {
     if (is_cache_output(i)) {
       outputs.emplace_back();
     } else {
-      outputs.push_back(download(device, bound.binding->outputs()[i], queue_.get()));
+      outputs.push_back(copy_here(loaded_->device(), current_->binding->outputs()[i], queue_.get()));
     }
   }
-  if (queue_ != nullptr) queue_->synchronize();
-  length_ += fresh;
+  synchronize();
   return outputs;
+}
+
+FixedCacheRuns::Filling FixedCacheRuns::prepare(std::span<const Tensor> inputs) const {
+  const Graph& graph = *loaded_->engine().graph;
+  Filling filling;
+  for (const Carry& cache : caches_.caches) {
+    const graph::Value& value = graph.value(graph.inputs[cache.input]);
+    const Tensor& given = inputs[cache.input];
+    const int64_t length =
+        given.rank() > static_cast<int64_t>(caches_.axis) ? given.shape()[caches_.axis] : -1;
+    if (given.dtype() != DType::kFloat32 || length < 0 || length > caches_.capacity ||
+        (!filling.caches.empty() && (length != filling.length || given.shape()[0] != filling.batch)))
+      fail_bad_input("input '{}' is no cache of {} tokens at most: it has shape {}", value.name,
+                     caches_.capacity, tensor::shape_text(given.shape()));
+    filling.length = length;
+    filling.batch = given.shape()[0];
+    Shape shape = given.shape();
+    shape[caches_.axis] = caches_.capacity;
+    // What no token has written is read too, and must be no infinity.
+    Tensor whole(value.type.dtype, shape);
+    if (whole.byte_size() > 0) std::memset(whole.mutable_bytes(), 0, whole.byte_size());
+    copy_tokens(value.type.dtype == DType::kFloat32 ? given : tensor::saturated(given, value.type.dtype),
+                whole, caches_.axis, length);
+    filling.caches.push_back(std::move(whole));
+  }
+  return filling;
+}
+
+void FixedCacheRuns::fill(const Filling& filling) {
+  if (filling.batch != batch_) make_caches(filling.batch);
+  for (size_t k = 0; k < memory_.size(); ++k)
+    copy_there(loaded_->device(), filling.caches[k], memory_[k], queue_.get());
+  synchronize();
+  length_ = filling.length;
+}
+
+Tensor FixedCacheRuns::cache(size_t output) const {
+  const auto found = std::find_if(caches_.caches.begin(), caches_.caches.end(),
+                                  [&](const Carry& cache) { return cache.output == output; });
+  const Tensor whole = copy_here(loaded_->device(),
+                                 memory_[static_cast<size_t>(found - caches_.caches.begin())], queue_.get());
+  synchronize();
+  Shape shape = whole.shape();
+  shape[caches_.axis] = length_ + fresh_;
+  Tensor result(whole.dtype(), shape);
+  copy_tokens(whole, result, caches_.axis, length_ + fresh_);
+  return result.dtype() == DType::kFloat32 ? result : result.cast(DType::kFloat32);
+}
+
+void FixedCacheRuns::synchronize() const {
+  if (queue_ != nullptr) queue_->synchronize();
 }
 
 void FixedCacheRuns::reset() {
@@ -232,6 +321,7 @@ void FixedCacheRuns::make_caches(int64_t batch) {
   const Graph& graph = *loaded_->engine().graph;
   const Device& device = loaded_->device();
   bound_.clear();
+  current_ = nullptr;
   memory_.clear();
   for (const Carry& cache : caches_.caches) {
     const graph::Value& value = graph.value(graph.inputs[cache.input]);
@@ -241,8 +331,8 @@ void FixedCacheRuns::make_caches(int64_t batch) {
     Tensor zeros(value.type.dtype, shape);
     if (zeros.byte_size() > 0) std::memset(zeros.mutable_bytes(), 0, zeros.byte_size());
     memory_.push_back(view_at(device, value.type.dtype, shape));
-    upload(device, zeros, memory_.back(), queue_.get());
-    if (queue_ != nullptr) queue_->synchronize();
+    copy_there(device, zeros, memory_.back(), queue_.get());
+    synchronize();
   }
   length_view_ = view_at(device, DType::kInt64, {1});
   batch_ = batch;

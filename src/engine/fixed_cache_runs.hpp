@@ -27,10 +27,12 @@ struct FixedCaches {
   size_t tokens_axis = 0;
 };
 
-/// Gives the caches of a model, by texts as parse_carries() has them, this capacity, and says so in the
-/// metadata. Usage error for texts that fit nothing, bad input for a model whose caches cannot have one.
+/// Gives the caches of a model, by texts as parse_carries() has them, this capacity and this type, which is
+/// float32 or narrower, and says so in the metadata. Usage error for texts that fit nothing, bad input for a
+/// model whose caches cannot have one.
 std::shared_ptr<const graph::Graph> with_fixed_caches(const graph::Graph& graph,
                                                       std::span<const std::string> bind, int64_t capacity,
+                                                      tensor::DType stored,
                                                       std::map<std::string, std::string>* metadata);
 
 /// What the metadata of the engine say; nothing where its caches are none. Bad input where they do not fit
@@ -51,6 +53,26 @@ class FixedCacheRuns {
   /// on the host, caches without a value. Copies no cache. Bad input, and nothing done, when the caches have
   /// no room for the tokens, or when the batch is another one than before.
   std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs);
+  /// run() in three parts. execute() may be repeated: it appends the same tokens at the same places.
+  void upload(std::span<const tensor::Tensor> inputs);
+  void execute();
+  std::vector<tensor::Tensor> download() const;
+  /// The tokens of the last execution count as there.
+  void advance() { length_ += fresh_; }
+
+  /// The caches of tokens that were computed elsewhere, ready for fill(): of all inputs in graph order those
+  /// of its own caches, each float32 as long as it is. Bad input for more tokens than the capacity, and for
+  /// caches of different lengths.
+  struct Filling {
+    std::vector<tensor::Tensor> caches;
+    int64_t batch = 0;
+    int64_t length = 0;
+  };
+  Filling prepare(std::span<const tensor::Tensor> inputs) const;
+  void fill(const Filling& filling);
+  /// A cache, by its output, as it is after the last execution: float32 and as long as it is.
+  tensor::Tensor cache(size_t output) const;
+
   /// Forgets all tokens; the next run begins with caches of zeros.
   void reset();
   int64_t length() const { return length_; }
@@ -64,6 +86,7 @@ class FixedCacheRuns {
   static constexpr int64_t kNoBatch = -1;
 
   void make_caches(int64_t batch);
+  void synchronize() const;
   Bound& bound_for(std::span<const tensor::Tensor> inputs);
 
   std::shared_ptr<LoadedEngine> loaded_;
@@ -75,7 +98,10 @@ class FixedCacheRuns {
   std::vector<tensor::TensorView> memory_;
   tensor::TensorView length_view_;
   std::vector<std::unique_ptr<Bound>> bound_;
+  /// That of the last upload.
+  Bound* current_ = nullptr;
   int64_t length_ = 0;
+  int64_t fresh_ = 0;
 };
 
 }  // namespace hone::engine

@@ -462,4 +462,31 @@ Refusal fix_caches(Graph& graph, std::span<const CacheEnds> caches, int64_t capa
   }
 }
 
+void store_caches_as(Graph& graph, std::span<const CacheEnds> caches, tensor::DType dtype) {
+  const auto cast = [&](const std::string& name, ValueId from, ValueId to) {
+    const auto type = static_cast<int64_t>(graph.value(to).type.dtype);
+    Node node{name, "Cast", with("to", type), {from}, {to}, {name}};
+    graph::complete_node(node);
+    return node;
+  };
+  std::vector<Node> reads;
+  for (const CacheEnds& ends : caches) {
+    const ValueId input = graph.inputs[ends.input];
+    const graph::TensorType type = graph.value(input).type;
+    const ValueId wide = graph.add_value(graph.value(input).name + ".read", type);
+    for (Node& node : graph.nodes) std::replace(node.inputs.begin(), node.inputs.end(), input, wide);
+    graph.value(input).type.dtype = dtype;
+    reads.push_back(cast(graph.value(wide).name, input, wide));
+    const ValueId made = graph.outputs[ends.output];
+    const std::string name = graph.value(made).name;
+    graph.value(made).name = name + ".made";
+    const ValueId output = graph.add_value(name, graph.value(made).type);
+    graph.value(output).type.dtype = dtype;
+    graph.add_node(cast(name, made, output));
+    graph.outputs[ends.output] = output;
+  }
+  graph.nodes.insert(graph.nodes.begin(), reads.begin(), reads.end());
+  graph::verify(graph, "choosing a type for caches");
+}
+
 }  // namespace hone::transform

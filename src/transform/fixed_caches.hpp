@@ -31,4 +31,8 @@ inline constexpr std::string_view kCacheLength = "cache_length";
 /// where something is computed from all tokens of which it is not known that the missing ones do not matter.
 Refusal fix_caches(graph::Graph& graph, std::span<const CacheEnds> caches, int64_t capacity);
 
+/// Makes the caches, which are float32, inputs and outputs of that type: what the graph reads and makes of
+/// them is cast. An engine that keeps values in this type then keeps its caches so, too.
+void store_caches_as(graph::Graph& graph, std::span<const CacheEnds> caches, tensor::DType dtype);
+
 }  // namespace hone::transform

@@ -51,19 +51,20 @@ graph (%x: float32[batch, new, 4], %past.key: float32[batch, past, 4], %past.val
 
 const std::vector<std::string> kBind = {"past.*=present.*"};
 
-std::shared_ptr<Engine> build(std::map<std::string, std::string> metadata = {}) {
+std::shared_ptr<Engine> build(std::map<std::string, std::string> metadata = {},
+                              DType stored = DType::kFloat32) {
   graph::Graph graph = graph::parse_graph(kHead);
   graph.sort_topologically();
   graph::infer_types(graph);
   BuildOptions options;
   options.optimization_level = 0;
-  const auto fixed = with_fixed_caches(graph, kBind, 16, &options.metadata);
+  const auto fixed = with_fixed_caches(graph, kBind, 16, stored, &options.metadata);
   for (const auto& [key, value] : metadata) options.metadata[key] = value;
   return build_engine(*fixed, device::cpu::cpu_device(), options);
 }
 
-FixedCacheRuns make_runs() {
-  const auto engine = build();
+FixedCacheRuns make_runs(DType stored = DType::kFloat32) {
+  const auto engine = build({}, stored);
   return FixedCacheRuns(std::make_shared<LoadedEngine>(engine, device::cpu::cpu_device(), 1),
                         *fixed_caches_of(*engine));
 }
@@ -103,6 +104,67 @@ TEST(FixedCacheRuns, ANewSequenceSeesNothingOfTheOneBefore) {
   runs.reset();
   EXPECT_EQ(runs.length(), 0);
   EXPECT_LE(test::relative_error(runs.run(given)[0], expected), 0);
+}
+
+/// The first tokens of two caches that grow, and what a run makes of the last one.
+struct Grown {
+  Tensor first;
+  Tensor last;
+  std::vector<Tensor> outputs;
+};
+
+Grown grow(DType stored) {
+  FixedCacheRuns runs = make_runs(stored);
+  Grown grown{test::random_tensor({1, 5, 4}, 1), test::random_tensor({1, 1, 4}, 2), {}};
+  runs.run(tokens(grown.first));
+  grown.outputs = runs.run(tokens(grown.last));
+  return grown;
+}
+
+TEST(FixedCacheRuns, GoOnFromCachesThatSomebodyElseMade) {
+  const Grown grown = grow(DType::kFloat32);
+  FixedCacheRuns runs = make_runs();
+  const std::vector<Tensor> inputs{grown.last, grown.first, grown.first, Tensor()};
+  runs.fill(runs.prepare(inputs));
+  EXPECT_EQ(runs.length(), 5);
+  runs.upload(inputs);
+  for (int turn = 0; turn < 2; ++turn) {
+    runs.execute();
+    EXPECT_LE(test::relative_error(runs.download()[0], grown.outputs[0]), 0) << "of turn " << turn;
+  }
+  EXPECT_EQ(runs.length(), 5) << "the turns are one run";
+  const Tensor cache = runs.cache(1);
+  EXPECT_EQ(cache.shape(), (tensor::Shape{1, 6, 4}));
+  EXPECT_EQ(cache.values<float>()[19], grown.first.values<float>()[19]);
+  EXPECT_EQ(cache.values<float>()[20], grown.last.values<float>()[0]);
+  runs.advance();
+  EXPECT_EQ(runs.length(), 6);
+}
+
+TEST(FixedCacheRuns, RefuseCachesThatDoNotFit) {
+  const FixedCacheRuns runs = make_runs();
+  const Tensor token(DType::kFloat32, {1, 1, 4});
+  EXPECT_EQ(bad_input([&] {
+              runs.prepare(std::vector<Tensor>{token, Tensor(DType::kFloat32, {1, 17, 4}),
+                                               Tensor(DType::kFloat32, {1, 17, 4}), Tensor()});
+            }),
+            "input 'past.key' is no cache of 16 tokens at most: it has shape 1x17x4");
+  EXPECT_EQ(bad_input([&] {
+              runs.prepare(std::vector<Tensor>{token, Tensor(DType::kFloat32, {1, 3, 4}),
+                                               Tensor(DType::kFloat32, {1, 2, 4}), Tensor()});
+            }),
+            "input 'past.value' is no cache of 16 tokens at most: it has shape 1x2x4");
+}
+
+TEST(FixedCacheRuns, CachesOf16BitsHoldWhatTheyCan) {
+  const auto engine = build({}, DType::kFloat16);
+  EXPECT_EQ(engine->graph->value(engine->graph->inputs[1]).type.text(), "float16[batchx16x4]");
+  EXPECT_EQ(engine->graph->value(engine->graph->outputs[1]).name, "present.key");
+  const Grown exact = grow(DType::kFloat32);
+  const Grown narrow = grow(DType::kFloat16);
+  const double error = test::relative_error(narrow.outputs[0], exact.outputs[0]);
+  EXPECT_GT(error, 0);
+  EXPECT_LT(error, 1.0 / 1024);  // half has 11 bits
 }
 
 TEST(FixedCacheRuns, MetadataThatNameNoCachesAreRefused) {

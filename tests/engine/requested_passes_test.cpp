@@ -108,6 +108,20 @@ TEST(RequestedPasses, LeaveBatchesThatCanBeSplit) {
   EXPECT_TRUE(splits_by_batch(*build(projected_block(), device)->graph));
 }
 
+/// Where batches are not split, what follows from the only batch is computed beforehand.
+TEST(RequestedPasses, KnowTheOnlyBatchOfAnEngine) {
+  test::GraphBuilder b;
+  const auto x = b.input("x", {test::Dim::symbol("N"), 4});
+  const graph::Graph graph = b.finish({b.node("Expand", {b.random({1, 4}), b.node("Shape", {x})})});
+  FakeDevice device({}, false);
+  BuildOptions options;
+  options.optimization_level = 0;
+  options.shapes["x"] = {{3, 4}, {3, 4}, {3, 4}};
+  EXPECT_EQ(operators(*build_engine(graph, device, options)), "Identity") << "of a constant";
+  options.shapes["x"] = {{1, 4}, {3, 4}, {8, 4}};
+  EXPECT_EQ(operators(*build_engine(graph, device, options)), "Shape Expand");
+}
+
 void expect_runs_and_is_saved(const graph::Graph& graph, const std::string& structure) {
   FakeDevice device({}, false);
   device.requested_passes = kPasses;

@@ -1,4 +1,4 @@
-"""A compiled network with its inputs at fixed addresses."""
+"""A compiled or captured network with its inputs at fixed addresses."""
 import torch
 
 import weights
@@ -8,11 +8,15 @@ TYPES = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "b
 PRECISIONS = {"cpu": ("fp32", "bf16"), "cuda": ("fp32", "tf32", "fp16", "bf16")}
 # The first run compiles, the second records a CUDA graph, from the third on it is replayed.
 WARM_UP_RUNS = 3
+#: What is no mode of torch.compile: the eager network in one CUDA graph.
+CAPTURED = "captured"
 
 
 class Network:
     def __init__(self, request, mode, inputs):
+        """`inputs`: {name: tensor}, in the order of the network's parameters."""
         self.mode = mode
+        self.names = list(inputs)
         self.frozen = mode == "max-autotune"
         self.precision = request["precision"]
         self.device = find_device(request["device"], self.precision)
@@ -27,7 +31,21 @@ class Network:
             network = network.to(memory_format=torch.channels_last)
         self.weight_bytes = sum(tensor.numel() * tensor.element_size()
                                 for tensor in [*network.parameters(), *network.buffers()])
-        self.inputs = [self.place(torch.zeros_like(tensor)) for tensor in inputs]
+        # Masks say that everything is there: of tokens that are all masked nothing can be computed.
+        self.inputs = [self.place(torch.ones_like(tensor) if name == "attention_mask" else torch.zeros_like(tensor))
+                       for name, tensor in inputs.items()]
+        if mode == CAPTURED:
+            self.replay = self.capture(network)
+        else:
+            self.compile(network)
+        self.output = None
+        # On zeros, so that a network that kept its first input would be seen to be wrong.
+        for _ in range(WARM_UP_RUNS):
+            self.execute()
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+    def compile(self, network):
         if not self.frozen:
             from torch import _dynamo
 
@@ -35,13 +53,30 @@ class Network:
                 # Else every replay of the CUDA graph would begin with a copy of the input. Freezing would take it for
                 # a constant.
                 _dynamo.mark_static_address(tensor)
-        self.compiled = torch.compile(network, mode=mode, fullgraph=True, dynamic=False)
-        self.output = None
-        # On zeros, so that a network that kept its first input would be seen to be wrong.
-        for _ in range(WARM_UP_RUNS):
-            self.execute()
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
+        compiled = torch.compile(network, mode=self.mode, dynamic=False)
+        named = dict(zip(self.names, self.inputs)) if len(self.inputs) > 1 else None
+        self.replay = lambda: compiled(**named) if named else compiled(*self.inputs)
+
+    def capture(self, network):
+        if self.device.type != "cuda":
+            raise WorkerError("environment", "a CUDA graph takes a GPU")
+        named = dict(zip(self.names, self.inputs)) if len(self.inputs) > 1 else None
+        run = (lambda: network(**named)) if named else (lambda: network(*self.inputs))
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side), torch.no_grad():
+            for _ in range(WARM_UP_RUNS):
+                run()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph), torch.no_grad():
+            result = run()
+
+        def replay():
+            graph.replay()
+            return result
+
+        return replay
 
     def use_settings(self):
         tf32 = self.precision == "tf32"
@@ -57,6 +92,8 @@ class Network:
     def place(self, tensor):
         image = self.channels_last and tensor.dim() == 4
         there = tensor.to(self.device)
+        if not tensor.is_floating_point():
+            return there
         return there.to(TYPES[self.precision], memory_format=torch.channels_last if image else torch.preserve_format)
 
     def synchronize(self):
@@ -75,7 +112,7 @@ class Network:
         # The last output lies in the graph's own memory, which the next run writes to.
         self.output = None
         with torch.no_grad():
-            self.output = self.compiled(*self.inputs)
+            self.output = self.replay()
 
     def execute(self):
         self.launch()
@@ -84,7 +121,11 @@ class Network:
     def run(self, inputs):
         self.upload(inputs)
         self.execute()
-        return [self.output.float().cpu()]
+        return [value.float().cpu() for value in self.outputs()]
+
+    def outputs(self):
+        """Of the last run, as they lie on the device."""
+        return [self.output] if isinstance(self.output, torch.Tensor) else list(self.output)
 
     def memory(self):
         if self.device.type == "cpu":
@@ -93,7 +134,8 @@ class Network:
         return {"weights": self.weight_bytes, "activations": max(0, held - self.weight_bytes)}
 
     def notes(self):
-        notes = [f"torch.compile, mode {self.mode}" + (", frozen weights" if self.frozen else "")]
+        way = "PyTorch's own kernels in one CUDA graph" if self.mode == CAPTURED else f"torch.compile, mode {self.mode}"
+        notes = [way + (", frozen weights" if self.frozen else "")]
         if self.device.type == "cuda":
             layout = "channels-last" if self.channels_last else "NCHW"
             notes.append("without data transfers, inputs lie on the device as the run takes them "

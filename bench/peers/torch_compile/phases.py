@@ -51,9 +51,14 @@ def time_phases(network, inputs, evict):
     network.launch()
     times["enqueue_ms"] = 1e3 * (time.perf_counter() - start)
     network.synchronize()
-    result = network.output.float()
-    host = torch.empty_like(result, device="cpu").pin_memory()
-    times["d2h_ms"] = device_ms(lambda: host.copy_(result, non_blocking=True))
+    results = [value.float() for value in network.outputs()]
+    hosts = [torch.empty_like(value, device="cpu").pin_memory() for value in results]
+
+    def copy_outputs():
+        for host, result in zip(hosts, results):
+            host.copy_(result, non_blocking=True)
+
+    times["d2h_ms"] = device_ms(copy_outputs)
     return times
 
 

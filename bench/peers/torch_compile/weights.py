@@ -1,11 +1,12 @@
-"""A network of torchvision with the weights of an ONNX file that hone wrote.
+"""A network of torchvision, of transformers or of our own with the weights of an ONNX file that hone wrote.
 
-hone's built-in architectures have torchvision's names: the file's graph is named after the architecture, and its
-initializers after torchvision's parameters. So the initializers are a state_dict. They are read here from the file's
+hone's built-in architectures have the names of those packages: the file's graph is named after the architecture, and
+its initializers after the parameters. So the initializers are a state_dict. They are read here from the file's
 protobuf messages, without a package for ONNX; field numbers are those of onnx.proto.
 """
 import pathlib
 
+import definitions
 from failure import WorkerError
 
 MODEL_GRAPH = 7
@@ -98,26 +99,32 @@ def read_onnx(path):
 
 def build(path):
     """The network in evaluation mode."""
+    name, tensors = read_onnx(path)
+    network = definitions.make(name)
+    if network is None:
+        network = torchvision_network(name)
+    state = network.state_dict()
+    for key in state:
+        if not state[key].is_floating_point():
+            continue  # counts and tables of places, which the definition makes
+        if key not in tensors or tensors[key].shape != state[key].shape:
+            raise WorkerError("bad input", f"the ONNX file has no initializer '{key}' of shape {list(state[key].shape)}, as "
+                                           f"the network {name} has")
+        state[key] = tensors[key]
+    # A weight that the network does not know would mean another network; scalars and tables of the graph have no such names.
+    for key in tensors:
+        if key not in state and key.endswith((".weight", ".bias")):
+            raise WorkerError("bad input", f"the network {name} has no parameter '{key}', which the ONNX file has")
+    network.load_state_dict(state)
+    return network
+
+
+def torchvision_network(name):
     try:
         import torchvision
     except ImportError as error:
         raise WorkerError("environment", f"the Python package torchvision is missing ({error})") from error
-    name, tensors = read_onnx(path)
     make = getattr(torchvision.models, name, None) if name.isidentifier() and name.islower() else None
     if not callable(make):
-        raise WorkerError("bad input", f"this peer runs torchvision's architectures, and '{name}' is none of them")
-    network = make(weights=None).eval()
-    state = network.state_dict()
-    for key in state:
-        if key.endswith(".num_batches_tracked"):
-            continue
-        if key not in tensors or tensors[key].shape != state[key].shape:
-            raise WorkerError("bad input", f"the ONNX file has no initializer '{key}' of shape {list(state[key].shape)}, as "
-                                           f"torchvision's {name} has")
-        state[key] = tensors[key]
-    # Scalars are limits of activations; a weight that torchvision does not know would mean another network.
-    for key, tensor in tensors.items():
-        if key not in state and tensor.dim() > 0:
-            raise WorkerError("bad input", f"torchvision's {name} has no parameter '{key}', which the ONNX file has")
-    network.load_state_dict(state)
-    return network
+        raise WorkerError("bad input", f"this peer runs hone's built-in architectures, and '{name}' is none of them")
+    return make(weights=None).eval()

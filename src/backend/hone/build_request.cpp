@@ -129,7 +129,9 @@ void fix_caches(const BuildRequest& request, std::map<std::string, engine::Shape
   if (!capacity)
     fail_usage("--bind needs the capacity of the caches: give the largest shape of one, as --maxShapes {}",
                example);
-  build->graph = engine::with_fixed_caches(graph, request.bind, *capacity, &build->options.metadata);
+  const engine::NumericPolicy policy = build->device.policy_for(build->options.precision);
+  build->graph =
+      engine::with_fixed_caches(graph, request.bind, *capacity, policy.storage, &build->options.metadata);
 }
 
 std::shared_ptr<engine::Engine> build_of(const graph::Graph& graph, const ResolvedBuild& build) {

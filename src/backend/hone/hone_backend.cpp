@@ -1,7 +1,9 @@
 // See hone_backend.hpp.
 #include "backend/hone/hone_backend.hpp"
 
+#include "backend/hone/decoder_executable.hpp"
 #include "device/devices.hpp"
+#include "engine/carried_state.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
 #include "engine/float32_nodes.hpp"
@@ -76,10 +78,11 @@ class HoneExecutable final : public Executable {
  public:
   /// `free_before`: bytes that were free on the device before the engine was made.
   HoneExecutable(std::shared_ptr<const engine::Engine> engine, const engine::Device& device, int threads,
-                 int64_t free_before)
+                 int64_t free_before, std::string note = {})
       : engine_(std::move(engine)),
         device_(device),
         free_before_(free_before),
+        note_(std::move(note)),
         loaded_(std::make_shared<engine::LoadedEngine>(engine_, device_, threads)),
         context_(loaded_) {
     for (const graph::ValueId id : engine_->graph->inputs) {
@@ -178,6 +181,7 @@ class HoneExecutable final : public Executable {
 
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes;
+    if (!note_.empty()) notes.push_back(note_);
     const auto quantization = engine_->metadata.find(kQuantizationNote);
     if (quantization != engine_->metadata.end()) notes.push_back(quantization->second);
     for (const engine::NumericPolicy& policy : engine_->policies) {
@@ -210,6 +214,7 @@ class HoneExecutable final : public Executable {
   std::shared_ptr<const engine::Engine> engine_;
   const engine::Device& device_;
   int64_t free_before_;
+  std::string note_;
   mutable int64_t engine_file_ = 0;
   std::shared_ptr<engine::LoadedEngine> loaded_;
   mutable engine::Context context_;
@@ -226,10 +231,44 @@ class HoneBackend final : public Backend {
   void require_device(std::string_view device) const override { device::find_device(device); }
 
   std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) override {
-    const ResolvedBuild build = resolve(request_of(options), model);
+    std::string note;
+    const ResolvedBuild build = resolve(model, options, note);
     const int64_t free_before = build.device.memory().free;
     const auto engine = backend::build(build);
-    return std::make_unique<HoneExecutable>(engine, build.device, engine->threads, free_before);
+    if (const auto caches = engine::fixed_caches_of(*engine))
+      return make_decoder_executable(engine, *caches, build.device, engine->threads);
+    return std::make_unique<HoneExecutable>(engine, build.device, engine->threads, free_before,
+                                            std::move(note));
+  }
+
+ private:
+  /// With caches that stay where it computes, where there is a context and the model lets them; `note` says
+  /// why they do not.
+  static ResolvedBuild resolve(const importer::Model& model, const LoadOptions& options, std::string& note) {
+    if (options.context == 0) return backend::resolve(request_of(options), model);
+    try {
+      BuildRequest request = request_of(options);
+      keep_caches(request, *model.graph, options);
+      return backend::resolve(request, model);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kBadInput) throw;
+      note = fmt::format("its caches are copied in every run: {}", error.what());
+      return backend::resolve(request_of(options), model);
+    }
+  }
+
+  /// Asks for caches with room for the context.
+  static void keep_caches(BuildRequest& request, const graph::Graph& graph, const LoadOptions& options) {
+    for (const engine::Carry& carry : engine::parse_carries(graph, options.bind)) {
+      const graph::Value& cache = graph.value(graph.inputs[carry.input]);
+      tensor::Shape& shape = request.shapes[cache.name].opt;
+      for (size_t i = 1; i < shape.size(); ++i) {
+        if ((*cache.type.dims)[i].known()) continue;
+        shape[i] = options.context;
+        break;
+      }
+    }
+    request.bind = options.bind;
   }
 };
 

@@ -86,6 +86,8 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   LoadRequest request;
   request.setup = setup;
   request.onnx = tested_.onnx;
+  request.bind = tested_.model.bind;
+  request.context = tested_.model.context;
   const size_t sets = count_sets(tested_.model, setup.batch);
   request.inputs = tested_.inputs.at_batch(setup.batch, sets);
   for (const InputFile& input : request.inputs) {

@@ -159,6 +159,8 @@ ModelInfo describe_decoder(const importer::Model& model, const std::string& spec
     fail_usage("--context {} has no room for a cache beside the {} of a run", decoding.context,
                growth == 1 ? std::string("token") : fmt::format("{} tokens", growth));
   ModelInfo info = describe_model(model, spec, decoder.at(past, decoding.context));
+  info.bind = decoding.bind;
+  info.context = decoding.context;
   for (InputInfo& input : info.inputs) {
     if (input.values.kind == InputValues::Kind::kCounting) input.values.first = past;
   }

@@ -47,6 +47,9 @@ struct ModelInfo {
   /// As the graph has them, each dimension known or not; a nullopt where not even their number is.
   std::vector<std::optional<graph::Dims>> outputs;
   std::string batch_symbol;  ///< of the inputs' first dimension; empty when it has no name
+  /// Of a decoder at a given context: what LoadRequest says of it.
+  std::vector<std::string> bind;
+  int64_t context = 0;
 
   /// How many of the units that input sets are made of one run takes: samples, or 1 for a fixed batch.
   int64_t units(int64_t batch) const { return dynamic_batch ? batch : 1; }

@@ -62,6 +62,7 @@ Json to_json(const LoadRequest& request) {
   Json json = base::described_json(request.setup);
   json["onnx"] = request.onnx.empty() ? Json(nullptr) : Json(request.onnx);
   json["inputs"] = std::move(inputs);
+  if (request.context > 0) json["decoding"] = {{"bind", request.bind}, {"context", request.context}};
   return json;
 }
 
@@ -71,6 +72,11 @@ LoadRequest parse_load_request(const Json& json) {
   const Json onnx = member<Json>(json, "onnx");
   if (!onnx.is_null()) request.onnx = member<std::string>(json, "onnx");
   for (const Json& input : member<Json>(json, "inputs")) request.inputs.push_back(parse_input_file(input));
+  if (json.contains("decoding")) {
+    const Json decoding = member<Json>(json, "decoding");
+    request.bind = member<std::vector<std::string>>(decoding, "bind");
+    request.context = member<int64_t>(decoding, "context");
+  }
   return request;
 }
 

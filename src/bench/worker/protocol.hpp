@@ -36,6 +36,9 @@ struct LoadRequest {
   Setup setup;
   std::string onnx;  ///< the model as an ONNX file; empty when only built-in backends take part
   std::vector<InputFile> inputs;
+  /// Of a decoder: which outputs are caches of the next run, and how many tokens the new ones see.
+  std::vector<std::string> bind;
+  int64_t context = 0;
 };
 
 /// Latencies of consecutive synchronous runs and the time from before the first to after the last.

@@ -127,6 +127,8 @@ Json WorkerServer::load(const Json& json) {
   transfers_ = setup.transfers || setup.on_cpu();
   for (const InputFile& input : request.inputs) options.input_shapes[input.name] = input.shape;
   options.only_these_shapes = true;
+  options.bind = request.bind;
+  options.context = request.context;
   sets_ = read_sets(request.inputs);
   if (setup.cold_l2 && setup.on_cpu()) fail_bad_input("the caches of the CPU cannot be emptied");
   const importer::Model model = load_model_(setup.model);

@@ -191,7 +191,23 @@ class ProgramBuilder {
     };
     if (!all_static(node.inputs) || !all_static(node.outputs)) return add_dynamic_step(work);
     if (graph::traits_of(node).view) return add_view(node);
+    if (is_stored_alike(work)) {
+      slot_of_[static_cast<size_t>(node.outputs[0])] = slot(node.inputs[0]);
+      return;
+    }
     add_static_step(work);
+  }
+
+  /// Whether a Cast gives what is stored as its operand is: between float32, which the policy keeps in 16
+  /// bits, and that type. Caches of such an engine lie outside as they lie inside.
+  bool is_stored_alike(const Work& work) {
+    if (work.node.op != "Cast" || work.policy.is_emulated() || float32_[static_cast<size_t>(work.key.node)])
+      return false;
+    const ValueId from = work.node.inputs[0];
+    if (graph_->value(from).constant) return false;
+    const DType to = graph_->value(work.node.outputs[0]).type.dtype;
+    const DType kept = slots_.at(slot(from)).desc.dtype;
+    return tensor::is_half(kept) && kept == (to == DType::kFloat32 ? work.policy.storage : to);
   }
 
   void add_view(const Node& node) {

@@ -64,6 +64,9 @@ void build_gpt2(GraphBuilder& net);
 void build_qwen2_0_5b(GraphBuilder& net);
 /// Input input_features, [batch, 80, 3000]; output last_hidden_state, [batch, 1500, 384].
 void build_whisper_tiny_encoder(GraphBuilder& net);
+/// The same with 512 and with 768 channels.
+void build_whisper_base_encoder(GraphBuilder& net);
+void build_whisper_small_encoder(GraphBuilder& net);
 /// The encoder's result as input encoder_hidden_states, [batch, 1500, 384]; else as GPT-2, with 6 heads,
 /// vocabulary 51865 and at most 448 tokens. Keys and values of the encoder's result are computed in every
 /// run.

@@ -143,8 +143,12 @@ class Lowering {
     steps_.push_back(std::move(conv));
   }
 
-  /// [C, M / group, kernel...] to [M * outputs per pixel, C / group, kernel...]: the outputs of a pixel
-  /// follow each other, as in mode CRD of DepthToSpace.
+  /// Whether channels follow each other for each output of a pixel, as in mode DCR of DepthToSpace, so that
+  /// they can be moved together. Else the outputs of a pixel do for each channel, as groups need it: mode
+  /// CRD.
+  bool moves_channels() const { return is_image() && geometry_.group == 1; }
+
+  /// [C, M / group, kernel...] to [M * outputs per pixel, C / group, kernel...].
   Tensor lowered_weights() const {
     const int64_t inputs = geometry_.out_channels / geometry_.group;
     const int64_t outputs = geometry_.in_channels / geometry_.group;
@@ -158,17 +162,25 @@ class Lowering {
     const std::vector<double> from = weights_->to_double();
     std::vector<double> to;
     to.reserve(static_cast<size_t>(tensor::element_count(shape)));
-    for (int64_t channel = 0; channel < geometry_.in_channels; ++channel) {
+    const auto add_filter = [&](int64_t channel, const std::vector<int64_t>& phase) {
       const int64_t first = channel / outputs * inputs;
-      std::vector<int64_t> phase(axes_.size(), 0);
+      for (int64_t input = first; input < first + inputs; ++input) {
+        const int64_t filter = input * outputs + channel % outputs;
+        std::vector<int64_t> at(axes_.size(), 0);
+        do to.push_back(weight(from, filter, phase, at));
+        while (next_position(at, kernel));
+      }
+    };
+    std::vector<int64_t> phase(axes_.size(), 0);
+    if (moves_channels()) {
       do {
-        for (int64_t input = first; input < first + inputs; ++input) {
-          const int64_t filter = input * outputs + channel % outputs;
-          std::vector<int64_t> at(axes_.size(), 0);
-          do to.push_back(weight(from, filter, phase, at));
-          while (next_position(at, kernel));
-        }
+        for (int64_t channel = 0; channel < geometry_.in_channels; ++channel) add_filter(channel, phase);
       } while (next_position(phase, phases));
+    } else {
+      for (int64_t channel = 0; channel < geometry_.in_channels; ++channel) {
+        do add_filter(channel, phase);
+        while (next_position(phase, phases));
+      }
     }
     return floating_tensor(weights_->dtype(), std::move(shape), to);
   }
@@ -186,9 +198,12 @@ class Lowering {
 
   Tensor lowered_bias() const {
     const Tensor& bias = *editor_.graph().constant(node_.inputs[2]);
+    const std::vector<double> from = bias.to_double();
     std::vector<double> to;
-    for (const double element : bias.to_double())
-      to.insert(to.end(), static_cast<size_t>(outputs_per_pixel_), element);
+    for (int64_t i = 0; moves_channels() && i < outputs_per_pixel_; ++i)
+      to.insert(to.end(), from.begin(), from.end());
+    for (size_t i = 0; !moves_channels() && i < from.size(); ++i)
+      to.insert(to.end(), static_cast<size_t>(outputs_per_pixel_), from[i]);
     const auto size = static_cast<int64_t>(to.size());
     return floating_tensor(bias.dtype(), {size}, to);
   }
@@ -209,7 +224,7 @@ class Lowering {
     if (is_image()) {
       Node& spread = add("DepthToSpace", ".depth_to_space");
       spread.attributes.set("blocksize", axes_[0].from.stride);
-      spread.attributes.set("mode", std::string("CRD"));
+      spread.attributes.set("mode", std::string(moves_channels() ? "DCR" : "CRD"));
       return;
     }
     const auto rank = static_cast<int64_t>(axes_.size());

@@ -74,6 +74,9 @@ void check_case(Family& family, FloatType type, const Case& c) {
     family.compare(y, type == FloatType::kHalf ? 0x1p-11 : 0x1p-8, what);
   };
   for (const int split : {1, 2, 4}) check("attention", attention, split);
+  if (!row_attention_refusal(size, gpu())) {
+    for (const int warps : {8, 16, 32}) check("attention of rows", row_attention, warps);
+  }
   if (warpgroup_attention_refusal(size, gpu())) return;
   for (const int groups : {1, 2}) check("warpgroup attention", warpgroup_attention, groups);
 }

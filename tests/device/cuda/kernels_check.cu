@@ -198,6 +198,7 @@ constexpr Check kChecks[] = {
     {"indexing", hone::device::cuda::check::check_indexing},
     {"attention", hone::device::cuda::check::check_attention},
     {"ranking", hone::device::cuda::check::check_ranking},
+    {"rotary", hone::device::cuda::check::check_rotary},
     {"grid_sample", hone::device::cuda::check::check_grid_sample},
     {"reduction", hone::device::cuda::check::check_reduction},
     {"resize", hone::device::cuda::check::check_resize},

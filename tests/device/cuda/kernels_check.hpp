@@ -115,6 +115,7 @@ void check_movement();
 void check_indexing();
 void check_attention();
 void check_ranking();
+void check_rotary();
 void check_grid_sample();
 void check_reduction();
 void check_resize();

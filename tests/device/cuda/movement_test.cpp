@@ -36,6 +36,33 @@ TEST(StridedView, MergesRepeatedAndReversedElementsToo) {
   EXPECT_EQ(reversed.offset, 11);
 }
 
+TEST(StridedView, MovesRunsThatLieTogetherAsWords) {
+  // Channels of pixels that DepthToSpace moves: 2 x 2 of them, 24 channels each.
+  const StridedView blocks{{5, 2, 5, 48}, {480, 48, 96, 1}, 32};
+  size_t bytes = 2;
+  const StridedView wide = widened(blocks, 0x7f00, &bytes);
+  EXPECT_EQ(bytes, 16);
+  EXPECT_THAT(wide.sizes, ElementsAre(5, 2, 5, 6));
+  EXPECT_THAT(wide.strides, ElementsAre(60, 6, 12, 1));
+  EXPECT_EQ(wide.offset, 4);
+}
+
+TEST(StridedView, MovesRunsAsWideAsTheyBegin) {
+  const auto widest = [](const StridedView& view, uint64_t addresses) {
+    size_t bytes = 2;
+    widened(view, addresses, &bytes);
+    return bytes;
+  };
+  EXPECT_EQ(widest({{3, 8}, {8, 1}, 0}, 0), 16);
+  EXPECT_EQ(widest({{3, 8}, {8, 1}, 0}, 8), 8) << "of an address";
+  EXPECT_EQ(widest({{3, 8}, {10, 1}, 0}, 0), 4) << "of rows";
+  EXPECT_EQ(widest({{3, 8}, {-8, 1}, 20}, 0), 8) << "of the first element";
+  EXPECT_EQ(widest({{3, 6}, {8, 1}, 0}, 0), 4) << "of runs";
+  EXPECT_EQ(widest({{3, 8}, {8, 2}, 0}, 0), 2) << "elements that lie apart";
+  EXPECT_EQ(widest({{3, 8}, {8, 0}, 0}, 0), 2) << "one element";
+  EXPECT_EQ(widest({{}, {}, 0}, 0), 2);
+}
+
 TEST(StridedView, OfOneElementHasNoDimensions) { EXPECT_THAT(merged({{1, 1}, {3, 9}}).sizes, IsEmpty()); }
 
 }  // namespace

@@ -79,6 +79,26 @@ void check_groups(Family& family, FloatType type, ImageOrder order, const Shape&
   family.compare(y, kFloatRoundoff * 3 * (members * shape.pixels == 1 ? 64 : 2 * terms), what);
 }
 
+void check_root_mean_square(Family& family, FloatType type, int64_t rows, int64_t columns) {
+  // Squares of what is not small leave the range of half.
+  const Values x(rows * columns, type, -600, 600);
+  const Values scale(columns, FloatType::kFloat);
+  Output y(rows * columns, type);
+  constexpr float kEpsilon = 1e-6f;
+  family.launched(rms_normalization(x.get(), y.get(), type, static_cast<const float*>(scale.get()), true,
+                                    kEpsilon, rows, columns, {.device = &gpu()}),
+                  "rows of " + std::to_string(columns));
+  for (int64_t row = 0; row < rows; ++row) {
+    double squares = 0;
+    for (int64_t i = 0; i < columns; ++i) squares += x[row * columns + i] * x[row * columns + i];
+    const double factor = 1 / std::sqrt(squares / static_cast<double>(columns) + kEpsilon);
+    for (int64_t i = 0; i < columns; ++i) y[row * columns + i] = x[row * columns + i] * factor * scale[i];
+  }
+  // As of the layer norm, without a mean.
+  family.compare(y, kFloatRoundoff * 6 * (static_cast<double>(columns) / 32 + 32),
+                 "rows of " + std::to_string(columns));
+}
+
 void check_response(Family& family, FloatType type, ImageOrder order, const Shape& shape, int64_t size) {
   const Values x(shape.batch * shape.channels * shape.pixels, type, -4, 4);
   Output y(shape.batch * shape.channels * shape.pixels, type);
@@ -132,6 +152,14 @@ void check_normalization() {
           check_groups(family, type, order, {1, 64, 2, 5000}, false, parameters);
         }
       }
+    }
+  }
+  {
+    Family family("RMS norm");
+    for (const FloatType type : kFloatTypes) {
+      for (const auto& [rows, columns] :
+           {std::pair(1, 896), {7, 2048}, {3, 33}, {2, 6144}, {4099, 384}, {5, 1}})
+        check_root_mean_square(family, type, rows, columns);
     }
   }
   Family family("LRN");

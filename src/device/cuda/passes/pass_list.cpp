@@ -16,6 +16,16 @@ const RegisteredPasses kLowering({
                 row_lifting, false}},
 });
 
+const RegisteredPasses kTransformers({
+    .device = "cuda",
+    .after = "division_by_root",
+    .passes = {{"rms_norm_fusion",
+                "Fuses a normalization by the root of the mean of squares with its scale, for CUDA",
+                rms_norm_fusion, false},
+               {"rotary_fusion", "Fuses rotary positions that turn the halves of rows, for CUDA",
+                rotary_fusion, false}},
+});
+
 const RegisteredPasses kFusions({
     .device = "cuda",
     .after = "convolution_fusion",

@@ -49,6 +49,9 @@ class AttentionCase {
 
   void expect() {
     for (const int split : {1, 2, 4}) expect("split", attention, split);
+    if (!row_attention_refusal(size(), emulator::properties())) {
+      for (const int warps : {1, 8}) expect("warps", row_attention, warps);
+    }
     if (warpgroup_attention_refusal(size(), emulator::properties())) return;
     for (const int groups : {1, 2}) expect("warpgroups", warpgroup_attention, groups);
   }
@@ -195,6 +198,17 @@ TEST(EmulatedAttention, GivesZerosForRowsThatAreMaskedAsAWhole) {
       .expect();
 }
 
+TEST(EmulatedAttention, TakesTheOneRowOfADecoder) {
+  AttentionCase({.heads = 4, .rows = 1, .keys = 140, .depth = 64, .width = 64, .sharing = 2, .masked = true},
+                Element::kHalf)
+      .expect();
+  AttentionCase({.batch = 2, .heads = 2, .rows = 1, .keys = 7, .depth = 24, .width = 32}, Element::kBFloat16)
+      .expect();
+  AttentionCase({.rows = 3, .keys = 65, .depth = 72, .width = 128, .masked = true, .guarded = true},
+                Element::kHalf)
+      .expect();
+}
+
 TEST(EmulatedAttention, RefusesWhatItHasNoKernelFor) {
   DeviceProperties device;
   AttentionSize size;
@@ -213,6 +227,12 @@ TEST(EmulatedAttention, RefusesWhatItHasNoKernelFor) {
   EXPECT_EQ(warpgroup_attention_refusal(size, emulator::properties()).text(),
             "heads of 72 and 64 columns, 64 at most");
   EXPECT_FALSE(attention_refusal(size, device));
+  EXPECT_EQ(row_attention_refusal(size, emulator::properties()).text(), "it has more than 4 rows");
+  size.rows = 4;
+  EXPECT_FALSE(row_attention_refusal(size, emulator::properties()));
+  size.width = 60;
+  EXPECT_EQ(row_attention_refusal(size, emulator::properties()).text(),
+            "rows do not lie in runs of 16 bytes");
   device.async_copies = false;
   EXPECT_TRUE(attention_refusal(size, device));
 }

@@ -1,7 +1,8 @@
-// Regions of attention by a kernel of ours.
+// Regions of attention by kernels of ours, and of what stands before it.
 #include <algorithm>
 
 #include "device/cuda/plugin/kernels/layers/attention.hpp"
+#include "device/cuda/plugin/tactics/rotary_tactics.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "engine/requirements.hpp"
 #include "graph/attention.hpp"
@@ -169,12 +170,16 @@ engine::Tactic attention_tactic(const Gpu& gpu, std::string name, const Attentio
 }  // namespace
 
 void add_attention_tactics(TacticList& list, Gpu& gpu) {
+  // By the warps that share the keys of a row; the favourite of few rows, whatever there is time to try.
+  list.push_back(attention_tactic(
+      gpu, "row_attention", {row_attention, row_attention_refusal, {{"32", 32}, {"16", 16}, {"8", 8}}}));
   // By the rows of a block, and by the warpgroups that share its keys.
   list.push_back(
       attention_tactic(gpu, "warpgroup_attention",
                        {warpgroup_attention, warpgroup_attention_refusal, {{"64", 1}, {"64x2", 2}}}));
   list.push_back(attention_tactic(gpu, "hone_attention",
                                   {attention, attention_refusal, {{"64", 1}, {"32", 2}, {"16", 4}}}));
+  list.push_back(rotary_tactic());
 }
 
 }  // namespace hone::device::cuda

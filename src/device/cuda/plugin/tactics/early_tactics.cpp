@@ -18,6 +18,8 @@ bool starts_early(std::string_view tactic) {
                                          "matrix_vector",
                                          "pipelined_bottleneck",
                                          "resident_gemm",
+                                         "rms_normalization",
+                                         "rotary",
                                          "squeeze_excite",
                                          "stem_gemm",
                                          "warp_gemm",

@@ -1,6 +1,7 @@
 // Softmax and normalizations by kernels of ours.
 #include "device/cuda/plugin/kernels/layers/normalization.hpp"
 
+#include "device/cuda/plugin/tactics/region_parts.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "engine/requirements.hpp"
 #include "graph/activated_normalization.hpp"
@@ -92,12 +93,75 @@ Offer offer_layer_normalization(const StepRequest& request, engine::WeightStore&
   return offer;
 }
 
-/// As images lie where the channels that share statistics fill what memory hands over at once.
+constexpr std::string_view kRmsNormalization =
+    "square=Mul mean=ReduceMean(0:square) sum=Add(0:mean) root=Sqrt(0:sum) factor=Reciprocal(0:root) "
+    "normalized=Mul(1:factor) scaled=Mul(0:normalized) -> scaled";
+
+/// The one number of a constant of float32; nullopt for anything else.
+std::optional<float> constant_number(const StepRequest& request, int input) {
+  if (input < 0) return std::nullopt;
+  const tensor::Tensor* constant = request.graph.constant(request.node.inputs[static_cast<size_t>(input)]);
+  if (constant == nullptr || constant->dtype() != DType::kFloat32 || constant->size() != 1)
+    return std::nullopt;
+  return constant->values<float>()[0];
+}
+
+/// Whether the mean is over the last axis alone and keeps it.
+bool is_over_rows(const RegionPart& mean, const StepRequest& request, size_t rank) {
+  const int axes = mean.operands.position(1);
+  if (axes < 0 || mean.node.attributes.get_int("keepdims") == 0) return false;
+  const tensor::Tensor* constant = request.graph.constant(request.node.inputs[static_cast<size_t>(axes)]);
+  if (constant == nullptr || constant->dtype() != DType::kInt64 || constant->size() != 1) return false;
+  const int64_t axis = constant->values<int64_t>()[0];
+  return axis == -1 || axis + 1 == static_cast<int64_t>(rank);
+}
+
+Offer offer_rms_normalization(const StepRequest& request, engine::WeightStore&) {
+  const RegionParts parts(request);
+  if (parts.form() != kRmsNormalization) return Offer::refuse("its body is no RMS normalization");
+  const PartOperands& squared = parts.part("square").operands;
+  const int x = squared.position(0);
+  const int scale = parts.part("scaled").operands.position(1);
+  if (x < 0 || scale < 0 || squared.position(1) != x || parts.part("normalized").operands.position(0) != x)
+    return Offer::refuse("its body normalizes by something else");
+  const Shape& shape = request.inputs[static_cast<size_t>(x)].shape;
+  const auto epsilon = constant_number(request, parts.part("sum").operands.position(1));
+  if (shape.empty() || !epsilon || !is_over_rows(parts.part("mean"), request, shape.size()))
+    return Offer::refuse("it is not over rows, or its epsilon is not constant");
+  const size_t axis = shape.size() - 1;
+  if (scale == x || !covers(request.inputs[static_cast<size_t>(scale)].shape, shape, axis) ||
+      request.outputs[0].shape != shape)
+    return Offer::refuse("the scale is broadcast");
+  const int64_t rows = product(shape, 0, axis);
+  const int64_t columns = shape[axis];
+  const TensorDesc desc{request.storage(), shape, Layout::kPlain};
+  Offer offer;
+  // The axes and epsilon stay as they are: an engine that is loaded again reads them here.
+  offer.inputs = request.inputs;
+  offer.inputs[static_cast<size_t>(x)] = desc;
+  offer.inputs[static_cast<size_t>(scale)] = {
+      DType::kFloat32, request.inputs[static_cast<size_t>(scale)].shape, Layout::kPlain};
+  offer.outputs = {desc};
+  const FloatType type = float_type(desc.dtype);
+  const bool constants = parts.part("scaled").is_constant(1);
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "an RMS normalization",
+      [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        return rms_normalization(inputs[static_cast<size_t>(x)], outputs[0], type,
+                                 static_cast<const float*>(inputs[static_cast<size_t>(scale)]), constants,
+                                 *epsilon, rows, columns, options);
+      },
+      rows * columns != 0);
+  return offer;
+}
+
+/// As images lie where the channels that share statistics fill what a lane reads at once. Of half of what
+/// memory hands over the cache keeps the other half for the next group, which costs less than two reorders.
 Layout layout_of(const StepRequest& request, int64_t members) {
-  constexpr int64_t kSectorBytes = 32;
+  constexpr int64_t kRunBytes = 16;
   const auto bytes = static_cast<int64_t>(tensor::dtype_size(request.storage()));
-  return members * bytes < kSectorBytes ? Layout::kPlain
-                                        : engine::layout_for_shape(request.layout, request.inputs[0].shape);
+  return members * bytes < kRunBytes ? Layout::kPlain
+                                     : engine::layout_for_shape(request.layout, request.inputs[0].shape);
 }
 
 /// Empty when the activations are filled in.
@@ -189,6 +253,10 @@ void add_normalization_tactics(TacticList& list) {
                   .operators = {"LayerNormalization"},
                   .requirements = {engine::only_float32},
                   .make = offer_layer_normalization});
+  list.push_back({.name = "rms_normalization",
+                  .operators = {"Region:rms_normalization"},
+                  .requirements = {engine::only_float32},
+                  .make = offer_rms_normalization});
   list.push_back({.name = "group_normalization",
                   .operators = {"GroupNormalization", "InstanceNormalization",
                                 "Region:" + std::string(graph::kActivatedNormalization)},

@@ -74,4 +74,11 @@ Refusal warpgroup_attention_refusal(const AttentionSize& size, const DevicePrope
 cudaError_t warpgroup_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size,
                                 int groups, const LaunchOptions& options);
 
+/// Why there is no kernel of few rows for this; empty when there is.
+Refusal row_attention_refusal(const AttentionSize& size, const DeviceProperties& device);
+
+/// By a block for each row, whose warps, 1 to 32, share the keys.
+cudaError_t row_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int warps,
+                          const LaunchOptions& options);
+
 }  // namespace hone::device::cuda

@@ -14,6 +14,21 @@ std::string too_wide(const AttentionSize& size, int most) {
          std::to_string(most) + " at most";
 }
 
+/// Whether all rows of operands lie in runs of 16 bytes.
+bool lie_in_runs(const AttentionSize& size) {
+  constexpr int64_t kRun = 8;
+  const auto in_runs = [](int64_t elements) { return elements % kRun == 0; };
+  const auto lies_in_runs = [&](const AttentionMatrix* matrix) {
+    return in_runs(matrix->offset) && in_runs(matrix->row) &&
+           std::all_of(std::begin(matrix->loops), std::end(matrix->loops), in_runs);
+  };
+  const std::array matrices = {&size.q, &size.k, &size.v, &size.y};
+  return in_runs(size.depth) && in_runs(size.width) &&
+         std::all_of(matrices.begin(), matrices.end(), lies_in_runs);
+}
+
+constexpr const char* kNoRuns = "rows do not lie in runs of 16 bytes";
+
 }  // namespace
 
 int64_t AttentionSize::heads() const {
@@ -40,16 +55,15 @@ Refusal warpgroup_attention_refusal(const AttentionSize& size, const DevicePrope
   if (!device.warpgroups) return "it is for compute capability 9.0";
   constexpr int kMostColumns = 64;
   if (size.depth > kMostColumns || size.width > kMostColumns) return too_wide(size, kMostColumns);
-  constexpr int64_t kRun = 8;
-  const auto in_runs = [](int64_t elements) { return elements % kRun == 0; };
-  const auto lies_in_runs = [&](const AttentionMatrix* matrix) {
-    return in_runs(matrix->offset) && in_runs(matrix->row) &&
-           std::all_of(std::begin(matrix->loops), std::end(matrix->loops), in_runs);
-  };
-  const std::array matrices = {&size.q, &size.k, &size.v, &size.y};
-  if (!in_runs(size.depth) || !in_runs(size.width) ||
-      !std::all_of(matrices.begin(), matrices.end(), lies_in_runs))
-    return "rows do not lie in runs of 16 bytes";
+  if (!lie_in_runs(size)) return kNoRuns;
+  return {};
+}
+
+Refusal row_attention_refusal(const AttentionSize& size, const DeviceProperties& device) {
+  if (Refusal why = attention_refusal(size, device)) return why;
+  constexpr int64_t kMostRows = 4;
+  if (size.rows > kMostRows) return "it has more than " + std::to_string(kMostRows) + " rows";
+  if (!lie_in_runs(size)) return kNoRuns;
   return {};
 }
 

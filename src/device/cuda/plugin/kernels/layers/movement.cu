@@ -147,19 +147,23 @@ cudaError_t gather_strided(const void* from, void* to, size_t bytes, const Strid
     return transpose_matrices(from, to, bytes, rank == 3 ? dense.sizes[0] : 1, dense.sizes[rank - 1],
                               dense.sizes[rank - 2], options);
   }
-  return with_word(bytes, [&]<class T>() {
-    return with_index(count, [&]<class Index>() {
+  const StridedView wide =
+      widened(dense, reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to), &bytes);
+  const int64_t words = product(wide.sizes);
+  const auto run = [&]<class T>() {
+    return with_index(words, [&]<class Index>() {
       Walk<Index> walk{};
       walk.rank = static_cast<int>(rank);
-      walk.offset = dense.offset;
+      walk.offset = wide.offset;
       for (size_t d = 0; d < rank; ++d) {
-        walk.sizes[d] = Divisor<Index>(dense.sizes[d]);
-        walk.strides[d] = dense.strides[d];
+        walk.sizes[d] = Divisor<Index>(wide.sizes[d]);
+        walk.strides[d] = wide.strides[d];
       }
-      return launch(strided_kernel<T, Index>, grid_for(count), kThreads, options, static_cast<const T*>(from),
-                    static_cast<T*>(to), count, walk);
+      return launch(strided_kernel<T, Index>, grid_for(words), kThreads, options, static_cast<const T*>(from),
+                    static_cast<T*>(to), words, walk);
     });
-  });
+  };
+  return bytes == sizeof(uint4) ? run.template operator()<uint4>() : with_word(bytes, run);
 }
 
 cudaError_t pad(const void* from, void* to, size_t bytes, PadMode mode, const std::vector<int64_t>& sizes,
@@ -185,12 +189,19 @@ cudaError_t pad(const void* from, void* to, size_t bytes, PadMode mode, const st
 
 cudaError_t gather(const void* from, const void* indices, size_t index_bytes, void* to, size_t bytes,
                    int64_t outer, int64_t axis, int64_t inner, int64_t count, const LaunchOptions& options) {
-  const int64_t total = outer * count * inner;
-  if ((index_bytes != 4 && index_bytes != 8) || (axis <= 0 && total != 0)) return cudaErrorInvalidValue;
-  return with_word(bytes, [&]<class T>() {
+  if ((index_bytes != 4 && index_bytes != 8) || (axis <= 0 && outer * count * inner != 0))
+    return cudaErrorInvalidValue;
+  // What lies behind an index together is moved as words.
+  const StridedView rows =
+      widened({{axis, inner}, {inner, 1}, 0},
+              reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to), &bytes);
+  const int64_t words = rows.sizes[1];
+  const int64_t total = outer * count * words;
+  const auto run = [&]<class T>() {
     return launch(gather_kernel<T>, grid_for(total), kThreads, options, static_cast<const T*>(from), indices,
-                  index_bytes == 8, static_cast<T*>(to), total, axis, inner, count);
-  });
+                  index_bytes == 8, static_cast<T*>(to), total, axis, words, count);
+  };
+  return bytes == sizeof(uint4) ? run.template operator()<uint4>() : with_word(bytes, run);
 }
 
 }  // namespace hone::device::cuda

@@ -1,6 +1,7 @@
-// Kernels that move elements of 1, 2, 4 or 8 bytes without looking at them.
+// Kernels that move elements of 1, 2, 4 or 8 bytes without looking at them, and runs of them by 16.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
@@ -22,6 +23,11 @@ struct StridedView {
 
 /// The same elements without dimensions of size 1, neighbours that lie alike merged.
 StridedView merged(const StridedView& view);
+
+/// The same bytes as fewer, wider elements, where they lie together in the input and begin at multiples of so
+/// many bytes; `addresses` has the bits of where input and output begin. `bytes` of an element becomes up
+/// to 16.
+StridedView widened(const StridedView& view, uint64_t addresses, size_t* bytes);
 
 /// Dimensions that a view may have, once merged, and an image that is padded.
 constexpr int kMostMoved = 8;

@@ -18,4 +18,22 @@ StridedView merged(const StridedView& view) {
   return result;
 }
 
+StridedView widened(const StridedView& view, uint64_t addresses, size_t* bytes) {
+  constexpr size_t kWidest = 16;
+  StridedView wide = view;
+  const auto is_even = [&] {
+    for (size_t d = 0; d + 1 < wide.strides.size(); ++d) {
+      if (wide.strides[d] % 2 != 0) return false;
+    }
+    return wide.offset % 2 == 0 && wide.sizes.back() % 2 == 0 && addresses % (2 * *bytes) == 0;
+  };
+  while (*bytes < kWidest && !wide.sizes.empty() && wide.strides.back() == 1 && is_even()) {
+    *bytes *= 2;
+    wide.offset /= 2;
+    wide.sizes.back() /= 2;
+    for (size_t d = 0; d + 1 < wide.strides.size(); ++d) wide.strides[d] /= 2;
+  }
+  return wide;
+}
+
 }  // namespace hone::device::cuda

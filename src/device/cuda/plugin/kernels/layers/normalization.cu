@@ -1,4 +1,4 @@
-// See normalization.hpp: layer, group and local response normalization.
+// See normalization.hpp: layer, root mean square, group and local response normalization.
 #include "device/cuda/plugin/kernels/layers/normalization.hpp"
 
 #include <algorithm>
@@ -25,15 +25,19 @@ struct Statistics {
   float scale;  ///< 1 / sqrt(variance + epsilon)
 };
 
-/// Two passes: the variance from sums of squares would cancel.
+/// Two passes: the variance from sums of squares would cancel. Of elements that are not centered the mean
+/// counts as 0.
 template <class T>
-__device__ __forceinline__ Statistics statistics(const T* from, const Members& members, float epsilon,
-                                                 float* scratch) {
-  float sum = 0.0f;
-  for (int64_t i = threadIdx.x; i < members.count; i += blockDim.x)
-    sum += to_float(from[members.position(i)]);
+__device__ __forceinline__ Statistics statistics(const T* from, const Members& members, bool centers,
+                                                 float epsilon, float* scratch) {
   const auto count = static_cast<float>(members.count);
-  const float mean = reduce_block(sum, scratch, Plus()) / count;
+  float mean = 0.0f;
+  if (centers) {
+    float sum = 0.0f;
+    for (int64_t i = threadIdx.x; i < members.count; i += blockDim.x)
+      sum += to_float(from[members.position(i)]);
+    mean = reduce_block(sum, scratch, Plus()) / count;
+  }
   float squares = 0.0f;
   for (int64_t i = threadIdx.x; i < members.count; i += blockDim.x) {
     const float difference = to_float(from[members.position(i)]) - mean;
@@ -45,16 +49,16 @@ __device__ __forceinline__ Statistics statistics(const T* from, const Members& m
 /// One block per set. The parameter of element i is number first + (i / period) % parameters.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    normalize_kernel(const T* input, T* output, const float* scale, const float* bias, float epsilon,
-                     Members members, int64_t sets, int64_t sets_per_image, int64_t image_stride,
-                     int64_t set_stride, int64_t period, int64_t parameters,
+    normalize_kernel(const T* input, T* output, const float* scale, const float* bias, bool centers,
+                     float epsilon, Members members, int64_t sets, int64_t sets_per_image,
+                     int64_t image_stride, int64_t set_stride, int64_t period, int64_t parameters,
                      const __grid_constant__ Epilogue activations, KernelStamp* stamp) {
   const RunningKernel running(stamp);
   begin_kernel();
   __shared__ float scratch[kThreads / 32];
   for (int64_t set = blockIdx.x; set < sets; set += gridDim.x) {
     const int64_t begin = set / sets_per_image * image_stride + set % sets_per_image * set_stride;
-    const Statistics found = statistics(input + begin, members, epsilon, scratch);
+    const Statistics found = statistics(input + begin, members, centers, epsilon, scratch);
     const int64_t first = set % sets_per_image * parameters;
     for (int64_t i = threadIdx.x; i < members.count; i += blockDim.x) {
       const int64_t at = begin + members.position(i);
@@ -89,6 +93,7 @@ struct RowParams {
   float epsilon = 0;
   int64_t rows = 0;
   int columns = 0;
+  bool centers = true;
   bool constants = false;
   bool next_waits = false;
 };
@@ -137,13 +142,16 @@ __global__ void __launch_bounds__(32 * kMostRowWarps)
 #pragma unroll
   for (int r = 0; r < kRuns; ++r) load_floats<kRun>(from + (column(r) < p.columns ? column(r) : 0), x[r]);
   if (!p.constants) load_parameters();
-  float sum = 0.0f;
+  float mean = 0.0f;
+  if (p.centers) {
+    float sum = 0.0f;
 #pragma unroll
-  for (int r = 0; r < kRuns; ++r) {
+    for (int r = 0; r < kRuns; ++r) {
 #pragma unroll
-    for (int i = 0; i < kRun; ++i) sum += column(r) < p.columns ? x[r][i] : 0.0f;
+      for (int i = 0; i < kRun; ++i) sum += column(r) < p.columns ? x[r][i] : 0.0f;
+    }
+    mean = sum_of_row(sum, scratch) / static_cast<float>(p.columns);
   }
-  const float mean = sum_of_row(sum, scratch) / static_cast<float>(p.columns);
   float squares = 0.0f;
 #pragma unroll
   for (int r = 0; r < kRuns; ++r) {
@@ -219,11 +227,9 @@ __global__ void __launch_bounds__(kThreads)
 
 int block_for(int64_t count) { return count <= 128 ? 32 : kThreads; }
 
-}  // namespace
-
-cudaError_t layer_normalization(const void* input, void* output, FloatType type, const float* scale,
-                                const float* bias, bool constants, float epsilon, int64_t rows,
-                                int64_t columns, const LaunchOptions& options) {
+cudaError_t normalize_rows(const void* input, void* output, FloatType type, const float* scale,
+                           const float* bias, bool centers, bool constants, float epsilon, int64_t rows,
+                           int64_t columns, const LaunchOptions& options) {
   if (rows * columns == 0) return cudaSuccess;
   return with_float_type(type, [&]<class T>() {
     const GemmLaunch of_rows = row_launch<T>(rows, columns);
@@ -236,15 +242,31 @@ cudaError_t layer_normalization(const void* input, void* output, FloatType type,
                              epsilon,
                              rows,
                              static_cast<int>(columns),
+                             centers,
                              constants,
                              options.next_waits};
       return launch_gemm(of_rows, &params, options);
     }
     return launch(normalize_kernel<T>, grid_for(rows, 1), block_for(columns), options,
-                  static_cast<const T*>(input), static_cast<T*>(output), scale, bias, epsilon,
+                  static_cast<const T*>(input), static_cast<T*>(output), scale, bias, centers, epsilon,
                   Members{columns, columns, columns}, rows, int64_t{1}, columns, int64_t{0}, int64_t{1},
                   columns, Epilogue());
   });
+}
+
+}  // namespace
+
+cudaError_t layer_normalization(const void* input, void* output, FloatType type, const float* scale,
+                                const float* bias, bool constants, float epsilon, int64_t rows,
+                                int64_t columns, const LaunchOptions& options) {
+  return normalize_rows(input, output, type, scale, bias, true, constants, epsilon, rows, columns, options);
+}
+
+cudaError_t rms_normalization(const void* input, void* output, FloatType type, const float* scale,
+                              bool constants, float epsilon, int64_t rows, int64_t columns,
+                              const LaunchOptions& options) {
+  return normalize_rows(input, output, type, scale, nullptr, false, constants, epsilon, rows, columns,
+                        options);
 }
 
 cudaError_t normalize_groups(const GroupNormalization& norm, const void* input, void* output,
@@ -254,7 +276,7 @@ cudaError_t normalize_groups(const GroupNormalization& norm, const void* input, 
   const int64_t count = members * norm.pixels;
   return with_float_type(norm.type, [&]<class T>() {
     return launch(normalize_kernel<T>, grid_for(norm.batch * norm.groups, 1), block_for(count), options,
-                  static_cast<const T*>(input), static_cast<T*>(output), scale, bias, norm.epsilon,
+                  static_cast<const T*>(input), static_cast<T*>(output), scale, bias, true, norm.epsilon,
                   plain ? Members{count, count, count} : Members{count, members, norm.channels},
                   norm.batch * norm.groups, norm.groups, norm.channels * norm.pixels, plain ? count : members,
                   plain ? norm.pixels : int64_t{1}, members, norm.activations);

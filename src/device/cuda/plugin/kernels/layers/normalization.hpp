@@ -1,4 +1,5 @@
-// Softmax, layer, group and instance normalization, local response normalization. Statistics are in float.
+// Softmax, layer, root mean square, group and instance normalization, local response normalization.
+// Statistics are in float.
 #pragma once
 
 #include "device/cuda/plugin/kernels/layers/group_normalization.hpp"
@@ -15,6 +16,12 @@ cudaError_t softmax(const void* input, FloatType type, void* output, FloatType o
 cudaError_t layer_normalization(const void* input, void* output, FloatType type, const float* scale,
                                 const float* bias, bool constants, float epsilon, int64_t rows,
                                 int64_t columns, const LaunchOptions& options);
+
+/// x / sqrt(mean of squares + epsilon) * scale over each row (Zhang and Sennrich, "Root Mean Square Layer
+/// Normalization", 2019); else as layer_normalization().
+cudaError_t rms_normalization(const void* input, void* output, FloatType type, const float* scale,
+                              bool constants, float epsilon, int64_t rows, int64_t columns,
+                              const LaunchOptions& options);
 
 /// As group_normalization(), one block a group; neither group nor batch is empty.
 cudaError_t normalize_groups(const GroupNormalization& norm, const void* input, void* output,
