@@ -62,6 +62,8 @@ Json to_json(const LoadRequest& request) {
   Json json = base::described_json(request.setup);
   json["onnx"] = request.onnx.empty() ? Json(nullptr) : Json(request.onnx);
   json["inputs"] = std::move(inputs);
+  if (!request.profiles.empty()) json["profiles"] = request.profiles;
+  if (!request.settings.empty()) json["settings"] = request.settings;
   return json;
 }
 
@@ -71,6 +73,8 @@ LoadRequest parse_load_request(const Json& json) {
   const Json onnx = member<Json>(json, "onnx");
   if (!onnx.is_null()) request.onnx = member<std::string>(json, "onnx");
   for (const Json& input : member<Json>(json, "inputs")) request.inputs.push_back(parse_input_file(input));
+  request.profiles = member_or(json, "profiles", request.profiles);
+  request.settings = member_or(json, "settings", request.settings);
   return request;
 }
 
@@ -132,5 +136,30 @@ backend::MemoryUse parse_memory_use(const Json& json) {
 
 Json to_json(const backend::Rival& rival) { return base::described_json(rival); }
 backend::Rival parse_rival(const Json& json) { return base::read_described<backend::Rival>(json); }
+
+Json to_json(const backend::LayerProfile& profile) {
+  Json layers = Json::array();
+  for (const backend::LayerTime& layer : profile.layers)
+    layers.push_back({{"name", layer.name}, {"times_ms", layer.times_ms}, {"nodes", layer.nodes}});
+  return {
+      {"layers", std::move(layers)}, {"engine_ms", profile.engine_ms}, {"description", profile.description}};
+}
+
+backend::LayerProfile parse_layer_profile(const Json& json) {
+  backend::LayerProfile profile;
+  for (const Json& layer : member<std::vector<Json>>(json, "layers")) {
+    profile.layers.push_back({member<std::string>(layer, "name"),
+                              member<std::vector<double>>(layer, "times_ms"),
+                              member<std::vector<std::string>>(layer, "nodes")});
+    check_times("times_ms", profile.layers.back().times_ms);
+    if (profile.layers.back().times_ms.size() != profile.layers.front().times_ms.size())
+      fail_bad_input("layer '{}' was timed in {} runs, the first one in {}", profile.layers.back().name,
+                     profile.layers.back().times_ms.size(), profile.layers.front().times_ms.size());
+  }
+  profile.engine_ms = member<std::vector<double>>(json, "engine_ms");
+  check_times("engine_ms", profile.engine_ms);
+  profile.description = member<std::string>(json, "description");
+  return profile;
+}
 
 }  // namespace hone::bench
