@@ -45,6 +45,7 @@ HEAVY = [
     (re.compile(r"^(cuda|cudnn|cublas|cupti|nvrtc|nvml|nvtx3|mma\.h|cooperative_groups)"), re.compile(r"/plugin/"),
      "a folder named plugin/"),
     (re.compile(r"^opencv2/"), re.compile(r"/plugin/"), "a folder named plugin/"),
+    (re.compile(r"^Nv(Infer|Onnx)"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^httplib\.h"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^cairo"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^CLI/"), re.compile(r"^src/cli/"), "src/cli/"),
