@@ -21,7 +21,7 @@ class Network:
         torch.set_num_threads(request["threads"])
         self.use_settings()
         # What PyTorch recommends for convolutions in tensor cores; Inductor changes layouts where it sees a gain.
-        self.channels_last = self.device.type == "cuda" and self.precision != "fp32"
+        self.channels_last = self.prefers_channels_last()
         network = weights.build(request["onnx"]).to(self.device, TYPES[self.precision])
         if self.channels_last:
             network = network.to(memory_format=torch.channels_last)
@@ -35,13 +35,19 @@ class Network:
                 # Else every replay of the CUDA graph would begin with a copy of the input. Freezing would take it for
                 # a constant.
                 _dynamo.mark_static_address(tensor)
-        self.compiled = torch.compile(network, mode=mode, fullgraph=True, dynamic=False)
+        self.compiled = self.compile(network)
         self.output = None
         # On zeros, so that a network that kept its first input would be seen to be wrong.
         for _ in range(WARM_UP_RUNS):
             self.execute()
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
+
+    def prefers_channels_last(self):
+        return self.device.type == "cuda" and self.precision != "fp32"
+
+    def compile(self, network):
+        return torch.compile(network, mode=self.mode, fullgraph=True, dynamic=False)
 
     def use_settings(self):
         tf32 = self.precision == "tf32"
