@@ -46,6 +46,7 @@ HEAVY = [
      "a folder named plugin/"),
     (re.compile(r"^opencv2/"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^lib(av[a-z]+|swscale)/"), re.compile(r"/plugin/"), "a folder named plugin/"),
+    (re.compile(r"^Nv(Infer|Onnx)"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^httplib\.h"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^cairo"), re.compile(r"/plugin/"), "a folder named plugin/"),
     (re.compile(r"^CLI/"), re.compile(r"^src/cli/"), "src/cli/"),

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/layer_profile.hpp"
 #include "backend/observer.hpp"
 #include "import/model.hpp"
 #include "tensor/precision.hpp"
@@ -39,6 +40,11 @@ struct LoadOptions {
   int64_t context = 0;
   /// Whether what was timed is looked up in, and kept in, the user's timing cache.
   bool timing_cache = true;
+  /// Shapes, by input name, of all setups that take turns, the one at hand among them: for a backend that
+  /// makes one executable for all of them. Empty where there is only `input_shapes`.
+  std::vector<std::map<std::string, tensor::Shape>> profiles = {};
+  /// What only one backend understands: "tensorrt.level" to "3".
+  std::map<std::string, std::string> settings = {};
 };
 
 /// Bytes of a device's own memory; 0 where a backend cannot know.
@@ -139,6 +145,10 @@ class Executable {
   /// Watches the runs that follow, for as long as it lives, one at a time in a process; null where the system
   /// tells nothing of the inside of its runs.
   virtual std::unique_ptr<Observer> observe(const ObserveOptions& /*options*/) { return nullptr; }
+  /// Whether profile_layers() tells anything.
+  virtual bool has_layers() const { return false; }
+  /// Times the layers of so many runs on what was uploaded last, by the system's own profiler.
+  virtual LayerProfile profile_layers(int /*runs*/) { return {}; }
   /// Whether candidates were timed when it was loaded, with what they took of the device's memory. Loaded
   /// again, it would find the choices made.
   virtual bool was_tuned() const { return false; }
@@ -167,6 +177,9 @@ class Backend {
   /// Environment error when it cannot compute on "cpu" or "cuda:1". May start the device, which a process
   /// that is forked afterwards then cannot use. The CPU alone, unless a backend says otherwise.
   virtual void require_device(std::string_view device) const;
+  /// Whether this is a file of the system's own, which no importer reads: load() takes a model that has a
+  /// file and no graph.
+  virtual bool reads(const std::filesystem::path& /*file*/) const { return false; }
   /// Environment error when the precision or device is not to be had; bad input when the model cannot run.
   virtual std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) = 0;
 };

@@ -23,6 +23,7 @@
 #include "cli/folder.hpp"
 #include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/tensorrt_options.hpp"
 #include "device/devices.hpp"
 #include "engine/source_model.hpp"
 #include "report/terminal/bench_summary.hpp"
@@ -328,6 +329,7 @@ void add_bench_command(CLI::App& program) {
   command->add_option("--compare-to", sweep.compare_to,
                       fmt::format("Backend that speedups refer to (default: {}, else the first)",
                                   backend::benchmarked_backends("cpu").front()));
+  add_tensorrt_options(*command, sweep.measure.settings);
   command->add_option("--peer", arguments->peers, "An external backend: name=command");
   command->add_option("-o,--output", arguments->output, "Folder for the result file")->capture_default_str();
   command->add_flag("--save-result", arguments->save_result, "Also write results/<model>/<backend>.json");

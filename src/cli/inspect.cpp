@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
+#include "cli/inspect_layers.hpp"
 #include "device/devices.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
@@ -28,6 +29,7 @@ struct Options : EngineOptions {
   bool graph = false;
   /// Those that say how to build an engine.
   OptionList building;
+  LayerOptions layers;
 };
 
 /// Names come from files, and a terminal would obey what stands in them.
@@ -166,6 +168,9 @@ void print_graph(const Options& options, bool stored) {
 }
 
 void inspect(const Options& options) {
+  if (shows_layers(options.layers, options.request.model))
+    return inspect_layers(options.layers, options.request.model, options.precision, options.request.device,
+                          options.json);
   const bool stored = engine::is_engine_file(options.request.model);
   if (stored)
     refuse_given(options.building,
@@ -193,7 +198,7 @@ void add_inspect_command(CLI::App& program) {
       "inspect", "Show the steps of an engine: sources, fusions, tactics, work, memory");
   command
       ->add_option("model", options->request.model,
-                   "An engine file, an ONNX file, or the name of a built-in architecture")
+                   "An engine file, a TensorRT .plan, an ONNX file, or the name of a built-in architecture")
       ->required();
   CLI::Option* json = command->add_flag("--json", options->json, "Everything, as JSON");
   CLI::Option* rivals = command->add_flag(
@@ -206,6 +211,7 @@ void add_inspect_command(CLI::App& program) {
       ->excludes(json)
       ->excludes(rivals);
   options->building = add_engine_options(*command, *options);
+  add_layer_options(*command, options->layers);
   command->callback([options] { inspect(*options); });
 }
 

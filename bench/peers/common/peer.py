@@ -23,6 +23,7 @@ class Peer:
 
     system = ""  # as its errors call it
     precisions = ("fp32",)
+    devices = ("cpu",)
 
     def __init__(self):
         self.sets = []
@@ -57,8 +58,10 @@ class Peer:
 
     def load(self, request):
         # Inputs and outputs are host memory, so `includes_transfers` changes nothing.
-        if request.get("device", "cpu") != "cpu":
-            raise WorkerError("environment", f"this peer runs {self.system} on the CPU, not on {request['device']}")
+        device = request.get("device", "cpu")
+        if device not in self.devices:
+            where = "the CPU" if self.devices == ("cpu",) else " and ".join(self.devices)
+            raise WorkerError("environment", f"this peer runs {self.system} on {where}, not on {device}")
         if request["precision"] not in self.precisions:
             raise WorkerError("environment", f"this peer runs {self.system} in {' and '.join(self.precisions)}"
                                              f"{' only' if len(self.precisions) == 1 else ''}, not in {request['precision']}")

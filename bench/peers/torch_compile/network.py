@@ -25,7 +25,7 @@ class Network:
         torch.set_num_threads(request["threads"])
         self.use_settings()
         # What PyTorch recommends for convolutions in tensor cores; Inductor changes layouts where it sees a gain.
-        self.channels_last = self.device.type == "cuda" and self.precision != "fp32"
+        self.channels_last = self.prefers_channels_last()
         network = weights.build(request["onnx"]).to(self.device, TYPES[self.precision])
         if self.channels_last:
             network = network.to(memory_format=torch.channels_last)
@@ -35,9 +35,10 @@ class Network:
         self.inputs = [self.place(torch.ones_like(tensor) if name == "attention_mask" else torch.zeros_like(tensor))
                        for name, tensor in inputs.items()]
         if mode == CAPTURED:
-            self.replay = self.capture(network)
+            self.compiled = self.captured(network)
         else:
-            self.compile(network)
+            self.mark_inputs()
+            self.compiled = self.compile(network)
         self.output = None
         # On zeros, so that a network that kept its first input would be seen to be wrong.
         for _ in range(WARM_UP_RUNS):
@@ -45,19 +46,25 @@ class Network:
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
 
+    def prefers_channels_last(self):
+        return self.device.type == "cuda" and self.precision != "fp32"
+
+    def mark_inputs(self):
+        if self.frozen:
+            return
+        from torch import _dynamo
+
+        for tensor in self.inputs:
+            # Else every replay of the CUDA graph would begin with a copy of the input. Freezing would take it for a
+            # constant.
+            _dynamo.mark_static_address(tensor)
+
     def compile(self, network):
-        if not self.frozen:
-            from torch import _dynamo
-
-            for tensor in self.inputs:
-                # Else every replay of the CUDA graph would begin with a copy of the input. Freezing would take it for
-                # a constant.
-                _dynamo.mark_static_address(tensor)
+        """What runs the network on `inputs`, given in their order."""
         compiled = torch.compile(network, mode=self.mode, dynamic=False)
-        named = dict(zip(self.names, self.inputs)) if len(self.inputs) > 1 else None
-        self.replay = lambda: compiled(**named) if named else compiled(*self.inputs)
+        return compiled if len(self.names) == 1 else lambda *inputs: compiled(**dict(zip(self.names, inputs)))
 
-    def capture(self, network):
+    def captured(self, network):
         if self.device.type != "cuda":
             raise WorkerError("environment", "a CUDA graph takes a GPU")
         named = dict(zip(self.names, self.inputs)) if len(self.inputs) > 1 else None
@@ -72,7 +79,7 @@ class Network:
         with torch.cuda.graph(graph), torch.no_grad():
             result = run()
 
-        def replay():
+        def replay(*_inputs):
             graph.replay()
             return result
 
@@ -112,7 +119,7 @@ class Network:
         # The last output lies in the graph's own memory, which the next run writes to.
         self.output = None
         with torch.no_grad():
-            self.output = self.replay()
+            self.output = self.compiled(*self.inputs)
 
     def execute(self):
         self.launch()

@@ -95,6 +95,9 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
         tensor::element_count(input.shape) * static_cast<int64_t>(tensor::dtype_size(input.dtype));
     run_.memory.inputs += bytes * static_cast<int64_t>(sets);
   }
+  request.settings = options_.settings;
+  for (const int64_t batch : tested_.batches)
+    if (tested_.model.runs_at(batch)) request.profiles.push_back(tested_.model.shapes_at(batch));
   loaded_ = worker_->load(request);
   run_.load_ms = loaded_.load_ms;
   const bool replaced = loaded_.tuned;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct MeasureOptions {
   double percentile = 0.5;       ///< highest percentile that the verdict has to support
   /// Of every configuration; each has its own model, backend, precision and batch.
   Setup setup;
+  /// As backend::LoadOptions has them.
+  std::map<std::string, std::string> settings = {};
 
   static constexpr double kOvertime = 4;
   /// More samples tell nothing new; files and answers of workers stay of a size to handle.
@@ -42,6 +45,8 @@ struct ModelUnderTest {
   const ReferenceOutputs& reference;
   /// Null on the CPU.
   GpuMonitor* gpu = nullptr;
+  /// All that it is measured at.
+  std::vector<int64_t> batches = {};
 };
 
 /// Sets the verdict of a run from its samples and what was seen of the machine.

@@ -132,8 +132,12 @@ class SweepRunner {
     const ReferenceOutputs reference =
         reference_outputs({subject.info, inputs, peers_.command("reference"), folder,
                            options_.measure.timeout_seconds, options_.measure.setup.threads, stop_});
-    const ModelUnderTest tested{subject.info, inputs, onnx_file(subject.info, folder), reference,
-                                options_.measure.setup.on_cpu() ? nullptr : &gpu_};
+    const ModelUnderTest tested{subject.info,
+                                inputs,
+                                onnx_file(subject.info, folder),
+                                reference,
+                                options_.measure.setup.on_cpu() ? nullptr : &gpu_,
+                                subject.batches};
     for (const int64_t batch : subject.batches) run_group(tested, batch);
   }
 

@@ -182,6 +182,15 @@ tensor::Precision precision_of(const graph::Graph& graph) {
   return computes_in(graph, tensor::DType::kFloat16) ? tensor::Precision::kFp16 : tensor::Precision::kFp32;
 }
 
+std::map<std::string, tensor::Shape> ModelInfo::shapes_at(int64_t batch) const {
+  std::map<std::string, tensor::Shape> shapes;
+  for (const InputInfo& input : inputs) {
+    tensor::Shape& shape = shapes[input.name] = input.shape;
+    if (input.batched) shape.front() = batch;
+  }
+  return shapes;
+}
+
 ModelInfo describe_model(const importer::Model& model, const std::string& spec,
                          const std::map<std::string, tensor::Shape>& shapes) {
   check_spec(spec);

@@ -54,6 +54,8 @@ struct ModelInfo {
   /// How many of the units that input sets are made of one run takes: samples, or 1 for a fixed batch.
   int64_t units(int64_t batch) const { return dynamic_batch ? batch : 1; }
   bool runs_at(int64_t batch) const { return dynamic_batch || batch == fixed_batch; }
+  /// Of the inputs, by their names.
+  std::map<std::string, tensor::Shape> shapes_at(int64_t batch) const;
 };
 
 /// `shapes` gives dimensions that the model leaves open (and, for TorchScript archives, all inputs), also

@@ -63,6 +63,8 @@ Json to_json(const LoadRequest& request) {
   json["onnx"] = request.onnx.empty() ? Json(nullptr) : Json(request.onnx);
   json["inputs"] = std::move(inputs);
   if (request.context > 0) json["decoding"] = {{"bind", request.bind}, {"context", request.context}};
+  if (!request.profiles.empty()) json["profiles"] = request.profiles;
+  if (!request.settings.empty()) json["settings"] = request.settings;
   return json;
 }
 
@@ -77,6 +79,8 @@ LoadRequest parse_load_request(const Json& json) {
     request.bind = member<std::vector<std::string>>(decoding, "bind");
     request.context = member<int64_t>(decoding, "context");
   }
+  request.profiles = member_or(json, "profiles", request.profiles);
+  request.settings = member_or(json, "settings", request.settings);
   return request;
 }
 
@@ -138,5 +142,30 @@ backend::MemoryUse parse_memory_use(const Json& json) {
 
 Json to_json(const backend::Rival& rival) { return base::described_json(rival); }
 backend::Rival parse_rival(const Json& json) { return base::read_described<backend::Rival>(json); }
+
+Json to_json(const backend::LayerProfile& profile) {
+  Json layers = Json::array();
+  for (const backend::LayerTime& layer : profile.layers)
+    layers.push_back({{"name", layer.name}, {"times_ms", layer.times_ms}, {"nodes", layer.nodes}});
+  return {
+      {"layers", std::move(layers)}, {"engine_ms", profile.engine_ms}, {"description", profile.description}};
+}
+
+backend::LayerProfile parse_layer_profile(const Json& json) {
+  backend::LayerProfile profile;
+  for (const Json& layer : member<std::vector<Json>>(json, "layers")) {
+    profile.layers.push_back({member<std::string>(layer, "name"),
+                              member<std::vector<double>>(layer, "times_ms"),
+                              member<std::vector<std::string>>(layer, "nodes")});
+    check_times("times_ms", profile.layers.back().times_ms);
+    if (profile.layers.back().times_ms.size() != profile.layers.front().times_ms.size())
+      fail_bad_input("layer '{}' was timed in {} runs, the first one in {}", profile.layers.back().name,
+                     profile.layers.back().times_ms.size(), profile.layers.front().times_ms.size());
+  }
+  profile.engine_ms = member<std::vector<double>>(json, "engine_ms");
+  check_times("engine_ms", profile.engine_ms);
+  profile.description = member<std::string>(json, "description");
+  return profile;
+}
 
 }  // namespace hone::bench

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct LoadRequest {
   /// Of a decoder: which outputs are caches of the next run, and how many tokens the new ones see.
   std::vector<std::string> bind;
   int64_t context = 0;
+  /// As backend::LoadOptions has them.
+  std::vector<std::map<std::string, tensor::Shape>> profiles = {};
+  std::map<std::string, std::string> settings = {};
 };
 
 /// Latencies of consecutive synchronous runs and the time from before the first to after the last.
@@ -52,6 +56,7 @@ inline constexpr const char* kPhasesFeature = "phases";
 inline constexpr const char* kPipelineFeature = "pipeline";
 inline constexpr const char* kColdL2Feature = "cold_l2";
 inline constexpr const char* kTraceFeature = "trace";
+inline constexpr const char* kLayersFeature = "layers";
 /// With `record_device`, `trace` tells what the GPU did.
 inline constexpr const char* kDeviceTimesFeature = "device_times";
 
@@ -76,6 +81,7 @@ Json to_json(const PhaseBlock& block);
 Json to_json(const PipelineBlock& block);
 Json to_json(const backend::MemoryUse& use);
 Json to_json(const backend::Rival& rival);
+Json to_json(const backend::LayerProfile& profile);
 
 /// Bad input naming the field when one is missing or has another type.
 LoadRequest parse_load_request(const Json& json);
@@ -85,6 +91,7 @@ PhaseBlock parse_phase_block(const Json& json);
 PipelineBlock parse_pipeline_block(const Json& json);
 backend::MemoryUse parse_memory_use(const Json& json);
 backend::Rival parse_rival(const Json& json);
+backend::LayerProfile parse_layer_profile(const Json& json);
 
 /// A message as it is sent; bad input for text that is not UTF-8, as paths may be: JSON cannot hold it.
 std::string line_of(const Json& message);

@@ -126,6 +126,10 @@ TracedRuns WorkerClient::trace(int64_t runs, const TraceOptions& options) {
   });
 }
 
+backend::LayerProfile WorkerClient::layers(int runs) {
+  return ask(kLayersFeature, {{"runs", runs}}, parse_layer_profile);
+}
+
 std::vector<std::vector<OutputFile>> WorkerClient::accuracy(std::span<const size_t> sets,
                                                             const std::filesystem::path& folder) {
   const Json request = {{"sets", std::vector<size_t>(sets.begin(), sets.end())}, {"folder", folder.string()}};

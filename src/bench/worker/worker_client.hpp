@@ -51,6 +51,8 @@ class WorkerClient {
   PipelineBlock pipeline(double seconds);
   /// `runs` runs with the times of all that the model announced and the backend tells.
   TracedRuns trace(int64_t runs, const TraceOptions& options);
+  /// The layers of `runs` runs, as the system's own profiler times them.
+  backend::LayerProfile layers(int runs);
   /// Runs each set of inputs once and returns the outputs, which the worker writes into `folder`.
   std::vector<std::vector<OutputFile>> accuracy(std::span<const size_t> sets,
                                                 const std::filesystem::path& folder);

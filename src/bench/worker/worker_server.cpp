@@ -103,6 +103,7 @@ Json WorkerServer::answer(const std::string& type, const Json& request) {
   if (type == kPhasesFeature) return phases(request);
   if (type == kPipelineFeature) return pipeline(request);
   if (type == kTraceFeature) return trace(request);
+  if (type == kLayersFeature) return layers(request);
   if (type == "accuracy") return accuracy(request);
   if (type == "memory") return memory();
   fail_bad_input("unknown request '{}'", type);
@@ -131,7 +132,11 @@ Json WorkerServer::load(const Json& json) {
   options.context = request.context;
   sets_ = read_sets(request.inputs);
   if (setup.cold_l2 && setup.on_cpu()) fail_bad_input("the caches of the CPU cannot be emptied");
-  const importer::Model model = load_model_(setup.model);
+  options.profiles = request.profiles;
+  options.settings = request.settings;
+  const importer::Model model = backend_->reads(setup.model)
+                                    ? importer::Model{.name = setup.model, .file = setup.model}
+                                    : load_model_(setup.model);
   pipeline_.reset();
   const auto start = base::Clock::now();
   executable_ = backend_->load(model, options);
@@ -141,6 +146,7 @@ Json WorkerServer::load(const Json& json) {
   if (executable_->has_phases()) features.push_back(kPhasesFeature);
   if (executable_->times_device()) features.push_back(kDeviceTimesFeature);
   if (executable_->has_pipeline()) features.push_back(kPipelineFeature);
+  if (executable_->has_layers()) features.push_back(kLayersFeature);
   if (setup.cold_l2) {
     cold_ = &device::find_device(setup.device);
     features.push_back(kColdL2Feature);
@@ -221,6 +227,14 @@ Json WorkerServer::trace(const Json& request) {
                                          .device = member_or(request, "record_device", false)},
                              .thread_counters = member_or(request, "thread_counters", false)};
   return to_json(trace_runs(executable(), sets_, member<int64_t>(request, "runs"), transfers_, options));
+}
+
+Json WorkerServer::layers(const Json& request) {
+  const int runs = member<int>(request, "runs");
+  if (runs < 0) fail_bad_input("the field 'runs' holds {}", runs);
+  // An engine that is only looked at needs no inputs.
+  if (runs > 0) executable().upload(next_inputs());
+  return to_json(executable().profile_layers(runs));
 }
 
 Json WorkerServer::pipeline(const Json& request) {

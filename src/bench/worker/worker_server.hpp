@@ -41,6 +41,7 @@ class WorkerServer {
   Json phases(const Json& request);
   Json pipeline(const Json& request);
   Json trace(const Json& request);
+  Json layers(const Json& request);
   Json accuracy(const Json& request);
   Json memory() const;
   backend::Executable& executable() const;

@@ -1,0 +1,27 @@
+// What the layers of an optimized engine took, as the system that runs it reports them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hone::backend {
+
+struct LayerTime {
+  std::string name;
+  /// Milliseconds of each profiled run.
+  std::vector<double> times_ms = {};
+  /// Names of the model's nodes that it computes, where the system tells.
+  std::vector<std::string> nodes = {};
+};
+
+/// Layers in the order of the engine. Profiling puts a clock around every layer, so their sum is more than
+/// the engine takes without it.
+struct LayerProfile {
+  std::vector<LayerTime> layers;
+  /// Milliseconds of the device, of as many runs without the profiler.
+  std::vector<double> engine_ms;
+  /// The system's own description of the engine, JSON.
+  std::string description;
+};
+
+}  // namespace hone::backend

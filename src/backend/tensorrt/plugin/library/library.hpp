@@ -1,0 +1,57 @@
+// TensorRT's libraries of this plugin's major, opened at run time, and what they say.
+#pragma once
+
+#include <NvInfer.h>
+#include <NvOnnxParser.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace hone::backend::tensorrt {
+
+/// Keeps what the library says until somebody asks; called from threads of its own.
+class Logger final : public nvinfer1::ILogger {
+ public:
+  void log(Severity severity, const char* message) noexcept override;
+  /// The errors since the last call, the first of them first; then they are forgotten.
+  std::string take_errors();
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> errors_;
+};
+
+class Library {
+ public:
+  /// Environment error where libnvinfer, its plugins or its parser cannot be loaded or is of another major.
+  explicit Library(const std::string& libnvinfer);
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  /// "8.6.1".
+  std::string version() const;
+  const std::string& folder() const { return folder_; }
+  /// Environment error, with what the library said, where one cannot be made.
+  std::unique_ptr<nvinfer1::IBuilder> make_builder();
+  std::unique_ptr<nvinfer1::IRuntime> make_runtime();
+  std::unique_ptr<nvonnxparser::IParser> make_parser(nvinfer1::INetworkDefinition& network);
+  Logger& logger() { return logger_; }
+  /// Which file the builder needs for this GPU and does not have; empty where it has it.
+  std::string missing_builder_resource(int sm_major, int sm_minor) const;
+
+ private:
+  void load_parser();
+
+  Logger logger_;
+  void* nvinfer_ = nullptr;
+  void* parser_ = nullptr;
+  int number_ = 0;
+  std::string folder_;
+  void* (*make_builder_)(void*, int32_t) = nullptr;
+  void* (*make_runtime_)(void*, int32_t) = nullptr;
+  void* (*make_parser_)(void*, void*, int) = nullptr;
+};
+
+}  // namespace hone::backend::tensorrt

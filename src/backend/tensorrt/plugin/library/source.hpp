@@ -1,0 +1,41 @@
+// A model as TensorRT's parser takes it: an ONNX file of operators and types that this major knows.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "backend/tensorrt/plugin/library/settings.hpp"
+#include "import/model.hpp"
+#include "system/scratch.hpp"
+
+namespace hone::backend::tensorrt {
+
+class Source {
+ public:
+  /// Bad input naming the node that cannot be written for this major; for int8 as the calibration has it.
+  Source(const importer::Model& model, const LoadOptions& options, const Settings& settings,
+         std::vector<std::map<std::string, tensor::Shape>> profiles);
+
+  const std::filesystem::path& file() const { return file_; }
+  /// Of what was written.
+  const graph::Graph& graph() const { return graph_; }
+  /// Shapes of the inputs by their names, one set for each optimization profile; the file has those of the
+  /// only one.
+  const std::vector<std::map<std::string, tensor::Shape>>& profiles() const { return profiles_; }
+  /// Of the file and the profiles.
+  std::string hash() const;
+  /// What a reader of its figures must know: how it was quantized.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  system::Scratch scratch_;
+  std::filesystem::path file_;
+  graph::Graph graph_;
+  std::vector<std::map<std::string, tensor::Shape>> profiles_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace hone::backend::tensorrt

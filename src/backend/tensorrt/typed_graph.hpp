@@ -1,0 +1,15 @@
+// A graph that says itself in which type every step computes, for builders that no longer choose.
+#pragma once
+
+#include "graph/graph.hpp"
+#include "tensor/precision.hpp"
+
+namespace hone::backend::tensorrt {
+
+/// The same graph, in which float32 is computed in float16 (kFp16) or bfloat16 (kBf16) between casts. Inputs
+/// and outputs keep their types, constants beyond the range of the type become its largest number, and
+/// operators whose results leave that range soon, or that hold graphs, stay in float32. Other precisions: as
+/// it is.
+graph::Graph typed(const graph::Graph& graph, tensor::Precision precision);
+
+}  // namespace hone::backend::tensorrt

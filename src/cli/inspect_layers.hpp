@@ -1,0 +1,34 @@
+// The part of `hone inspect` that asks another system for the layers of its engine.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/engine_options.hpp"
+
+namespace hone::cli {
+
+struct LayerOptions {
+  std::string backend;  ///< empty: hone's own engines are shown
+  std::string files;    ///< folder for trt_layer_latency.json and trt_engine_info.json; empty for none
+  int64_t batch = 1;
+  int runs = 30;
+  bool trust = false;
+  std::vector<std::string> shapes;
+  std::map<std::string, std::string> settings;
+  /// All but the backend's name.
+  OptionList given;
+};
+
+void add_layer_options(CLI::App& command, LayerOptions& options);
+
+/// Whether the model or the options ask for layers of another system.
+bool shows_layers(const LayerOptions& options, const std::string& model);
+
+/// Prints the layers with their times, as text or JSON, and writes the files. Everything of the system
+/// happens in a worker process.
+void inspect_layers(const LayerOptions& options, const std::string& model, const std::string& precision,
+                    const std::string& device, bool json);
+
+}  // namespace hone::cli
