@@ -33,6 +33,15 @@ void Backend::require_device(std::string_view device) const {
     fail_environment("the backend {} runs on the CPU, not on {}", name(), device);
 }
 
+std::vector<Refusal> Backend::refusals(const importer::Model& model, const LoadOptions&) {
+  return std::vector<Refusal>(model.graph->nodes.size());
+}
+
+Handover Backend::handover(std::string_view device) const {
+  if (tensor::parse_place(device).kind == tensor::PlaceKind::kCpu) return {};
+  return {.input_copies = 1, .output_copies = 1, .synchronisations = 1};
+}
+
 std::vector<std::string> backend_names() {
   std::vector<std::string> names = {std::string(kOwn.name)};
   for (const base::PluginManifest& manifest : base::plugin_manifests()) {

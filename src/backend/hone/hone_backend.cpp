@@ -1,6 +1,7 @@
 // See hone_backend.hpp.
 #include "backend/hone/hone_backend.hpp"
 
+#include "backend/reference/reference_backend.hpp"
 #include "device/devices.hpp"
 #include "engine/description.hpp"
 #include "engine/engine_file.hpp"
@@ -230,6 +231,11 @@ class HoneBackend final : public Backend {
     const int64_t free_before = build.device.memory().free;
     const auto engine = backend::build(build);
     return std::make_unique<HoneExecutable>(engine, build.device, engine->threads, free_before);
+  }
+
+  /// The reference closes the list of every device's tactics.
+  std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions&) override {
+    return nodes_without_kernel(*model.graph);
   }
 };
 
