@@ -5,6 +5,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/hone/hone_backend.hpp"
+#include "backend/partition/partition_backend.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "base/plugin.hpp"
 #include "base/plugin_manifest.hpp"
@@ -67,6 +68,7 @@ std::unique_ptr<Backend> make_backend(std::string_view name) {
   for (const BuiltIn& entry : {kOwn, kReference}) {
     if (entry.name == name) return entry.make();
   }
+  if (partition::is_partition(name)) return partition::make_partition_backend(name);
   const base::PluginManifest* plugin = base::plugin_of_backend(name);
   if (plugin == nullptr) {
     base::require_readable_manifests();
