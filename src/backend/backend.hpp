@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "backend/layer_profile.hpp"
 #include "backend/observer.hpp"
+#include "base/refusal.hpp"
 #include "import/model.hpp"
 #include "tensor/precision.hpp"
 #include "tensor/tensor.hpp"
@@ -83,6 +85,14 @@ class Pipeline {
   virtual void submit() = 0;
   /// Waits for all runs.
   virtual void finish() = 0;
+};
+
+/// What it takes to hand a value over to an executable and to get one back, as run() does it.
+struct Handover {
+  int input_copies = 0;
+  int output_copies = 0;
+  /// Waits of the host at the end of a run.
+  int synchronisations = 0;
 };
 
 /// A tactic that was looked at for a step, the chosen one among them.
@@ -159,6 +169,8 @@ class Executable {
   virtual std::string bus_id() const { return {}; }
   virtual MemoryUse memory() const { return {}; }
   virtual std::vector<StepInfo> steps() const { return {}; }
+  /// What somebody predicted a run to take on inputs of the last shapes, milliseconds.
+  virtual std::optional<double> predicted_ms() const { return std::nullopt; }
   /// Sentences a reader of its numbers must know ("bf16 is emulated: this CPU has no AVX-512 BF16").
   virtual std::vector<std::string> notes() const { return {}; }
 
@@ -182,6 +194,11 @@ class Backend {
   virtual bool reads(const std::filesystem::path& /*file*/) const { return false; }
   /// Environment error when the precision or device is not to be had; bad input when the model cannot run.
   virtual std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) = 0;
+  /// Of each node of the model's graph, in its order, why this backend does not run it on inputs of the
+  /// shapes in the options. That it takes each node of a model does not promise that it can build all of it.
+  virtual std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions& options);
+  /// A copy to the device and back and one wait, or nothing on the CPU, unless a backend says otherwise.
+  virtual Handover handover(std::string_view device) const;
 };
 
 /// The backend of this project.
@@ -193,7 +210,9 @@ std::vector<std::string> backend_names();
 /// Those that a benchmark measures on a device when none are named, in the order they take turns: what the
 /// manifests of plugins say, then hone. Usage error as tensor::parse_place has it.
 std::vector<std::string> benchmarked_backends(std::string_view device);
-/// Usage error for an unknown name; environment error, with how to get it, when its plugin is missing.
+/// "partition:FILE" is the backend that runs a partition (partition/partition_backend.hpp). Usage error for
+/// an unknown name; environment error, with how to get it, when its plugin is missing; bad input for a file
+/// that holds no partition.
 std::unique_ptr<Backend> make_backend(std::string_view name);
 
 }  // namespace hone::backend

@@ -5,6 +5,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/hone/hone_backend.hpp"
+#include "backend/partition/partition_backend.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "base/plugin.hpp"
 #include "base/plugin_manifest.hpp"
@@ -33,6 +34,15 @@ void Backend::require_device(std::string_view device) const {
     fail_environment("the backend {} runs on the CPU, not on {}", name(), device);
 }
 
+std::vector<Refusal> Backend::refusals(const importer::Model& model, const LoadOptions&) {
+  return std::vector<Refusal>(model.graph->nodes.size());
+}
+
+Handover Backend::handover(std::string_view device) const {
+  if (tensor::parse_place(device).kind == tensor::PlaceKind::kCpu) return {};
+  return {.input_copies = 1, .output_copies = 1, .synchronisations = 1};
+}
+
 std::vector<std::string> backend_names() {
   std::vector<std::string> names = {std::string(kOwn.name)};
   for (const base::PluginManifest& manifest : base::plugin_manifests()) {
@@ -58,6 +68,7 @@ std::unique_ptr<Backend> make_backend(std::string_view name) {
   for (const BuiltIn& entry : {kOwn, kReference}) {
     if (entry.name == name) return entry.make();
   }
+  if (partition::is_partition(name)) return partition::make_partition_backend(name);
   const base::PluginManifest* plugin = base::plugin_of_backend(name);
   if (plugin == nullptr) {
     base::require_readable_manifests();

@@ -207,6 +207,8 @@ void check_baseline(const std::string& baseline) {
   const report::RunFiles found = report::find_run_files({baseline});
   if (found.files.front().kind == report::RunFileKind::kSweep)
     fail_bad_input("--baseline {}: it is a result of a benchmark, not a trace", baseline);
+  if (found.files.front().kind == report::RunFileKind::kPartition)
+    fail_bad_input("--baseline {}: it is a partition, not a trace", baseline);
 }
 
 void run(const Options& options) {

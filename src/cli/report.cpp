@@ -29,10 +29,11 @@ void run(const Options& options) {
   const report::Report report = report::make_report(files);
   for (const report::ReportProblem& problem : report.problems)
     fmt::print(stderr, "hone: {}\n", report::printable(problem.text));
-  if (report.sweeps.empty() && report.profiles.empty()) {
+  if (report.sweeps.empty() && report.profiles.empty() && report.partitions.empty()) {
     if (!report.problems.empty())
       throw Error(ErrorKind::kBadInput, "no file could be read, so there is no report");
-    fail_bad_input("found no benchmark results and no traces in {}", fmt::join(options.inputs, ", "));
+    fail_bad_input("found no benchmark results, no traces and no partitions in {}",
+                   fmt::join(options.inputs, ", "));
   }
   const std::string page = report::page_with(report);
   base::write_file_atomic(options.output, page);
@@ -41,8 +42,10 @@ void run(const Options& options) {
           ? many(report.diffs.size(), "comparison")
           : fmt::format("{} of {} comparisons (hone diff makes any other)", report.diffs.size(),
                         report.diffs.size() + report.diffs_left_out);
-  fmt::print("{}: {}, {}, {}; {}\n", options.output, many(report.sweeps.size(), "benchmark"),
-             many(report.profiles.size(), "profile"), comparisons,
+  const std::string partitions =
+      report.partitions.empty() ? "" : ", " + many(report.partitions.size(), "partition");
+  fmt::print("{}: {}, {}, {}{}; {}\n", options.output, many(report.sweeps.size(), "benchmark"),
+             many(report.profiles.size(), "profile"), comparisons, partitions,
              base::bytes_text(static_cast<double>(page.size())));
 }
 
@@ -54,7 +57,7 @@ void add_report_command(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   command
       ->add_option("inputs", options->inputs,
-                   "Results of hone bench, traces, and folders in which they are searched")
+                   "Results of hone bench, traces, partitions, and folders in which they are searched")
       ->required();
   command->add_option("-o,--output", options->output, "The page")->capture_default_str();
   command->callback([options] { run(*options); });

@@ -37,6 +37,9 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 /// The result of a benchmark says so in its first field.
 bool is_sweep(const std::string& bytes) { return contains(bytes, "\"hone.bench\""); }
 
+/// So does a partition.
+bool is_partition(const std::string& bytes) { return contains(bytes, "\"hone.partition\""); }
+
 class Search {
  public:
   explicit Search(size_t most_entries) : most_entries_(most_entries) {}
@@ -47,8 +50,9 @@ class Search {
       add_folder(path);
       return;
     }
-    const bool sweep = fs::is_regular_file(path, error) && is_sweep(beginning(path).value_or(""));
-    add_file({path, sweep ? RunFileKind::kSweep : RunFileKind::kTrace});
+    const std::string bytes = fs::is_regular_file(path, error) ? beginning(path).value_or("") : "";
+    if (is_partition(bytes)) return add_file({path, RunFileKind::kPartition});
+    add_file({path, is_sweep(bytes) ? RunFileKind::kSweep : RunFileKind::kTrace});
   }
 
   RunFiles take() { return std::move(found_); }
@@ -100,6 +104,7 @@ class Search {
       found_.sentences.push_back(fmt::format("{}: {}", path.string(), std::strerror(errno)));
       return std::nullopt;
     }
+    if (is_partition(*bytes)) return RunFileKind::kPartition;
     if (is_sweep(*bytes)) return RunFileKind::kSweep;
     if (contains(*bytes, "\"traceEvents\"") || contains(*bytes, "\"deviceProperties\""))
       return RunFileKind::kTrace;

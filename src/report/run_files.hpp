@@ -1,4 +1,4 @@
-// Finds results of benchmarks and traces among files and folders that people name.
+// Finds results of benchmarks, traces and partitions among files and folders that people name.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace hone::report {
 
-enum class RunFileKind { kSweep, kTrace };
+enum class RunFileKind { kSweep, kTrace, kPartition };
 
 struct RunFile {
   std::filesystem::path path;

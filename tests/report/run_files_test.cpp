@@ -16,10 +16,13 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 std::vector<std::string> names(const RunFiles& found) {
+  const auto kind_text = [](RunFileKind kind) {
+    if (kind == RunFileKind::kPartition) return "partition ";
+    return kind == RunFileKind::kSweep ? "sweep " : "trace ";
+  };
   std::vector<std::string> result;
   for (const RunFile& file : found.files)
-    result.push_back((file.kind == RunFileKind::kSweep ? "sweep " : "trace ") +
-                     file.path.filename().string());
+    result.push_back(kind_text(file.kind) + file.path.filename().string());
   return result;
 }
 
@@ -50,6 +53,14 @@ TEST(RunFiles, NamedFilesAreTakenOnceAndInTheirOrder) {
   const RunFiles found =
       find_run_files({sweep, text, folder.path(), folder.path() / "." / "z.json", "missing"});
   EXPECT_THAT(names(found), ElementsAre("sweep z.json", "trace a.txt", "trace missing"));
+}
+
+TEST(RunFiles, PartitionsAreFoundAndTakenByName) {
+  const base::TemporaryFolder folder;
+  const auto named = folder.write("p.txt", R"({"schema": "hone.partition", "version": 1})");
+  folder.write("q.json", R"({"schema": "hone.partition", "version": 1})");
+  EXPECT_THAT(names(find_run_files({named, folder.path()})),
+              ElementsAre("partition p.txt", "partition q.json"));
 }
 
 TEST(RunFiles, AFolderOfTooManyFilesIsNotSearched) {

@@ -117,6 +117,7 @@ export interface Run {
   load_ms: number | null;
   warmup: Warmup;
   machine: MachineState;
+  predicted_ms: number | null;
   notes: string[];
   verdict: Verdict;
   failure: string | null;
@@ -681,6 +682,122 @@ export interface ReportDiff {
   diff: TraceDiff;
 }
 
+export interface PartitionBackend {
+  name: string;
+  version: string;
+  taken: number;
+  measured: boolean;
+  launch_us: number | null;
+  input_us_per_mb: number | null;
+  output_us_per_mb: number | null;
+  input_copies: number;
+  output_copies: number;
+  synchronisations: number;
+}
+
+export interface PartitionPlan {
+  name: string;
+  refusal: string;
+  blocks: number;
+  borders: number;
+  border_mb: number | null;
+  nodes_ms: number | null;
+  borders_ms: number | null;
+  launches_ms: number | null;
+  predicted_ms: number | null;
+  measured_ms: number | null;
+  samples: number;
+  chosen: boolean;
+}
+
+export interface PartitionValue {
+  name: string;
+  type: string;
+  bytes: number;
+}
+
+export interface PartitionBlock {
+  backend: string;
+  nodes: number[];
+  counted: number;
+  inputs: PartitionValue[];
+  outputs: PartitionValue[];
+  nodes_ms: number | null;
+  launch_ms: number | null;
+  measured_ms: number | null;
+  note: string;
+}
+
+export interface PartitionBorder {
+  value: PartitionValue;
+  from: number;
+  to: number;
+  copies: number;
+  synchronisations: number;
+  time_ms: number | null;
+}
+
+export interface PartitionStatistics {
+  nodes: number;
+  supported: number;
+  coverage: number | null;
+  first_blocks: number;
+  average_nodes: number | null;
+  most_nodes: number;
+  unsupported: Record<string, number>;
+}
+
+export interface PartitionWhatIf {
+  min_block_size: number;
+  blocks: number;
+  first_blocks: number;
+  predicted_ms: number | null;
+}
+
+export interface PartitionNode {
+  name: string;
+  op: string;
+  counted: boolean;
+  block: number;
+  predecessors: number[];
+  refusals: string[];
+  times_us: (number | null)[];
+}
+
+export interface Partition {
+  schema: string;
+  version: number;
+  model: string;
+  fingerprint: string;
+  device: string;
+  precision: string;
+  threads: number;
+  input_shapes: Record<string, number[]>;
+  min_block_size: number;
+  excluded: string[];
+  measured: boolean;
+  times: string;
+  algorithm: string;
+  bound_ms: number | null;
+  predicted_ms: number | null;
+  measured_ms: number | null;
+  backends: PartitionBackend[];
+  plans: PartitionPlan[];
+  blocks: PartitionBlock[];
+  borders: PartitionBorder[];
+  statistics: PartitionStatistics;
+  what_if: PartitionWhatIf[];
+  recommendations: string[];
+  notes: string[];
+  nodes: PartitionNode[];
+}
+
+export interface ReportPartition {
+  id: string;
+  path: string;
+  partition: Partition;
+}
+
 export interface ReportProblem {
   path: string;
   text: string;
@@ -696,6 +813,7 @@ export interface Report {
   profiles: Profile[];
   diffs: ReportDiff[];
   diffs_left_out: number;
+  partitions: ReportPartition[];
   problems: ReportProblem[];
 }
 
@@ -810,6 +928,7 @@ export const fields = {
     load_ms: { text: "Time to load or build the model", unit: "ms", origin: "measured" },
     warmup: { text: "Runs before the measured ones", unit: "", origin: "" },
     machine: { text: "What the machine was like meanwhile", unit: "", origin: "" },
+    predicted_ms: { text: "Latency that hone partition predicted, of a partition", unit: "ms", origin: "estimated" },
     notes: { text: "What is to be known of the run", unit: "", origin: "" },
     verdict: { text: "Whether the figures can be relied on", unit: "", origin: "" },
     failure: { text: "Why there are no figures", unit: "", origin: "" },
@@ -1313,6 +1432,112 @@ export const fields = {
     b: { text: "B: the faster one", unit: "", origin: "" },
     diff: { text: "What hone diff A B says", unit: "", origin: "" },
   },
+  PartitionBackend: {
+    name: { text: "Name of the backend", unit: "", origin: "" },
+    version: { text: "Version of the system behind it", unit: "", origin: "" },
+    taken: { text: "Nodes that it takes", unit: "count", origin: "" },
+    measured: { text: "Whether times were measured on it", unit: "", origin: "" },
+    launch_us: { text: "Time of a block beyond its nodes and borders, in us", unit: "", origin: "" },
+    input_us_per_mb: { text: "Time to take in 1e6 bytes, in us", unit: "", origin: "" },
+    output_us_per_mb: { text: "Time to hand out 1e6 bytes, in us", unit: "", origin: "" },
+    input_copies: { text: "Copies of each input", unit: "count", origin: "" },
+    output_copies: { text: "Copies of each output", unit: "count", origin: "" },
+    synchronisations: { text: "Waits of the host at the end of a block", unit: "count", origin: "" },
+  },
+  PartitionPlan: {
+    name: { text: "best, greedy, or a backend alone", unit: "", origin: "" },
+    refusal: { text: "Why it cannot be run, or is not to be chosen; empty: it can", unit: "", origin: "" },
+    blocks: { text: "Blocks", unit: "count", origin: "" },
+    borders: { text: "Values that cross from block to block", unit: "count", origin: "" },
+    border_mb: { text: "Their size", unit: "MB", origin: "" },
+    nodes_ms: { text: "Time of the nodes", unit: "ms", origin: "estimated" },
+    borders_ms: { text: "Time of the borders", unit: "ms", origin: "estimated" },
+    launches_ms: { text: "Time to begin and end blocks", unit: "ms", origin: "estimated" },
+    predicted_ms: { text: "All of these", unit: "ms", origin: "estimated" },
+    measured_ms: { text: "Median latency, plans taking turns", unit: "ms", origin: "measured" },
+    samples: { text: "Runs that were measured", unit: "count", origin: "" },
+    chosen: { text: "Whether the blocks are those of this plan", unit: "", origin: "" },
+  },
+  PartitionValue: {
+    name: { text: "Name in the model", unit: "", origin: "" },
+    type: { text: "Element type and shape", unit: "", origin: "" },
+    bytes: { text: "Size", unit: "bytes", origin: "" },
+  },
+  PartitionBlock: {
+    backend: { text: "What runs it", unit: "", origin: "" },
+    nodes: { text: "Its nodes, ascending", unit: "", origin: "" },
+    counted: { text: "Nodes that min_block_size counts", unit: "count", origin: "" },
+    inputs: { text: "Values that it takes in", unit: "", origin: "" },
+    outputs: { text: "Values that it hands out", unit: "", origin: "" },
+    nodes_ms: { text: "Time of its nodes", unit: "ms", origin: "estimated" },
+    launch_ms: { text: "Time beyond them", unit: "ms", origin: "estimated" },
+    measured_ms: { text: "Median time of the block with its borders", unit: "ms", origin: "measured" },
+    note: { text: "What is to be known of it", unit: "", origin: "" },
+  },
+  PartitionBorder: {
+    value: { text: "What crosses", unit: "", origin: "" },
+    from: { text: "Block that makes it; -1: the caller", unit: "", origin: "" },
+    to: { text: "Block that reads it; -1: the caller", unit: "", origin: "" },
+    copies: { text: "Copies of it", unit: "count", origin: "" },
+    synchronisations: { text: "Waits of the host", unit: "count", origin: "" },
+    time_ms: { text: "What crossing costs", unit: "ms", origin: "estimated" },
+  },
+  PartitionStatistics: {
+    nodes: { text: "Nodes of the model", unit: "count", origin: "" },
+    supported: { text: "Those that the first backend takes", unit: "count", origin: "" },
+    coverage: { text: "Those by all", unit: "share", origin: "" },
+    first_blocks: { text: "Blocks of the first backend", unit: "count", origin: "" },
+    average_nodes: { text: "Nodes of such a block on average", unit: "count", origin: "" },
+    most_nodes: { text: "Nodes of the largest of them", unit: "count", origin: "" },
+    unsupported: { text: "Operators that the first backend does not take, and how many nodes have them", unit: "", origin: "" },
+  },
+  PartitionWhatIf: {
+    min_block_size: { text: "Least number of nodes of a block", unit: "count", origin: "" },
+    blocks: { text: "Blocks of the greedy partition", unit: "count", origin: "" },
+    first_blocks: { text: "Those of the first backend", unit: "count", origin: "" },
+    predicted_ms: { text: "Predicted time", unit: "ms", origin: "estimated" },
+  },
+  PartitionNode: {
+    name: { text: "Name in the model", unit: "", origin: "" },
+    op: { text: "Operator", unit: "", origin: "" },
+    counted: { text: "Whether min_block_size counts it: it computes or moves elements", unit: "", origin: "" },
+    block: { text: "Block that it is in", unit: "", origin: "" },
+    predecessors: { text: "Nodes whose outputs it reads", unit: "", origin: "" },
+    refusals: { text: "Why a backend does not take it, one text a backend; empty: it does", unit: "", origin: "" },
+    times_us: { text: "Time on each backend, in us; null where it is refused", unit: "", origin: "" },
+  },
+  Partition: {
+    schema: { text: "hone.partition", unit: "", origin: "" },
+    version: { text: "Of the schema", unit: "", origin: "" },
+    model: { text: "Model as it was named", unit: "", origin: "" },
+    fingerprint: { text: "Hash of the model's structure, weights left out", unit: "", origin: "" },
+    device: { text: "Where it runs", unit: "", origin: "" },
+    precision: { text: "Precision of every backend", unit: "", origin: "" },
+    threads: { text: "Threads of every backend", unit: "count", origin: "" },
+    input_shapes: { text: "Shapes that times are for", unit: "", origin: "" },
+    min_block_size: { text: "Least number of nodes of a block of a backend before the last", unit: "count", origin: "" },
+    excluded: { text: "Operators that only the last backend may run", unit: "", origin: "" },
+    measured: { text: "Whether all times of nodes were measured", unit: "", origin: "" },
+    times: { text: "Where times come from", unit: "", origin: "" },
+    algorithm: { text: "How the best partition was found, and what is known of it", unit: "", origin: "" },
+    bound_ms: { text: "No partition has a lower predicted time", unit: "ms", origin: "estimated" },
+    predicted_ms: { text: "Predicted time of the chosen partition", unit: "ms", origin: "estimated" },
+    measured_ms: { text: "Its median latency", unit: "ms", origin: "measured" },
+    backends: { text: "Backends in the order of preference; the last takes what is left", unit: "", origin: "" },
+    plans: { text: "Ways to run the model", unit: "", origin: "" },
+    blocks: { text: "Blocks of the chosen one, in the order in which they run", unit: "", origin: "" },
+    borders: { text: "What crosses between them", unit: "", origin: "" },
+    statistics: { text: "Counts", unit: "", origin: "" },
+    what_if: { text: "Greedy partitions by the least size of a block", unit: "", origin: "" },
+    recommendations: { text: "What would help, with numbers", unit: "", origin: "" },
+    notes: { text: "What is to be known of all this", unit: "", origin: "" },
+    nodes: { text: "Nodes of the model, constants folded and dead ones left out", unit: "", origin: "" },
+  },
+  ReportPartition: {
+    id: { text: "Name for links", unit: "", origin: "" },
+    path: { text: "File", unit: "", origin: "" },
+    partition: { text: "What hone partition found", unit: "", origin: "" },
+  },
   ReportProblem: {
     path: { text: "File", unit: "", origin: "" },
     text: { text: "What is wrong with it", unit: "", origin: "" },
@@ -1327,6 +1552,7 @@ export const fields = {
     profiles: { text: "Profiles of traces", unit: "", origin: "" },
     diffs: { text: "Comparisons of profiles", unit: "", origin: "" },
     diffs_left_out: { text: "Pairs of profiles of one model and batch beyond as many as a page compares", unit: "count", origin: "measured" },
+    partitions: { text: "Models split between backends", unit: "", origin: "" },
     problems: { text: "Files that could not be read", unit: "", origin: "" },
   },
 } as const satisfies Record<string, Record<string, FieldMeaning>>;

@@ -2,6 +2,7 @@
 #include "backend/hone/hone_backend.hpp"
 
 #include "backend/hone/decoder_executable.hpp"
+#include "backend/reference/reference_backend.hpp"
 #include "device/devices.hpp"
 #include "engine/carried_state.hpp"
 #include "engine/description.hpp"
@@ -239,6 +240,11 @@ class HoneBackend final : public Backend {
       return make_decoder_executable(engine, *caches, build.device, engine->threads);
     return std::make_unique<HoneExecutable>(engine, build.device, engine->threads, free_before,
                                             std::move(note));
+  }
+
+  /// The reference closes the list of every device's tactics.
+  std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions&) override {
+    return nodes_without_kernel(*model.graph);
   }
 
  private:

@@ -1,7 +1,11 @@
 // See reference_backend.hpp.
 #include "backend/reference/reference_backend.hpp"
 
+#include <optional>
+
+#include "base/ranges.hpp"
 #include "reference/interpreter.hpp"
+#include "reference/kernel.hpp"
 
 namespace hone::backend {
 namespace {
@@ -11,7 +15,26 @@ class ReferenceExecutable final : public Executable {
   explicit ReferenceExecutable(std::shared_ptr<const graph::Graph> graph) : graph_(std::move(graph)) {}
 
   std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) override {
-    return reference::run_graph(*graph_, inputs);
+    // A node's range lasts until the next one's begins.
+    size_t next = 0;
+    std::optional<base::Range> range;
+    const auto announce = [&] {
+      range.reset();
+      if (next < graph_->nodes.size()) range.emplace(graph_->nodes[next++].name);
+    };
+    announce();
+    return reference::run_graph(*graph_, inputs,
+                                [&](const graph::Node&, std::span<const tensor::Tensor>) { announce(); });
+  }
+
+  std::vector<StepInfo> steps() const override {
+    std::vector<StepInfo> steps;
+    const std::vector<std::vector<int32_t>> predecessors = graph::node_predecessors(*graph_);
+    for (const graph::Node& node : graph_->nodes) {
+      StepInfo& step = steps.emplace_back(StepInfo{node.name, node.op, node.sources, "reference"});
+      step.predecessors = predecessors[steps.size() - 1];
+    }
+    return steps;
   }
 
  private:
@@ -33,9 +56,22 @@ class ReferenceBackend final : public Backend {
       fail_bad_input("{} is a TorchScript archive, which the backend torchscript runs", model.name);
     return std::make_unique<ReferenceExecutable>(model.graph);
   }
+
+  std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions&) override {
+    return nodes_without_kernel(*model.graph);
+  }
 };
 
 }  // namespace
+
+std::vector<Refusal> nodes_without_kernel(const graph::Graph& graph) {
+  std::vector<Refusal> refusals;
+  for (const graph::Node& node : graph.nodes) {
+    const bool known = reference::find_kernel(node.op) != nullptr;
+    refusals.push_back(known ? Refusal() : Refusal(fmt::format("no kernel computes {}", node.op)));
+  }
+  return refusals;
+}
 
 std::unique_ptr<Backend> make_reference_backend() { return std::make_unique<ReferenceBackend>(); }
 

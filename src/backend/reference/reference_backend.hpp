@@ -9,4 +9,7 @@ namespace hone::backend {
 
 std::unique_ptr<Backend> make_reference_backend();
 
+/// Backend::refusals of whoever runs everything that the reference kernels can.
+std::vector<Refusal> nodes_without_kernel(const graph::Graph& graph);
+
 }  // namespace hone::backend

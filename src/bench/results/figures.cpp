@@ -120,6 +120,7 @@ RunRecord record_of(const Run& run) {
   record.load_ms = run.load_ms;
   record.warmup = {run.warmup_runs, run.warmup_seconds, run.warm};
   record.machine = machine_figure(run);
+  record.predicted = run.predicted_ms;
   record.notes = run.notes;
   record.verdict = run.verdict;
   record.failure = run.failure;

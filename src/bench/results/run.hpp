@@ -81,6 +81,8 @@ struct Run {
   Accuracy accuracy;
   system::Interference interference;
   std::optional<Speedup> speedup;
+  /// Milliseconds, of a partition that was made for this setup.
+  std::optional<double> predicted_ms;
   std::vector<std::string> notes;
   Verdict verdict;
   std::optional<std::string> failure;

@@ -100,6 +100,7 @@ struct RunRecord {
   double load_ms = 0;
   WarmupFigure warmup;
   MachineFigure machine;
+  std::optional<double> predicted;  ///< latency, milliseconds
   std::vector<std::string> notes;
   Verdict verdict;
   std::optional<std::string> failure;

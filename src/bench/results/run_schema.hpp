@@ -208,6 +208,8 @@ struct Description<bench::RunRecord> {
           Field{"load_ms", &Run::load_ms, "Time to load or build the model", unit::kMs, origin::kMeasured},
           Field{"warmup", &Run::warmup, "Runs before the measured ones"},
           Field{"machine", &Run::machine, "What the machine was like meanwhile"},
+          Field{"predicted_ms", &Run::predicted, "Latency that hone partition predicted, of a partition",
+                unit::kMs, origin::kEstimated},
           Field{"notes", &Run::notes, "What is to be known of the run"},
           Field{"verdict", &Run::verdict, "Whether the figures can be relied on"},
           Field{"failure", &Run::failure, "Why there are no figures"}),

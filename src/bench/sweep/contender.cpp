@@ -109,6 +109,7 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
     loaded_ = worker_->load(request);
   }
   run_.notes = loaded_.notes;
+  if (loaded_.predicted_ms > 0) run_.predicted_ms = loaded_.predicted_ms;
   if (replaced && loaded_.tuned)
     run_.notes.emplace_back(
         "its memory includes what candidates took: loaded again, it found no choices in the cache and timed "

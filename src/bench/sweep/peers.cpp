@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "backend/backend.hpp"
+#include "backend/partition/partition_backend.hpp"
 #include "base/error.hpp"
 #include "base/plugin.hpp"
 #include "base/plugin_manifest.hpp"
@@ -26,7 +27,9 @@ std::filesystem::path find_worker(const std::string& backend) {
   return {};
 }
 
+/// A partition is run by our own worker, whatever its blocks run on.
 bool is_builtin(const std::string& backend) {
+  if (backend::partition::is_partition(backend)) return true;
   const std::vector<std::string> names = backend::backend_names();
   return std::find(names.begin(), names.end(), backend) != names.end();
 }

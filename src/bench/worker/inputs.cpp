@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/units.hpp"
 #include "system/interruption.hpp"
 #include "system/memory.hpp"
@@ -60,6 +61,18 @@ int64_t set_stride(const ModelInfo& model, const InputInfo& input, int64_t batch
 
 void require_written(const std::ofstream& file, const std::filesystem::path& path) {
   if (!file) fail_environment("{}: cannot write: {}", path.string(), std::strerror(errno));
+}
+
+/// A view into the mapped input file, which lives as long as the tensor.
+tensor::Tensor read_set(const InputFile& input, size_t set) {
+  const auto file = std::make_shared<base::MappedFile>(input.file);
+  const tensor::Tensor shape_only(input.dtype, input.shape);
+  const auto bytes = file->bytes();
+  const uint64_t offset = input.offsets[set];
+  if (offset > bytes.size() || shape_only.byte_size() > bytes.size() - offset) {
+    fail_bad_input("{}: set {} of input '{}' lies outside the file", input.file, set, input.name);
+  }
+  return tensor::Tensor(input.dtype, input.shape, bytes.data() + offset, file).clone();
 }
 
 }  // namespace
@@ -159,6 +172,19 @@ std::vector<InputFile> InputPool::at_batch(int64_t batch, size_t sets) const {
     inputs.push_back(std::move(input));
   }
   return inputs;
+}
+
+std::vector<std::vector<tensor::Tensor>> read_input_sets(const std::vector<InputFile>& inputs) {
+  std::vector<std::vector<tensor::Tensor>> sets;
+  const size_t count = inputs.empty() ? 1 : inputs.front().offsets.size();
+  for (size_t set = 0; set < count; ++set) {
+    std::vector<tensor::Tensor>& tensors = sets.emplace_back();
+    for (const InputFile& input : inputs) {
+      if (input.offsets.size() != count) fail_bad_input("input '{}' has another number of sets", input.name);
+      tensors.push_back(read_set(input, set));
+    }
+  }
+  return sets;
 }
 
 }  // namespace hone::bench

@@ -51,4 +51,7 @@ class InputPool {
   std::vector<Part> parts_;
 };
 
+/// The values of every set. Bad input when a file does not hold them.
+std::vector<std::vector<tensor::Tensor>> read_input_sets(const std::vector<InputFile>& inputs);
+
 }  // namespace hone::bench

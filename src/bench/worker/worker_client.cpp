@@ -90,6 +90,7 @@ WorkerLoaded WorkerClient::load(const LoadRequest& request) {
             member<double>(answer, "load_ms"),
             member_or(answer, "features", std::vector<std::string>()),
             member_or(answer, "bus_id", std::string()),
+            member_or(answer, "predicted_ms", 0.0),
             member_or(answer, "version", std::string()),
             member_or(answer, "tuned", false)};
   });

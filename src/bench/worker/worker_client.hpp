@@ -26,6 +26,8 @@ struct WorkerLoaded {
   std::vector<std::string> features;
   /// Of the GPU it computes on; empty when it does not say.
   std::string bus_id;
+  /// What a run is predicted to take, milliseconds; 0 where nobody predicted.
+  double predicted_ms = 0;
   /// Of the system on the device; empty when it does not say more than at first.
   std::string version;
   /// Whether it timed candidates to choose among, which the next worker need not.

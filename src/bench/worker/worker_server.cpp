@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "bench/worker/inputs.hpp"
 #include "bench/worker/traced_runs.hpp"
 #include "device/devices.hpp"
 #include "tensor/saturate.hpp"
@@ -30,31 +31,6 @@ const char* kind_name(ErrorKind kind) {
     case ErrorKind::kEnvironment: return "environment";
     default: return "internal";
   }
-}
-
-/// A view into the mapped input file, which lives as long as the tensor.
-Tensor read_set(const InputFile& input, size_t set) {
-  const auto file = std::make_shared<base::MappedFile>(input.file);
-  const Tensor shape_only(input.dtype, input.shape);
-  const auto bytes = file->bytes();
-  const uint64_t offset = input.offsets[set];
-  if (offset > bytes.size() || shape_only.byte_size() > bytes.size() - offset) {
-    fail_bad_input("{}: set {} of input '{}' lies outside the file", input.file, set, input.name);
-  }
-  return Tensor(input.dtype, input.shape, bytes.data() + offset, file).clone();
-}
-
-std::vector<std::vector<Tensor>> read_sets(const std::vector<InputFile>& inputs) {
-  std::vector<std::vector<Tensor>> sets;
-  const size_t count = inputs.empty() ? 1 : inputs.front().offsets.size();
-  for (size_t set = 0; set < count; ++set) {
-    std::vector<Tensor>& tensors = sets.emplace_back();
-    for (const InputFile& input : inputs) {
-      if (input.offsets.size() != count) fail_bad_input("input '{}' has another number of sets", input.name);
-      tensors.push_back(read_set(input, set));
-    }
-  }
-  return sets;
 }
 
 /// Says how many numbers of the inputs lie beyond the range of the type that an engine keeps them in.
@@ -130,7 +106,7 @@ Json WorkerServer::load(const Json& json) {
   options.only_these_shapes = true;
   options.bind = request.bind;
   options.context = request.context;
-  sets_ = read_sets(request.inputs);
+  sets_ = read_input_sets(request.inputs);
   if (setup.cold_l2 && setup.on_cpu()) fail_bad_input("the caches of the CPU cannot be emptied");
   options.profiles = request.profiles;
   options.settings = request.settings;
@@ -161,6 +137,7 @@ Json WorkerServer::load(const Json& json) {
           {"features", std::move(features)},
           {"tuned", executable_->was_tuned()},
           {"bus_id", executable_->bus_id()},
+          {"predicted_ms", executable_->predicted_ms().value_or(0)},
           {"version", backend_->version(setup.device)}};
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/clock.hpp"
+#include "base/partition_file.hpp"
 #include "base/version.hpp"
 #include "bench/results/result_file.hpp"
 #include "report/page/document_schema.hpp"
@@ -42,6 +43,8 @@ class Maker {
       try {
         if (file.kind == RunFileKind::kSweep) {
           add_sweep(file.path);
+        } else if (file.kind == RunFileKind::kPartition) {
+          report_.partitions.push_back(read_report_partition(ids_.take(trace_stem(file.path)), file.path));
         } else {
           add_profile(file.path);
         }
@@ -128,6 +131,10 @@ ReportSweep read_report_sweep(const std::string& id, const std::filesystem::path
   Json json = bench::read_result_file(path);
   std::vector<RunPair> pairs = compare_pairs(json);
   return {id, path.string(), {std::move(json)}, std::move(pairs)};
+}
+
+ReportPartition read_report_partition(const std::string& id, const std::filesystem::path& path) {
+  return {id, path.string(), {base::described_json(base::read_partition(path))}};
 }
 
 Report make_report(const RunFiles& files) { return Maker().make(files); }

@@ -1,5 +1,5 @@
-// What the page shows: results of benchmarks, profiles of traces, and comparisons of profiles. Schema
-// hone.report; its fields are described in document_schema.hpp, and from there in web/src/schema.ts.
+// What the page shows: results of benchmarks, profiles of traces, comparisons of profiles, and partitions.
+// Schema hone.report; its fields are described in document_schema.hpp, and from there in web/src/schema.ts.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 
 #include "analysis/questions/trace_diff.hpp"
 #include "base/described.hpp"
+#include "base/partition_record.hpp"
 #include "bench/results/run_record.hpp"
 #include "report/answers_schema.hpp"
 #include "report/ids.hpp"
@@ -43,6 +44,12 @@ struct ReportDiff {
   base::JsonOf<analysis::TraceDiff> diff;
 };
 
+struct ReportPartition {
+  std::string id;
+  std::string path;
+  base::JsonOf<base::PartitionRecord> partition;
+};
+
 struct ReportProblem {
   std::string path;
   std::string text;
@@ -56,6 +63,7 @@ struct Report {
   std::vector<ReportProfile> profiles;
   std::vector<ReportDiff> diffs;
   size_t diffs_left_out = 0;  ///< pairs beyond as many as a page holds
+  std::vector<ReportPartition> partitions;
   std::vector<ReportProblem> problems;
 };
 
@@ -82,5 +90,8 @@ Report make_report(const RunFiles& files);
 
 /// The sweep of a result file, checked as far as the page relies on it. Bad input naming the file.
 ReportSweep read_report_sweep(const std::string& id, const std::filesystem::path& path);
+
+/// The same of the file of a partition.
+ReportPartition read_report_partition(const std::string& id, const std::filesystem::path& path);
 
 }  // namespace hone::report

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/schema/trace_diff.hpp"
+#include "base/partition_schema.hpp"
 #include "bench/results/run_schema.hpp"
 #include "report/page/document.hpp"
 
@@ -116,6 +117,15 @@ struct Description<report::ReportDiff> {
 };
 
 template <>
+struct Description<report::ReportPartition> {
+  using Partition = report::ReportPartition;
+  static constexpr std::string_view kName = "ReportPartition";
+  static constexpr auto kFields =
+      std::tuple{Field{"id", &Partition::id, "Name for links"}, Field{"path", &Partition::path, "File"},
+                 Field{"partition", &Partition::partition, "What hone partition found"}};
+};
+
+template <>
 struct Description<report::ReportProblem> {
   using Problem = report::ReportProblem;
   static constexpr std::string_view kName = "ReportProblem";
@@ -139,6 +149,7 @@ struct Description<report::Report> {
       Field{"diffs_left_out", &Report::diffs_left_out,
             "Pairs of profiles of one model and batch beyond as many as a page compares", unit::kCount,
             origin::kMeasured},
+      Field{"partitions", &Report::partitions, "Models split between backends"},
       Field{"problems", &Report::problems, "Files that could not be read"}};
 };
 

@@ -78,6 +78,7 @@ struct Site::Entry {
   std::string name;     ///< for people
   std::string problem;  ///< why it could not be read
   std::optional<ReportSweep> sweep;
+  std::optional<ReportPartition> partition;
   std::shared_ptr<const std::string> profile;  ///< JSON
   base::Named<std::string> metadata;
   std::optional<DiffCandidate> candidate;
@@ -173,6 +174,10 @@ void Site::load(Entry* entry) {
       entry->sweep = read_report_sweep(entry->id, entry->path);
       return;
     }
+    if (entry->kind == RunFileKind::kPartition) {
+      entry->partition = read_report_partition(entry->id, entry->path);
+      return;
+    }
     auto loaded = std::make_shared<Loaded>(entry->path);
     ReportProfile profile = make_profile(entry->id, loaded->answers);
     entry->name = profile.name;
@@ -208,6 +213,8 @@ Report Site::current() {
       report.problems.push_back({entry->path.string(), entry->problem});
     } else if (entry->kind == RunFileKind::kSweep) {
       if (entry->sweep) report.sweeps.push_back(*entry->sweep);
+    } else if (entry->kind == RunFileKind::kPartition) {
+      if (entry->partition) report.partitions.push_back(*entry->partition);
     } else {
       ReportProfile profile{entry->id, entry->name, entry->path.string(), entry->metadata};
       profile.ready = entry->done;

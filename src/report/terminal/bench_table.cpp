@@ -99,6 +99,12 @@ std::string phase_cell(const std::vector<double>& times) {
 /// What the driver says of the whole process, else of what it took since the model was loaded.
 int64_t gpu_bytes(const Run& run) { return run.gpu.process_memory_bytes.value_or(run.memory.device.driver); }
 
+std::string prediction_text(const Run& run) {
+  const double measured = base::median(base::all_samples(run.rounds));
+  return fmt::format("{}: predicted {:.3f} ms, measured p50 {:.3f} ms ({:+.1f} %)", run.setup.text(),
+                     *run.predicted_ms, measured, 100 * (measured / *run.predicted_ms - 1));
+}
+
 }  // namespace
 
 BenchTable::BenchTable(const bench::SweepOptions& options, size_t width)
@@ -179,6 +185,7 @@ std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::Swe
     for (const std::string& note : run.notes)
       say(run.setup.backend + " " + run.setup.precision + ": " + note);
     if (!run.measured()) continue;
+    if (run.predicted_ms) say(prediction_text(run));
     if (!run.gpu.unknown.empty())
       say("clocks and other processes of the GPU were not watched: " + run.gpu.unknown);
     if (run.gpu.taken() > 0 && !run.gpu.other_processes)

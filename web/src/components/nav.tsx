@@ -65,6 +65,16 @@ function Diffs({ report, route }: { report: Report; route: Route }) {
   );
 }
 
+function Partitions({ report, route }: { report: Report; route: Route }) {
+  if (!report.partitions.length) return null;
+  return (
+    <section>
+      <h2>Partitions</h2>
+      <ul>{report.partitions.map(({ id }) => <Item key={id} path={['partition', id]} here={route.path[0] === 'partition' && route.path[1] === id}>{id}</Item>)}</ul>
+    </section>
+  );
+}
+
 export function Nav({ report, route }: { report: Report; route: Route }) {
   const [open, setOpen] = useState(false);
   const theme = useTheme();
@@ -84,6 +94,7 @@ export function Nav({ report, route }: { report: Report; route: Route }) {
         <Sweeps report={report} route={route} />
         <Profiles report={report} route={route} />
         <Diffs report={report} route={route} />
+        <Partitions report={report} route={route} />
         <footer>
           <p>{formatDate(report.generated)}<br />hone {clip(report.hone, 60)}</p>
           <p class="legend"><span><i class="mark">●</i> measured</span> <span><i class="mark">○</i> estimated</span> <span><i class="mark">◇</i> by name</span> <span><i class="mark">▪</i> recorded</span></p>

@@ -2,7 +2,7 @@
 // out becomes a problem that is shown.
 import { finite } from '../format';
 import type { Run } from '../schema';
-import type { ReportDiff, ReportProblem, Profile, Report, ReportSweep, Sweep } from './document';
+import type { ReportDiff, ReportPartition, ReportProblem, Profile, Report, ReportSweep, Sweep } from './document';
 
 type Dict = Record<string, unknown>;
 
@@ -68,6 +68,11 @@ function readDiff(value: unknown): ReportDiff | null {
   return isDict(entry['diff']) ? { a: text(entry['a']), b: text(entry['b']), diff: entry['diff'] as unknown as ReportDiff['diff'] } : null;
 }
 
+function readPartition(value: unknown): ReportPartition | null {
+  const entry = dict(value);
+  return isDict(entry['partition']) ? { id: text(entry['id']), path: text(entry['path']), partition: entry['partition'] as unknown as ReportPartition['partition'] } : null;
+}
+
 export function readReport(value: unknown): Report {
   if (!isDict(value) || value['schema'] !== 'hone.report') throw new Error('The document is not a report of hone.');
   if (value['version'] !== 1) throw new Error(`This page reads reports of version 1, not ${String(value['version'])}.`);
@@ -89,6 +94,7 @@ export function readReport(value: unknown): Report {
     sweeps: all('sweeps', 'sweep', readSweepEntry),
     profiles: all('profiles', 'profile', readProfile),
     diffs: all('diffs', 'diff', readDiff),
+    partitions: all('partitions', 'partition', readPartition),
     diffs_left_out: Math.max(finite(value['diffs_left_out']) ?? 0, 0),
     problems,
   };

@@ -10,7 +10,7 @@ import { views } from './views';
 
 export function HomePage({ report }: PageProps) {
   const models = modelsOf(report);
-  if (!models.length && !report.profiles.length && !report.diffs.length) {
+  if (!models.length && !report.profiles.length && !report.diffs.length && !report.partitions.length) {
     return (
       <Empty title="Nothing was found">
         <p><code>hone report</code> looks for results of <code>hone bench</code> and traces of <code>hone profile</code> in the folders it is given.</p>
@@ -44,6 +44,14 @@ export function HomePage({ report }: PageProps) {
             <li key={profile.id}><a href={link(['profile', profile.id, views[0]!.id])}>
               <b><Name text={profile.name} longest={60} /></b><span><Name text={profile.path} longest={60} /></span>
             </a></li>
+          ))}
+        </ul>
+      </section>}
+      {report.partitions.length > 0 && <section>
+        <h2>Split</h2>
+        <ul class="cards">
+          {report.partitions.map(({ id, path }) => (
+            <li key={id}><a href={link(['partition', id])}><b><Name text={id} longest={60} /></b><span><Name text={path} longest={60} /></span></a></li>
           ))}
         </ul>
       </section>}

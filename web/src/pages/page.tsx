@@ -5,6 +5,7 @@ import { clip } from '../text';
 import { ComparePage } from './compare/compare';
 import { DiffPage } from './diff';
 import { HomePage } from './home';
+import { PartitionPage } from './partition/partition';
 import { ProfilePage } from './profile';
 import type { PageProps } from './props';
 
@@ -13,6 +14,7 @@ export function Page(props: PageProps) {
   if (page === undefined) return <HomePage {...props} />;
   if (page === 'compare') return <ComparePage {...props} />;
   if (page === 'profile') return <ProfilePage {...props} />;
+  if (page === 'partition') return <PartitionPage {...props} />;
   if (page === 'diff') return <DiffPage {...props} />;
   return <Empty title="No such page"><p>Nothing is called “{clip(page, 60)}”. <a href={link([])}>To the start</a></p></Empty>;
 }

@@ -57,6 +57,9 @@ class RunnerExecutable : public Executable {
 /// For models with a graph.
 std::unique_ptr<Executable> make_graph_executable(const importer::Model& model, const LoadOptions& options,
                                                   at::Device device, MakeRunner make_runner);
+/// Why a program of this backend does not run the nodes of a model; `traced` as of a Program.
+std::vector<Refusal> refused_nodes(const graph::Graph& graph, const LoadOptions& options,
+                                   const Placement& placement, const std::string& backend, bool traced);
 /// For a user's own TorchScript archive.
 std::unique_ptr<Executable> make_archive_executable(const importer::Model& model, const LoadOptions& options,
                                                     at::Device device);

@@ -13,13 +13,15 @@ namespace {
 struct Kind {
   std::string_view name;
   MakeRunner make_runner;
+  /// What depends on the values of activations cannot be recorded.
+  bool traced = false;
   bool cuda_only = false;
 };
 
 constexpr Kind kKinds[] = {
     {"torch", make_eager_runner},
-    {"torchscript", make_script_runner},
-    {"torch-graph", make_captured_runner, /*cuda_only=*/true},
+    {"torchscript", make_script_runner, /*traced=*/true},
+    {"torch-graph", make_captured_runner, /*traced=*/true, /*cuda_only=*/true},
 };
 
 void check_precision(Precision precision, at::Device device, std::string_view backend) {
@@ -52,6 +54,17 @@ class TorchBackend final : public Backend {
       return make_archive_executable(model, options, device);
     }
     return make_graph_executable(model, options, device, kind_.make_runner);
+  }
+
+  std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions& options) override {
+    const Placement placement{options.precision, find_device(options, name())};
+    return refused_nodes(*model.graph, options, placement, std::string(name()), kind_.traced);
+  }
+
+  /// Inputs are read where they lie, outputs become tensors of hone's.
+  Handover handover(std::string_view device) const override {
+    if (tensor::parse_place(device).kind == tensor::PlaceKind::kCpu) return {.output_copies = 1};
+    return Backend::handover(device);
   }
 
  private:

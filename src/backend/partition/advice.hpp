@@ -1,0 +1,19 @@
+// Sentences with numbers: what another min_block_size, another operator or no partition at all would change.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/partition/search.hpp"
+#include "base/partition_record.hpp"
+
+namespace hone::backend::partition {
+
+/// Greedy partitions for every least size at which they change, from 1 until the first backend has no block
+/// left or none that can be moved.
+std::vector<base::PartitionWhatIf> what_if(const SearchRequest& request);
+
+/// From a record that is complete but for its recommendations.
+std::vector<std::string> recommendations(const base::PartitionRecord& record);
+
+}  // namespace hone::backend::partition

@@ -1,0 +1,58 @@
+// What a partition costs: the time of each node on each backend, of each border, of beginning a block; and
+// the prediction for given blocks, which every search here minimises.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "backend/partition/blocks.hpp"
+#include "backend/partition/wiring.hpp"
+
+namespace hone::backend::partition {
+
+/// Microseconds.
+struct BackendCost {
+  double launch_us = 0;  ///< of a block beyond its nodes and borders
+  double input_us_per_byte = 0;
+  double output_us_per_byte = 0;
+};
+
+struct Costs {
+  /// By backend and node; infinite where the backend does not take the node.
+  std::vector<std::vector<double>> node_us;
+  std::vector<BackendCost> backends;
+
+  size_t count() const { return backends.size(); }
+  double node(int backend, size_t node) const { return node_us[static_cast<size_t>(backend)][node]; }
+  bool takes(int backend, size_t node) const;
+  bool takes_all(int backend, std::span<const int32_t> nodes) const;
+  double input_us(int backend, double bytes) const {
+    return bytes * backends[static_cast<size_t>(backend)].input_us_per_byte;
+  }
+  double output_us(int backend, double bytes) const {
+    return bytes * backends[static_cast<size_t>(backend)].output_us_per_byte;
+  }
+};
+
+/// One value on its way from a block to another; -1 is the caller.
+struct Crossing {
+  size_t flow = 0;
+  int32_t from = -1;
+  int32_t to = -1;
+};
+/// What goes into blocks and out of them, the caller's side too, in the order of the flows.
+std::vector<Crossing> crossings(const Wiring& wiring, std::span<const Block> blocks);
+
+struct Prediction {
+  double nodes_us = 0;
+  double borders_us = 0;
+  double launches_us = 0;
+
+  double total() const { return nodes_us + borders_us + launches_us; }
+};
+
+/// A value is handed out once by the block that makes it, if anyone else reads it, and taken in once by every
+/// other block that reads it.
+Prediction predict(const Wiring& wiring, const Costs& costs, std::span<const Block> blocks);
+
+}  // namespace hone::backend::partition

@@ -1,0 +1,230 @@
+// See node_times.hpp.
+#include "backend/partition/node_times.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "backend/partition/estimates.hpp"
+#include "backend/partition/partitioned_executable.hpp"
+#include "base/clock.hpp"
+#include "base/ranges.hpp"
+#include "base/statistics.hpp"
+#include "graph/operator.hpp"
+
+namespace hone::backend::partition {
+namespace {
+
+constexpr int kWarmups = 3;
+constexpr int kLeastRuns = 7;
+constexpr int kMostRuns = 200;
+constexpr double kSecondsPerModel = 0.7;
+/// Of one that is a single node.
+constexpr double kSecondsPerNode = 0.2;
+constexpr int kRounds = 8;
+constexpr int64_t kLargeElements = 1 << 20;
+
+/// Adds up, by name, the time of ranges that are not inside of others, one run after the other.
+class StepClock final : public base::RangeListener {
+ public:
+  StepClock() { base::listen_to_ranges(this); }
+  ~StepClock() override { base::listen_to_ranges(nullptr); }
+  StepClock(const StepClock&) = delete;
+  StepClock& operator=(const StepClock&) = delete;
+
+  void begin(const std::string& name) override {
+    if (depth_++ > 0) return;
+    current_ = &sums_[name];
+    start_ = base::Clock::now();
+  }
+  void end() override {
+    if (--depth_ > 0) return;
+    *current_ += 1e6 * base::seconds_since(start_);
+  }
+  /// Sums since the last call.
+  std::map<std::string, double> take() { return std::exchange(sums_, {}); }
+
+ private:
+  std::map<std::string, double> sums_;
+  double* current_ = nullptr;
+  base::Clock::time_point start_;
+  int depth_ = 0;
+};
+
+/// Medians over runs.
+struct Measured {
+  std::vector<double> block_us;
+  std::map<std::string, double> step_us;
+};
+
+Measured run_repeatedly(PartitionedExecutable& executable, const std::vector<tensor::Tensor>& inputs,
+                        double seconds) {
+  for (int i = 0; i < kWarmups; ++i) executable.run(inputs);
+  std::map<std::string, std::vector<double>> steps;
+  std::vector<std::vector<double>> blocks(executable.block_us().size());
+  StepClock clock;
+  const auto start = base::Clock::now();
+  for (int run = 0; run < kMostRuns; ++run) {
+    if (run >= kLeastRuns && base::seconds_since(start) > seconds) break;
+    executable.run(inputs);
+    for (const auto& [name, us] : clock.take()) steps[name].push_back(us);
+    for (size_t block = 0; block < blocks.size(); ++block)
+      blocks[block].push_back(executable.block_us()[block]);
+  }
+  Measured measured;
+  for (auto& [name, times] : steps) measured.step_us[name] = base::median(std::move(times));
+  for (std::vector<double>& times : blocks) measured.block_us.push_back(base::median(std::move(times)));
+  return measured;
+}
+
+/// A model that does next to nothing, with this many elements in and out.
+std::shared_ptr<const graph::Graph> small_graph(int64_t elements) {
+  auto graph = std::make_shared<graph::Graph>();
+  const graph::TensorType type{tensor::DType::kFloat32, graph::Dims{graph::Dim(elements)}};
+  const graph::ValueId x = graph->add_value("x", type);
+  const graph::ValueId y = graph->add_value("y", type);
+  graph->inputs = {x};
+  graph->outputs = {y};
+  graph::Node node;
+  node.name = "0";
+  node.op = "Relu";
+  node.inputs = {x};
+  node.outputs = {y};
+  node.sources = {"0"};
+  graph::complete_node(node);
+  graph->add_node(std::move(node));
+  return graph;
+}
+
+double announced(const Measured& measured) {
+  return std::accumulate(measured.step_us.begin(), measured.step_us.end(), 0.0,
+                         [](double sum, const auto& step) { return sum + step.second; });
+}
+
+/// What a block of one backend takes beyond its steps, with so many bytes in and out.
+double overhead_us(const Subject& subject, int backend, int64_t elements) {
+  const std::shared_ptr<const graph::Graph> graph = small_graph(elements);
+  LoadOptions options = subject.options;
+  options.input_shapes = {{"x", {elements}}};
+  PartitionedExecutable executable({.name = "one node",
+                                    .graph = graph,
+                                    .blocks = {{backend, {0}}},
+                                    .backends = subject.backends,
+                                    .predicted_ms = std::nullopt,
+                                    .predicted_shapes = {}},
+                                   options);
+  tensor::Tensor input(tensor::DType::kFloat32, {elements});
+  std::fill_n(input.mutable_values<float>().begin(), elements, 1.0F);
+  const Measured measured = run_repeatedly(executable, {input}, kSecondsPerNode);
+  const double steps = announced(measured);
+  const double step = steps > 0 ? steps : roofline_us(*graph, options.threads)[0];
+  return std::max(measured.block_us[0] - step, 0.0);
+}
+
+BackendCost border_cost(const Subject& subject, int backend) {
+  BackendCost cost;
+  cost.launch_us = overhead_us(subject, backend, 1);
+  // In and out are not told apart: half each.
+  const double bytes = 2.0 * static_cast<double>(kLargeElements) * sizeof(float);
+  const double us = std::max(overhead_us(subject, backend, kLargeElements) - cost.launch_us, 0.0) / bytes;
+  cost.input_us_per_byte = cost.output_us_per_byte = us;
+  return cost;
+}
+
+/// Nodes named by their places, so that steps can be told what they were made of.
+std::shared_ptr<const graph::Graph> numbered(const graph::Graph& graph) {
+  auto result = std::make_shared<graph::Graph>(graph);
+  for (size_t i = 0; i < result->nodes.size(); ++i) {
+    result->nodes[i].name = std::to_string(i);
+    result->nodes[i].sources = {std::to_string(i)};
+  }
+  return result;
+}
+
+/// Adds a time to nodes in proportion to their weights.
+void share_out(double us, const std::vector<size_t>& nodes, const std::vector<double>& weights,
+               std::vector<double>& times) {
+  double sum = 0;
+  for (const size_t node : nodes) sum += weights[node];
+  for (const size_t node : nodes) times[node] += us * weights[node] / sum;
+}
+
+std::vector<size_t> numbers_of(const StepInfo& step, size_t count) {
+  std::vector<size_t> nodes;
+  for (const std::string& source : step.sources) {
+    // What an engine makes up has a name of another kind.
+    size_t node = 0;
+    const char* const end = source.data() + source.size();
+    const auto [rest, error] = std::from_chars(source.data(), end, node);
+    if (error == std::errc() && rest == end && node < count) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+NodeTimes measure_nodes(const Subject& subject, const Blocks& blocks, int backend) {
+  const std::vector<double> weights = roofline_us(subject.typed, subject.options.threads);
+  NodeTimes times{std::vector<double>(weights.size(), 0), border_cost(subject, backend)};
+  PartitionedExecutable executable({.name = subject.name,
+                                    .graph = numbered(*subject.graph),
+                                    .blocks = blocks,
+                                    .backends = subject.backends,
+                                    .predicted_ms = std::nullopt,
+                                    .predicted_shapes = {}},
+                                   subject.options);
+  const Measured measured = run_repeatedly(executable, subject.inputs, kSecondsPerModel);
+  const std::vector<std::vector<StepInfo>> steps = executable.block_steps();
+  for (size_t block = 0; block < blocks.size(); ++block) {
+    if (blocks[block].backend != backend) continue;
+    const std::vector<size_t> nodes(blocks[block].nodes.begin(), blocks[block].nodes.end());
+    double told = 0;
+    std::set<std::string> seen;
+    for (const StepInfo& step : steps[block]) {
+      const auto found = measured.step_us.find(step.name);
+      if (found == measured.step_us.end() || !seen.insert(step.name).second) continue;
+      const std::vector<size_t> own = numbers_of(step, weights.size());
+      // What an engine inserts, such as a reorder, belongs to all.
+      share_out(found->second, own.empty() ? nodes : own, weights, times.node_us);
+      told += found->second;
+    }
+    if (told > 0) continue;
+    for (const size_t node : nodes) times.node_us[node] = 0;
+    share_out(std::max(measured.block_us[block] - times.cost.launch_us, 0.0), nodes, weights, times.node_us);
+    times.shared_out = true;
+  }
+  return times;
+}
+
+std::vector<Timed> measure_plans(const Subject& subject, const std::vector<Blocks>& plans) {
+  std::vector<std::unique_ptr<PartitionedExecutable>> executables;
+  for (const Blocks& blocks : plans) {
+    executables.push_back(std::make_unique<PartitionedExecutable>(
+        PartitionedModel{subject.name, subject.graph, blocks, subject.backends, std::nullopt, {}},
+        subject.options));
+    for (int i = 0; i < kWarmups; ++i) executables.back()->run(subject.inputs);
+  }
+  std::vector<Timed> timed(plans.size());
+  for (size_t round = 0; round < kRounds; ++round) {
+    for (size_t i = 0; i < plans.size(); ++i) {
+      const size_t plan = (round + i) % plans.size();
+      PartitionedExecutable& executable = *executables[plan];
+      // The caches are another one's.
+      executable.run(subject.inputs);
+      std::vector<double>& latencies = timed[plan].rounds_ms.emplace_back();
+      const auto start = base::Clock::now();
+      for (int run = 0; run < kMostRuns; ++run) {
+        if (run > 0 && base::seconds_since(start) > kSecondsPerModel / kRounds) break;
+        const auto begin = base::Clock::now();
+        executable.run(subject.inputs);
+        latencies.push_back(base::milliseconds_between(begin, base::Clock::now()));
+        timed[plan].block_us.push_back(executable.block_us());
+      }
+    }
+  }
+  return timed;
+}
+
+}  // namespace hone::backend::partition

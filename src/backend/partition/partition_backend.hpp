@@ -1,0 +1,20 @@
+// The backend "partition:FILE": runs a model as the partition in the file says.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "backend/backend.hpp"
+
+namespace hone::backend::partition {
+
+/// Of backends that are files.
+inline constexpr std::string_view kPrefix = "partition:";
+
+inline bool is_partition(std::string_view backend) { return backend.starts_with(kPrefix); }
+
+/// Reads the file; bad input when it holds no partition.
+std::unique_ptr<Backend> make_partition_backend(std::string_view name);
+
+}  // namespace hone::backend::partition

@@ -1,0 +1,20 @@
+// The file of a partition: the described JSON of its record. It is untrusted, as every file is.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/partition_record.hpp"
+
+namespace hone::base {
+
+std::string partition_text(const PartitionRecord& record);
+
+/// 64 MiB at most, nesting at most 64 deep. Bad input naming the file and the field.
+PartitionRecord read_partition(const std::filesystem::path& file);
+/// The same of a text. Numbers of blocks, nodes and backends are those of what is there; whether the blocks
+/// are a partition of some model only the model tells.
+PartitionRecord parse_partition(std::string_view text);
+
+}  // namespace hone::base
