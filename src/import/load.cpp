@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "import/foreign_file.hpp"
 #include "import/importer.hpp"
 
 namespace hone::importer {
@@ -69,8 +70,10 @@ Model load_model(const std::string& name_or_path, const LoadModelOptions& option
   const std::filesystem::path file(name_or_path);
   if (!file.has_extension() && !file.has_parent_path() && !std::filesystem::exists(file))
     fail_unknown(name_or_path);
-  if (std::filesystem::is_directory(file))
-    throw Error(ErrorKind::kBadInput, "it is a directory", file.string());
+  if (std::filesystem::is_directory(file)) {
+    const std::string foreign = foreign_file(file);
+    throw Error(ErrorKind::kBadInput, foreign.empty() ? "it is a directory" : foreign, file.string());
+  }
   const Importer& importer = importer_of(file);
   if (!options.weights.empty() && !importer.takes_weights)
     fail_usage("--weights goes with a built-in architecture; {} brings its own", name_or_path);

@@ -135,8 +135,12 @@ void fix_caches(const BuildRequest& request, std::map<std::string, engine::Shape
 ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const importer::Model& original) {
   if (original.graph == nullptr)
     fail_bad_input(
-        "{} is a TorchScript archive, which cannot be built into an engine; the backend torchscript runs it",
-        build.source.empty() ? original.name : build.source);
+        "{} is a TorchScript archive, which cannot be built into an engine; the backend torchscript runs it, "
+        "and "
+        "PyTorch exports it to ONNX with inputs of your shape: python3 -c 'import torch; "
+        "torch.onnx.export(torch.jit.load(\"{}\"), (torch.zeros(1, 3, 224, 224),), \"{}.onnx\", "
+        "dynamo=False)'",
+        build.source.empty() ? original.name : build.source, original.file.string(), original.name);
   const importer::Model model = wants_int8(request)
                                     ? with_int8(original, request.int8, request.shapes, build.device,
                                                 build.options.threads, request.progress)
