@@ -103,6 +103,8 @@ int run_command(CLI::App& program, int argc, char** argv) {
     return report_usage(program, error);
   } catch (const hone::Error& error) {
     return report(error.exit_code(), error.what());
+  } catch (const hone::cli::ProgramFailed& failed) {
+    return report(failed.exit_code, failed.sentence);
   } catch (const hone::system::Interrupted&) {
     return die_of(hone::system::interrupting_signal());
   } catch (const std::bad_alloc&) {

@@ -115,6 +115,23 @@ std::string exit_code_text(int code) {
   return name == nullptr ? std::to_string(code) : fmt::format("{} ({} + SIG{})", code, kSignalBase, name);
 }
 
+/// What a recording without anything in it lacks, and what to do.
+std::string nothing_recorded(const Options& options, const record::Recording& recording) {
+  if (recording.processes > 0)
+    return "nothing was recorded: the program used no GPU while it was captured; leave out --delay, "
+           "--duration, --capture-range and --kernels to record all of it";
+  if (options.trace_threads)
+    return "nothing was recorded: no process of this command initialised CUDA or NVTX, or waited for a "
+           "thread";
+  return "nothing was recorded: no process of this command initialised CUDA or NVTX; --trace-threads records "
+         "what threads of a CPU program wait for, and hone profile MODEL the steps of a model on the CPU";
+}
+
+bool is_empty(const trace::Trace& trace) {
+  return trace.host_events.empty() && trace.device_events.empty() && trace.kernel_metrics.empty() &&
+         trace.thread_syncs.empty();
+}
+
 void profile_command(const Options& options) {
   const std::vector<std::string>& command = profiled_command();
   std::unique_ptr<base::ReservedFile> claimed;
@@ -130,16 +147,25 @@ void profile_command(const Options& options) {
                                        .counter_rate = options.counters ? options.counter_rate : 0,
                                        .metrics = trace::want_metrics(options.metrics),
                                        .capture = options.capture});
-  if (recording.processes == 0)
+  const bool empty = is_empty(recording.trace);
+  if (recording.processes == 0 && !empty)
     recording.trace.doubt(trace::Severity::kLoss, "collector",
-                          "no process of this command initialised CUDA or NVTX, so nothing was recorded", 0);
-  trace::write_store(recording.trace, output);
-  print_summary(recording.trace, output, !options.metrics.empty());
+                          "no process of this command initialised CUDA or NVTX", 0);
+  if (!empty) {
+    trace::write_store(recording.trace, output);
+    print_summary(recording.trace, output, !options.metrics.empty());
+  } else {
+    for (const trace::Doubt& doubt : recording.trace.doubts)
+      fmt::print(stderr, "hone: {}: {}\n", doubt.about, doubt.text);
+  }
   system::throw_if_interrupted();
   const std::string signal = passed_on_text(recording);
   if (recording.exit_code != 0)
-    fail_environment("{}the program ended with exit code {}; what it did until then is in {}", signal,
-                     exit_code_text(recording.exit_code), output);
+    throw ProgramFailed{
+        recording.exit_code,
+        fmt::format("{}the program ended with exit code {}; {}", signal, exit_code_text(recording.exit_code),
+                    empty ? "nothing was recorded" : "what it did until then is in " + output)};
+  if (empty) fail_environment("{}", nothing_recorded(options, recording));
   if (!signal.empty()) fmt::print(stderr, "hone: {}the program ended in order\n", signal);
 }
 
