@@ -46,6 +46,8 @@ void add_diff_command(CLI::App& program);
 void add_report_command(CLI::App& program);
 void add_plot_command(CLI::App& program);
 void add_quantize_command(CLI::App& program);
+void add_help_command(CLI::App& program);
+void add_completion_command(CLI::App& program);
 void add_profile_command(CLI::App& program);
 /// Takes what stands behind "--" of `hone profile` from the arguments: a program with options of its own.
 void take_profiled_command(int* argc, char** argv);

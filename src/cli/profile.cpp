@@ -15,12 +15,13 @@
 #include "backend/run_precision.hpp"
 #include "base/file.hpp"
 #include "bench/sweep/peers.hpp"
+#include "bench/worker/subject.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/folder.hpp"
 #include "cli/profile_metrics.hpp"
+#include "cli/subject_options.hpp"
 #include "device/devices.hpp"
-#include "engine/source_model.hpp"
 #include "record/model_recorder.hpp"
 #include "record/program_recorder.hpp"
 #include "system/cpu.hpp"
@@ -34,6 +35,7 @@ namespace {
 
 struct Options {
   std::string model;
+  SubjectOptions subject;
   std::vector<std::string> backends = {std::string(backend::kOwnBackend)};
   std::vector<std::string> precisions = {"fp32"};
   std::vector<int64_t> batches = {1};
@@ -192,9 +194,12 @@ void check_recording(const Options& options, const bench::Peers& peers) {
 
 bench::ModelInfo described_model(const Options& options) {
   const std::map<std::string, tensor::Shape> shapes = parse_named_shapes(options.shapes);
+  const importer::Model loaded = bench::load_subject(options.model, options.subject.parameters);
+  const bench::GivenInputs given = given_inputs(options.subject, loaded);
   bench::ModelInfo model = speaking_of(options.model, [&] {
-    return bench::describe_model(engine::load_source_model(options.model), options.model, shapes);
+    return bench::describe_subject(loaded, options.model, bench::with_given_shapes(shapes, given));
   });
+  bench::give_values(given, &model);
   bench::check_shapes(shapes, {&model, 1}, options.batches);
   return model;
 }
@@ -207,15 +212,19 @@ void profile_model(Options options) {
   const bool measures = !record.metrics.empty();
   if (options.counters && !record.setup.on_cpu()) record.counter_rate = options.counter_rate;
   record.thread_counters = options.counters && record.setup.on_cpu();
-  const bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"}, false);
+  const bench::Peers peers(worker_command(options.subject), false);
   check_recording(options, peers);
   const bench::ModelInfo model = described_model(options);
+  if (!model.engine_precision.empty()) options.precisions = {model.engine_precision};
+  if (const std::string note = random_weights_note(options.model, options.subject.parameters); !note.empty())
+    fmt::print(stderr, "note: {}\n", note);
   for (const int64_t batch : options.batches) {
     if (!model.runs_at(batch))
       fail_usage(
-          "the batch of {} is fixed at {}: profile it with --batch {}, or export it with an open first "
-          "dimension",
-          model.name, model.fixed_batch, model.fixed_batch);
+          "the batch of {0} is fixed at {1}: profile it with --batch {1}, or open it where its graph allows "
+          "that: hone "
+          "export {2} -o NEW.onnx --dynamic-batch",
+          model.name, model.fixed_batch, options.model);
   }
   const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
   const OutputFolder made(folder);
@@ -271,7 +280,8 @@ void run(const Options& options) {
 OptionList add_model_options(CLI::App& command, Options& options) {
   trace::Schedule& schedule = options.record.schedule;
   options.record.setup.threads = system::usable_cores();
-  return {
+  OptionList list = add_subject_options(command, options.subject);
+  const OptionList own = {
       command.add_option("--backends", options.backends, "Systems that run the model")
           ->delimiter(',')
           ->capture_default_str(),
@@ -293,6 +303,8 @@ OptionList add_model_options(CLI::App& command, Options& options) {
           ->capture_default_str(),
       command.add_option("--active", schedule.active, "Iterations kept")->capture_default_str(),
       command.add_option("--repeat", schedule.repeat, "Cycles")->capture_default_str()};
+  list.insert(list.end(), own.begin(), own.end());
+  return list;
 }
 
 }  // namespace
@@ -311,7 +323,7 @@ void add_profile_command(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("profile", "Record what a model, or a program after --, does step by step");
   const auto options = std::make_shared<Options>();
-  command->add_option("model", options->model, "Built-in architecture or model file");
+  command->add_option("model", options->model, "Built-in architecture, model file or engine");
   options->of_models = add_model_options(*command, *options);
   command->add_option(
       "-o,--output", options->output,
@@ -358,7 +370,6 @@ void add_profile_command(CLI::App& program) {
       "--trace-threads,--cpu-thread-tracing", options->trace_threads,
       "Record where threads of the program wait for each other (pthread_join, mutexes, conditions, "
       "semaphores), so that the critical path leads through the right ones");
-  command->footer("hone profile resnet50 --device cuda --precisions fp16\nhone profile -- python3 infer.py");
   command->callback([options] { run(*options); });
 }
 
