@@ -218,6 +218,9 @@ void profile_model(Options options) {
   if (!model.engine_precision.empty()) options.precisions = {model.engine_precision};
   if (const std::string note = random_weights_note(options.model, options.subject.parameters); !note.empty())
     fmt::print(stderr, "note: {}\n", note);
+  // A first dimension that is fixed need not be a batch: one run is one run.
+  if (!model.dynamic_batch && options.batches == std::vector<int64_t>{1})
+    options.batches = {model.fixed_batch};
   for (const int64_t batch : options.batches) {
     if (!model.runs_at(batch))
       fail_usage(
@@ -285,7 +288,9 @@ OptionList add_model_options(CLI::App& command, Options& options) {
       command.add_option("--backends", options.backends, "Systems that run the model")
           ->delimiter(',')
           ->capture_default_str(),
-      command.add_option("--precisions", options.precisions, "fp32, tf32, bf16, fp16, int8, int8+bf16, int8+fp16")
+      command
+          .add_option("--precisions", options.precisions,
+                      "fp32, tf32, bf16, fp16, int8, int8+bf16, int8+fp16")
           ->delimiter(',')
           ->capture_default_str(),
       command.add_option("--batch,--batches", options.batches, "Batch sizes")

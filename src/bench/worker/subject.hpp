@@ -14,8 +14,8 @@ namespace hone::bench {
 /// The engine in a file; null for what is no engine file. Usage error for one that binds its caches.
 std::shared_ptr<const engine::Engine> load_engine_subject(const std::string& spec);
 
-/// The model that a spec names. Of an engine its own graph, whose dimensions are as fixed as the engine's
-/// are.
+/// The model that a spec names. Of an engine a graph that describes it, whose dimensions are as fixed as the
+/// engine's are, and which cannot be run.
 importer::Model load_subject(const std::string& spec, const importer::LoadModelOptions& options = {});
 
 /// describe_model() of a subject: an engine's open dimensions are those that it was tuned for.
