@@ -54,4 +54,17 @@ install(FILES cmake/hone-config.cmake ${CMAKE_BINARY_DIR}/hone-config-version.cm
 install(FILES ${CMAKE_BINARY_DIR}/hone.pc DESTINATION lib/pkgconfig COMPONENT dev)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/peers DESTINATION share/hone COMPONENT core USE_SOURCE_PERMISSIONS
   PATTERN node_modules EXCLUDE PATTERN __pycache__ EXCLUDE)
-install(FILES LICENSE README.md DESTINATION share/doc/hone COMPONENT core)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/hone COMPONENT core)
+# The man page and completions are what the program says of itself.
+install(CODE "
+  function(hone_says file)
+    get_filename_component(folder \${file} DIRECTORY)
+    file(MAKE_DIRECTORY \${folder})
+    execute_process(COMMAND $<TARGET_FILE:hone> \${ARGN} OUTPUT_FILE \${file} COMMAND_ERROR_IS_FATAL ANY)
+  endfunction()
+  set(share \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share)
+  hone_says(\${share}/man/man1/hone.1 help man)
+  hone_says(\${share}/bash-completion/completions/hone completion bash)
+  hone_says(\${share}/zsh/site-functions/_hone completion zsh)
+  hone_says(\${share}/fish/vendor_completions.d/hone.fish completion fish)
+" COMPONENT core)

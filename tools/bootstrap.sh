@@ -1,7 +1,7 @@
 # Sourced by ./hone and ./check: installs Debian packages, configures and builds.
 # Everything said here goes to stderr, so that the program's own output stays clean.
-# Expects $root (the checkout); provides $build, cuda_cache, ensure_packages, configure, lacks_cuda, make_cuda_toolkit,
-# offer_cuda_toolkit, build_targets, with_lock.
+# Expects $root (the checkout); provides $build, cuda_cache, cuda_files, ensure_packages, ensure_plugin_packages, configure,
+# lacks_cuda, make_cuda_toolkit, offer_cuda_toolkit, build_targets, say_what_is_left_out, with_lock.
 
 build=$root/build/release
 log=$root/build/bootstrap.log
@@ -96,6 +96,16 @@ ensure_packages() {
   install_packages "${missing[@]}"
 }
 
+# Installs what plugins need. Where that is impossible it says in one line what is missing, and the build goes on.
+ensure_plugin_packages() {
+  [[ -z ${HONE_NO_INSTALL:-} ]] && command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
+  local missing
+  mapfile -t missing < <(missing_packages plugin)
+  ((${#missing[@]})) || return 0
+  if (ensure_packages plugin) 2>/dev/null; then return; fi
+  say "Going on without plugins that need these packages: ${missing[*]} (sudo apt-get install them, then run this again)"
+}
+
 # Without apt nothing can be installed; the build goes on when the tools it starts with are there.
 not_debian() {
   command -v cmake >/dev/null && command -v ninja >/dev/null && return
@@ -140,6 +150,35 @@ cuda_cache() {
 # Whether the build was configured without CUDA because the toolkit or cuDNN was not found.
 lacks_cuda() { grep -qE '^(HONE_NVCC|CUDNN_LIBRARY|CUDNN_INCLUDE_DIR):[A-Z]+=.*NOTFOUND$' "$build/CMakeCache.txt" 2>/dev/null; }
 
+# Files of CUDA and cuDNN that the system has, and that may have come after the last build.
+cuda_files() {
+  local file
+  for file in "$(command -v nvcc)" /usr/local/cuda/bin/nvcc /usr/include/cudnn.h /usr/include/*/cudnn.h \
+    /usr/local/cuda/include/cudnn.h; do
+    if [[ -n $file && -e $file ]]; then echo "$file"; fi
+  done
+}
+
+# Whether something that CMake did not find may be there now: packages, or CUDA, that came after it looked.
+something_came() {
+  local cache=$build/CMakeCache.txt
+  [[ -f $cache ]] || return
+  if lacks_cuda && [[ -d $(cuda_cache) ]]; then return; fi
+  local files
+  mapfile -t files < <(cuda_files)
+  if [[ -e /var/lib/dpkg/status ]]; then files+=(/var/lib/dpkg/status); fi
+  ((${#files[@]})) || return
+  [[ -n $(find "${files[@]}" -cnewer "$cache" -print -quit 2>/dev/null) ]]
+}
+
+# What the last configuration left out, and why, a line each.
+say_what_is_left_out() {
+  local line
+  while IFS= read -r line; do
+    say "left out: ${line#-- }"
+  done < <(sed -n '/left out/p' "$root/build/configure.log" 2>/dev/null)
+}
+
 has_nvidia_driver() { [[ -e /proc/driver/nvidia/version ]] || command -v nvidia-smi >/dev/null; }
 
 # Fetches CUDA's compiler and libraries into the user's cache, unless they are there.
@@ -167,16 +206,20 @@ offer_cuda_toolkit() {
 
 # configure ON|OFF: with or without the tests; does nothing when that is how the build stands.
 configure() {
-  local tests=$1 toolkit_came=
-  if lacks_cuda && [[ -d $(cuda_cache) ]]; then toolkit_came=1; fi
+  local tests=$1 came=
+  if something_came; then came=1; fi
   if [[ -f $build/CMakeCache.txt ]] && ! cache_has "CMAKE_HOME_DIRECTORY:INTERNAL=$root"; then
     rm -rf "$build"  # the checkout was moved or copied
   fi
-  if [[ -z $toolkit_came && -f $build/build.ninja ]] && { [[ $tests == OFF ]] || cache_has BUILD_TESTING:BOOL=ON; }; then
+  if [[ -z $came && -f $build/build.ninja ]] && { [[ $tests == OFF ]] || cache_has BUILD_TESTING:BOOL=ON; }; then
     return
   fi
   say "configuring"
-  (cd "$root" && cmake --preset release "-DBUILD_TESTING=$tests") >>"$log" 2>&1 </dev/null && return
+  if (cd "$root" && cmake --preset release "-DBUILD_TESTING=$tests") >"$root/build/configure.log" 2>&1 </dev/null; then
+    touch "$build/CMakeCache.txt"  # CMake leaves it as old as it was where nothing changed
+    return
+  fi
+  cat "$root/build/configure.log" >>"$log"
   grep -A 12 'CMake Error' "$log" | tail -n 30 >&2
   say "The build could not be configured (log: $log). hone needs what these Debian packages hold:"
   needed_packages run >&2

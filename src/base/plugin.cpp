@@ -11,9 +11,21 @@
 namespace hone::base {
 namespace {
 
+/// Whether this library lies in a build, and not in a tree that was installed.
+bool in_build() {
+  return std::filesystem::exists(std::filesystem::path(library_folder()) / ".." / "CMakeCache.txt");
+}
+
+/// What helps where the program stands: a build lacks what the plugin needs, an installed tree may lack the
+/// component.
 std::string remedy_for(std::string_view name) {
   for (const PluginManifest& manifest : plugin_manifests()) {
-    if (manifest.name == name) return manifest.remedy;
+    if (manifest.name != name) continue;
+    if (in_build()) return manifest.remedy;
+    return fmt::format(
+        "cmake --install BUILD --prefix {} --component {} adds it where hone was built with it, which takes: "
+        "{}",
+        std::filesystem::path(library_folder()).parent_path().string(), name, manifest.remedy);
   }
   for (const DamagedManifest& manifest : damaged_manifests()) {
     if (manifest.name == name) return manifest.sentence;

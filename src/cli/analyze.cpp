@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "analysis/names.hpp"
 #include "base/units.hpp"
@@ -29,6 +32,8 @@ struct Options {
   bool json = false;
   bool csv = false;
   size_t rows = 20;
+  bool rows_given = false;
+  bool full = false;
   std::string log_file;
   analysis::AnalyzeOptions analysis;
 };
@@ -69,6 +74,14 @@ constexpr std::array<Section, 11> kSections = {{
        return report::advice_text(a.analyses().advice, a.origin(), width);
      }},
 }};
+
+/// What a reader wants first, in this order; the rest is shown with --full.
+constexpr std::array<std::string_view, 5> kBrief = {"advice", "layers", "steps", "summary", "operators"};
+constexpr size_t kBriefRows = 5;
+
+bool is_brief(const Options& options) {
+  return !options.full && options.only.empty() && !options.json && !options.csv;
+}
 
 std::vector<std::string> section_names() {
   std::vector<std::string> names;
@@ -135,9 +148,74 @@ std::string recording_cost(const trace::Trace& trace) {
                      base::time_text(kNanoseconds * cost->recorded_ms));
 }
 
+struct KindTime {
+  double time = 0;
+  size_t layers = 0;
+};
+
+/// What takes most of the time, in one line: the kind of layer, and what ran on plain kernels. Empty without
+/// layers.
+std::string limit_text(const analysis::LayerTable& table) {
+  std::map<std::string, KindTime> kinds;
+  KindTime plain;
+  double sum = 0;
+  for (const analysis::Layer& layer : table.layers) {
+    KindTime& kind = kinds[layer.kind.empty() ? "layers of unknown kind" : layer.kind];
+    kind.time += layer.time.p50;
+    ++kind.layers;
+    sum += layer.time.p50;
+    if (!layer.tactic.starts_with("reference")) continue;
+    plain.time += layer.time.p50;
+    ++plain.layers;
+  }
+  if (sum <= 0) return "";
+  const auto largest = std::max_element(
+      kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+  std::string text =
+      fmt::format("What limits: {}, {:.0f} % of the time of all layers ({} of {}, {} of {} layers)",
+                  largest->first, 100 * largest->second.time / sum, base::time_text(largest->second.time),
+                  base::time_text(sum), largest->second.layers, table.layers.size());
+  if (plain.layers > 0)
+    text += fmt::format("; {} of {} layers run on the plain kernels of the reference, {:.0f} % of the time",
+                        plain.layers, table.layers.size(), 100 * plain.time / sum);
+  return text;
+}
+
+/// Whether a section says more than that there is nothing.
+bool has_content(std::string_view name, const report::Answers& answers) {
+  const trace::Trace& trace = answers.trace();
+  if (name == "summary") return !trace.device_events.empty();
+  if (name == "layers") return !answers.layers().table.layers.empty();
+  if (name == "operators")
+    return std::any_of(trace.host_events.begin(), trace.host_events.end(), [](const trace::HostEvent& event) {
+      return event.kind == trace::HostKind::kOperator;
+    });
+  return true;
+}
+
+const Section& section_named(std::string_view name) {
+  return *std::find_if(kSections.begin(), kSections.end(),
+                       [&](const Section& section) { return section.name == name; });
+}
+
+/// The sections to show, in order.
+std::vector<const Section*> shown_sections(const Options& options, const report::Answers& answers) {
+  std::vector<const Section*> shown;
+  if (!is_brief(options)) {
+    for (const Section& section : kSections) {
+      if (wanted(section, options)) shown.push_back(&section);
+    }
+    return shown;
+  }
+  for (const std::string_view name : kBrief) {
+    if (has_content(name, answers)) shown.push_back(&section_named(name));
+  }
+  return shown;
+}
+
 std::string people_text(const Options& options, const report::Answers& answers) {
-  const report::SheetStyle style =
-      options.log_file.empty() ? terminal_style(options.rows) : file_style(options.rows);
+  const size_t rows = is_brief(options) && !options.rows_given ? kBriefRows : options.rows;
+  const report::SheetStyle style = options.log_file.empty() ? terminal_style(rows) : file_style(rows);
   const trace::Trace& trace = answers.trace();
   std::vector<std::string> head = {
       fmt::format("{}: {}, {} host events, {} device events", options.trace,
@@ -145,20 +223,48 @@ std::string people_text(const Options& options, const report::Answers& answers) 
                   trace.host_events.size(), trace.device_events.size())};
   if (std::string cost = recording_cost(trace); !cost.empty()) head.push_back(std::move(cost));
   for (std::string& line : report::doubt_text(trace.doubts, style.width)) head.push_back(std::move(line));
+  if (is_brief(options)) {
+    if (std::string limit = limit_text(answers.layers().table); !limit.empty())
+      head.push_back(std::move(limit));
+  }
   std::string text;
   append_block(&text, head);
-  for (const Section& section : kSections) {
-    if (!wanted(section, options)) continue;
-    if (section.text != nullptr) {
-      append_block(&text, section.text(answers, style.width));
+  for (const Section* section : shown_sections(options, answers)) {
+    if (section->text != nullptr) {
+      append_block(&text, section->text(answers, style.width));
       continue;
     }
-    for (const report::Sheet& sheet : section.sheets(answers)) append_block(&text, sheet_text(sheet, style));
+    for (const report::Sheet& sheet : section->sheets(answers)) append_block(&text, sheet_text(sheet, style));
   }
+  if (is_brief(options)) append_block(&text, {"--full shows every part and more rows, --only NAMES some."});
   return text;
 }
 
+/// The newest trace in a folder; the file itself where it is none.
+std::string newest_trace(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  if (!fs::is_directory(path, unknown)) return path;
+  std::string newest;
+  fs::file_time_type latest = fs::file_time_type::min();
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+    const std::string name = entry.path().filename().string();
+    const bool trace =
+        name.ends_with(".sqlite") || name.ends_with(".trace.json") || name.ends_with(".trace.json.gz");
+    if (!trace || !entry.is_regular_file(unknown) || entry.last_write_time(unknown) < latest) continue;
+    latest = entry.last_write_time(unknown);
+    newest = entry.path().string();
+  }
+  if (newest.empty())
+    fail_bad_input(
+        "{}: the folder holds no trace (*.sqlite, *.trace.json, *.pt.trace.json.gz); hone profile "
+        "makes one",
+        path);
+  return newest;
+}
+
 void run(Options options) {
+  options.trace = newest_trace(options.trace);
   choose_steps(options.steps, &options.analysis);
   check_log(options.log_file, options.trace);
   const report::Answers answers(options.trace, trace::open_trace(options.trace), options.analysis);
@@ -174,9 +280,10 @@ void add_analyze_command(CLI::App& program) {
       program.add_subcommand("analyze", "Say where the time of a trace went, and what to do about it");
   const auto options = std::make_shared<Options>();
   command
-      ->add_option(
-          "trace", options->trace,
-          "A trace of hone profile, of PyTorch's profiler (JSON, also .gz) or of Nsight Systems (.sqlite)")
+      ->add_option("trace", options->trace,
+                   "A trace of hone profile, of PyTorch's profiler (JSON, also .gz) or of Nsight Systems "
+                   "(.sqlite); of a folder the "
+                   "newest one")
       ->required();
   command->add_option("--only", options->only, "Only these parts, separated by commas")
       ->delimiter(',')
@@ -184,8 +291,9 @@ void add_analyze_command(CLI::App& program) {
   command->add_option(
       "--steps", options->steps,
       "Only these steps: FIRST:LAST, counted from 0, LAST not included; either may be left out");
-  command->add_option("--rows", options->rows, "Rows of a table that are shown; 0 for all")
-      ->capture_default_str();
+  command->add_flag("--full", options->full, "Every part, not only what limits, the advice and the longest");
+  const CLI::Option* rows = command->add_option(
+      "--rows", options->rows, "Rows of a table that are shown; 0 for all (default 20; 5 in the brief form)");
   command->add_flag("--base-names", options->analysis.summary.base_names,
                     "Kernels by the function's own name, without namespaces and template arguments");
   command->add_flag("--by-launch-shape", options->analysis.summary.by_launch_shape,
@@ -197,7 +305,10 @@ void add_analyze_command(CLI::App& program) {
       "--log-file", options->log_file,
       "Write there: a file, %1 standard output, %2 standard error; in names %p is the process, %h "
       "the host, %q{NAME} an environment variable");
-  command->callback([options] { run(*options); });
+  command->callback([options, rows] {
+    options->rows_given = rows->count() > 0;
+    run(*options);
+  });
 }
 
 }  // namespace hone::cli

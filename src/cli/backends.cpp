@@ -1,9 +1,11 @@
-// `hone backends`: which systems can run models here, and what is missing for the others.
+// `hone backends`: which systems can run models here, and what is missing for the others and for other
+// plugins.
 #include <fmt/core.h>
 
 #include <memory>
 
 #include "backend/backend.hpp"
+#include "base/plugin.hpp"
 #include "base/plugin_manifest.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
@@ -22,6 +24,14 @@ void add_backends_command(CLI::App& program) {
         fmt::print("{:<12} {}\n", name, backend->version(*device));
       } catch (const Error& error) {
         fmt::print("{:<12} not available: {}\n", name, error.what());
+      }
+    }
+    for (const base::PluginManifest& manifest : base::plugin_manifests()) {
+      if (!manifest.backends.empty()) continue;
+      try {
+        base::plugin_file(manifest.name);
+      } catch (const Error& error) {
+        fmt::print("{:<12} not available: {}\n", manifest.name, error.what());
       }
     }
     for (const base::DamagedManifest& manifest : base::damaged_manifests())

@@ -19,15 +19,18 @@
 #include "bench/results/gate.hpp"
 #include "bench/results/results.hpp"
 #include "bench/sweep/sweep.hpp"
+#include "bench/worker/subject.hpp"
 #include "cli/bench_screen.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/folder.hpp"
 #include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/subject_options.hpp"
 #include "cli/tensorrt_options.hpp"
 #include "device/devices.hpp"
-#include "engine/source_model.hpp"
+#include "engine/engine_file.hpp"
+#include "report/terminal/bench_csv.hpp"
 #include "report/terminal/bench_summary.hpp"
 #include "system/cpu.hpp"
 #include "system/interruption.hpp"
@@ -37,6 +40,9 @@ namespace {
 
 struct Arguments {
   bench::SweepOptions sweep;
+  SubjectOptions subject;
+  double max_error = 0;
+  bool csv = false;
   std::vector<std::string> peers;
   std::vector<std::string> partitions;
   std::vector<std::string> shapes;
@@ -81,18 +87,59 @@ void drop_repeated(std::vector<T>* items, const Equal& equal = {}) {
 void check_device_options(const bench::Setup& setup) {
   const bool cpu = setup.on_cpu();
   if (cpu && setup.cold_l2) fail_usage("--coldL2 empties the caches of a GPU: give --device cuda");
-  if (cpu && setup.streams > 1)
-    fail_usage(
-        "--infStreams overlaps runs on a GPU, on the CPU one run uses all threads: give --device cuda");
   if (setup.cold_l2 && setup.streams > 1)
     fail_usage("--coldL2 and --infStreams exclude each other: runs that overlap keep the cache warm");
+}
+
+size_t count_engines(const std::vector<std::string>& models) {
+  return static_cast<size_t>(std::count_if(models.begin(), models.end(), [](const std::string& model) {
+    std::error_code unknown;
+    return std::filesystem::is_regular_file(model, unknown) && engine::is_engine_file(model);
+  }));
+}
+
+/// An engine says itself in which precision it runs, and hone alone runs it.
+void check_engines(const Arguments& arguments, size_t engines) {
+  const bench::SweepOptions& sweep = arguments.sweep;
+  const bool all = engines == sweep.models.size();
+  if (all && !sweep.precisions.empty())
+    fail_usage("--precisions is for models: an engine runs in the precision that it was built with");
+  for (const std::string& name : sweep.backends) {
+    if (name != backend::kOwnBackend)
+      fail_usage("--backends {}: an engine of hone runs on hone alone; give the model to compare it with",
+                 name);
+  }
+}
+
+void check_output_folder(const std::string& folder) {
+  std::error_code unknown;
+  const std::filesystem::path path(folder);
+  if (path.extension() == ".json" || path.extension() == ".csv" ||
+      std::filesystem::is_regular_file(path, unknown))
+    fail_usage("-o names the folder for the result file, and {} looks like a file", folder);
+}
+
+/// Notices before the sweep what could not be written after it.
+void check_small_results(const Arguments& arguments) {
+  if (!arguments.save_result) return;
+  const OutputFolder folder("results");
+  for (const std::string& name : bench::distinct_names(arguments.sweep.models)) {
+    const std::filesystem::path path = std::filesystem::path("results") / name;
+    const OutputFolder model(path);
+    for (const std::string& backend : arguments.sweep.backends)
+      base::check_writable(path / (backend + ".json"));
+  }
 }
 
 /// Checks and completes what the command line gave.
 void complete(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
   const bool cuda = !sweep.measure.setup.on_cpu();
-  const std::vector<std::string> usual = backend::benchmarked_backends(sweep.measure.setup.device);
+  const size_t engines = count_engines(sweep.models);
+  if (engines > 0) check_engines(*arguments, engines);
+  const std::vector<std::string> usual = engines > 0
+                                             ? std::vector<std::string>{std::string(backend::kOwnBackend)}
+                                             : backend::benchmarked_backends(sweep.measure.setup.device);
   // Else the row of a backend would be missing without a word.
   if (sweep.backends.empty()) base::require_readable_manifests();
   if (sweep.backends.empty()) sweep.backends = usual;
@@ -103,6 +150,11 @@ void complete(Arguments* arguments) {
   }
   if (sweep.precisions.empty()) sweep.precisions = {"fp32", cuda ? "fp16" : "bf16"};
   sweep.shapes = parse_named_shapes(arguments->shapes);
+  // trtexec's shapes hold the batch.
+  if (sweep.batches.empty() && !sweep.shapes.empty()) {
+    const tensor::Shape& first = sweep.shapes.begin()->second;
+    if (!first.empty() && first.front() > 1) sweep.batches = {first.front()};
+  }
   for (const std::string& name : sweep.precisions) backend::parse_run_precision(name);
   bench::parse_share(arguments->max_regression);
   check_device_options(sweep.measure.setup);
@@ -113,8 +165,8 @@ void complete(Arguments* arguments) {
   sweep.measure.percentile = arguments->percentile / 100;
   sweep.measure.warmup_seconds = arguments->warmup_ms / 1e3;
   sweep.command_line = command_line();
-  sweep.load_model = [](const std::string& spec) {
-    return engine::load_source_model(spec, {.warn = print_warning});
+  sweep.load_model = [parameters = arguments->subject.parameters](const std::string& spec) {
+    return bench::load_subject(spec, parameters);
   };
   const auto& backends = sweep.backends;
   if (sweep.compare_to.empty()) {
@@ -173,6 +225,19 @@ void run_gate(const Arguments& arguments, const bench::Peers& peers, const bench
   }
 }
 
+/// A run whose error is not known has none that is allowed.
+void check_errors(double limit, const bench::Sweep& sweep) {
+  for (const bench::Run& run : sweep.runs) {
+    if (!run.measured()) continue;
+    if (!run.accuracy.relative_l2)
+      throw Error(ErrorKind::kThreshold,
+                  fmt::format("the error of {} is not known: {}", run.setup.text(), run.accuracy.reason));
+    if (!(*run.accuracy.relative_l2 <= limit))
+      throw Error(ErrorKind::kThreshold, fmt::format("the error of {} is {:.1e}, more than --max-error {:g}",
+                                                     run.setup.text(), *run.accuracy.relative_l2, limit));
+  }
+}
+
 void judge_sweep(const Arguments& arguments, const bench::Peers& peers, const bench::Sweep& sweep) {
   const auto measured = std::count_if(sweep.runs.begin(), sweep.runs.end(),
                                       [](const bench::Run& run) { return run.measured(); });
@@ -187,6 +252,7 @@ void judge_sweep(const Arguments& arguments, const bench::Peers& peers, const be
     fail_environment("no configuration could be measured{}{}", same && !first.empty() ? ": " : "",
                      same ? first : "");
   }
+  if (arguments.max_error > 0) check_errors(arguments.max_error, sweep);
   const auto invalid = std::count_if(sweep.runs.begin(), sweep.runs.end(),
                                      [](const bench::Run& run) { return !run.verdict.valid; });
   if (arguments.require_valid && invalid > 0) {
@@ -197,7 +263,8 @@ void judge_sweep(const Arguments& arguments, const bench::Peers& peers, const be
 
 void run_bench(Arguments* arguments) {
   complete(arguments);
-  bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"});
+  check_output_folder(arguments->output);
+  bench::Peers peers(worker_command(arguments->subject));
   for (const std::string& peer : arguments->peers) peers.add(peer);
   bench::Sweep baseline;
   if (!arguments->baseline.empty()) baseline = bench::read_sweep(arguments->baseline);
@@ -208,6 +275,11 @@ void run_bench(Arguments* arguments) {
                     return std::find(known.begin(), known.end(), name) != known.end();
                   }))
     device::require_device(arguments->sweep.measure.setup.device);
+  const SubjectOptions& subject = arguments->subject;
+  if (!subject.inputs.empty() || !subject.values.empty())
+    arguments->sweep.given =
+        given_inputs(subject, arguments->sweep.load_model(arguments->sweep.models.front()));
+  check_small_results(*arguments);
   const std::filesystem::path wanted = result_path(*arguments);
   const OutputFolder folder(wanted.parent_path());
   base::check_writable(wanted);
@@ -222,7 +294,9 @@ void run_bench(Arguments* arguments) {
     events.on_plan = [&](const bench::Sweep& planned) { bench::require_comparable(baseline, planned); };
   events.on_progress = [&](const base::Progress& progress) { screen.progress(progress); };
   events.on_change = [&](const bench::Sweep& sweep) { bench::write_sweep(sweep, path); };
-  events.on_group = [&](std::span<const bench::Run> runs) { screen.group(runs); };
+  events.on_group = [&](std::span<const bench::Run> runs) {
+    if (!arguments->csv) screen.group(runs);
+  };
   bench::Sweep sweep;
   try {
     sweep = bench::run_sweep(arguments->sweep, peers, events, &system::interruption());
@@ -231,7 +305,17 @@ void run_bench(Arguments* arguments) {
     throw;
   }
 
+  if (arguments->csv) {
+    screen.clear();
+    fmt::print("{}", report::bench_csv(sweep, arguments->sweep.percentiles));
+    system::throw_if_interrupted();
+    return judge_sweep(*arguments, peers, sweep);
+  }
   screen.line("");
+  for (const std::string& model : arguments->sweep.models) {
+    if (const std::string note = random_weights_note(model, subject.parameters); !note.empty())
+      screen.line(note);
+  }
   if (sweep.runs.size() == 1 && sweep.runs.front().measured()) {
     for (const std::string& line : report::bench_summary(sweep.runs.front())) screen.line(line);
   }
@@ -266,7 +350,7 @@ void add_measure_options(CLI::App* command, Arguments* arguments) {
       ->capture_default_str();
   command
       ->add_option("--warmup", arguments->warmup_ms,
-                   "Warm up at least this many milliseconds; its end is detected")
+                   "Minimum warm-up in milliseconds; it goes on until latencies are steady")
       ->check(finite_range(0, 1e9))
       ->capture_default_str();
   command
@@ -281,11 +365,13 @@ void add_measure_options(CLI::App* command, Arguments* arguments) {
                       bench::MeasureOptions::kMostSamples / 1'000'000))
       ->check(finite_range(0.001, 1e6))
       ->capture_default_str();
+  command->add_flag("--exact", measure.exact, "Measure exactly --iterations runs, however long they take");
   command->add_option("--rounds", measure.rounds, "Rounds in which the configurations take turns")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   command
-      ->add_option("--percentile", arguments->percentile, "Highest percentile the verdict has to vouch for")
+      ->add_option("--require-percentile,--percentile", arguments->percentile,
+                   "Highest percentile that needs enough samples for VALID")
       ->check(finite_range(50.0, 99.9))
       ->capture_default_str();
   command->add_option("--timeout", measure.timeout_seconds, "Seconds a worker may take for one answer")
@@ -301,7 +387,7 @@ void add_bench_command(CLI::App& program) {
   const auto arguments = std::make_shared<Arguments>();
   bench::SweepOptions& sweep = arguments->sweep;
   sweep.measure.setup.threads = system::usable_cores();
-  command->add_option("model", sweep.models, "Built-in architectures or model files")->required();
+  command->add_option("model", sweep.models, "Built-in architectures, model files or engines")->required();
   command
       ->add_option("--backends", sweep.backends,
                    fmt::format("Systems to measure (default: {})", usual_backends()))
@@ -318,14 +404,24 @@ void add_bench_command(CLI::App& program) {
   command->add_flag("--coldL2", sweep.measure.setup.cold_l2,
                     "On cuda: empty the L2 cache before every run, outside of its time");
   command
-      ->add_option("--infStreams", sweep.measure.setup.streams,
-                   "On cuda: streams of the pipelined throughput, each with a context of its own")
+      ->add_option("--streams,--infStreams", sweep.measure.setup.streams,
+                   "Streams of the pipelined throughput, each with a context of its own, on the CPU with "
+                   "--threads threads")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   command->add_option("--batches", sweep.batches, "Batch sizes (default: 1 8 16 32)")
       ->delimiter(',')
       ->check(CLI::Range(int64_t{1}, int64_t{65536}));
   add_shapes_option(*command, arguments->shapes);
+  add_subject_options(*command, arguments->subject);
+  command->add_option("--percentiles", sweep.percentiles, "Percentiles to show")
+      ->delimiter(',')
+      ->check(finite_range(0.1, 99.999))
+      ->capture_default_str();
+  command->add_flag("--csv", arguments->csv, "Print the results as CSV in place of the table");
+  command
+      ->add_option("--max-error", arguments->max_error, "Exit with 5 when a run's relative error is larger")
+      ->check(finite_range(1e-12, 1e6));
   CLI::Option* bind = command->add_option(
       "--bind", sweep.decoding.bind, "INPUT=OUTPUT of a decoder's caches, as past_key_values.*=present.*");
   command

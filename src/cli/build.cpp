@@ -26,6 +26,7 @@ void build(const Options& options) {
     refuse_overwriting(options.output, {source});
   if (is_one_file(options.output, options.request.cache.file))
     fail_usage("{}: the engine would overwrite the timing cache", options.output);
+  if (options.output == "-") fail_usage("an engine goes into a file: give -o FILE.hone");
   base::check_writable(options.output);
   const auto engine = build_from(options);
   const engine::Device& device = device::find_device(options.request.device);

@@ -12,6 +12,12 @@ namespace hone::cli {
 /// A callback that ends well but must not exit with 0 (a failed verdict) throws an Error of kThreshold.
 using AddCommand = void (*)(CLI::App& program);
 
+/// The profiled program failed: its exit code becomes that of the command.
+struct ProgramFailed {
+  int exit_code;
+  std::string sentence;
+};
+
 /// Calls f; bad input that does not name the model's file yet then does.
 template <class F>
 auto speaking_of(const std::string& model, F&& f) {
@@ -43,6 +49,8 @@ void add_diff_command(CLI::App& program);
 void add_report_command(CLI::App& program);
 void add_plot_command(CLI::App& program);
 void add_quantize_command(CLI::App& program);
+void add_help_command(CLI::App& program);
+void add_completion_command(CLI::App& program);
 void add_profile_command(CLI::App& program);
 /// Takes what stands behind "--" of `hone profile` from the arguments: a program with options of its own.
 void take_profiled_command(int* argc, char** argv);

@@ -15,6 +15,16 @@ constexpr double kMostBudgetSeconds = 604800;
 /// Without a terminal, one line of progress in this time.
 constexpr double kPlainLineSeconds = 5;
 
+/// "cuda:1" of what other tools call that GPU: 1, gpu:1, gpu.1.
+std::string device_name(const std::string& text) {
+  const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  if (number) return "cuda:" + text;
+  if (!text.starts_with("gpu")) return text;
+  std::string rest = text.substr(3);
+  if (rest.starts_with('.')) rest.front() = ':';
+  return "cuda" + rest;
+}
+
 /// What --minShapes, --optShapes and --maxShapes say, by input name.
 std::map<std::string, engine::ShapeProfile> named_shapes(const EngineOptions& options) {
   std::map<std::string, engine::ShapeProfile> result;
@@ -40,7 +50,7 @@ CLI::Option* add_device_option(CLI::App& command, std::string& device) {
   // As files and tables have it: the first GPU has two names.
   const auto parse = [](std::string& text) -> std::string {
     try {
-      text = tensor::place_text(tensor::parse_place(text));
+      text = tensor::place_text(tensor::parse_place(device_name(text)));
       return {};
     } catch (const Error& error) {
       return error.what();

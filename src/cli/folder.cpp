@@ -17,7 +17,8 @@ OutputFolder::OutputFolder(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder, error);
   if (!error) return;
   unmake();
-  fail_environment("cannot create the folder {}: {}", folder.string(), error.message());
+  fail_environment("cannot create the folder {}: {}; choose another one with -o", folder.string(),
+                   error.message());
 }
 
 OutputFolder::~OutputFolder() { unmake(); }

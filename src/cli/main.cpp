@@ -1,6 +1,7 @@
 // The program: parses the command line, runs one command, turns errors into one sentence and an exit code.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -10,10 +11,14 @@
 #include <new>
 #include <sstream>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "cli/command.hpp"
+#include "cli/help_text.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/option_names.hpp"
 #include "device/devices.hpp"
 #include "report/terminal/sheet.hpp"
 #include "system/brief_waits.hpp"
@@ -30,6 +35,7 @@ constexpr hone::cli::AddCommand kCommands[] = {
     hone::cli::add_diff_command,      hone::cli::add_report_command,      hone::cli::add_view_command,
     hone::cli::add_plot_command,      hone::cli::add_convert_command,     hone::cli::add_quantize_command,
     hone::cli::add_partition_command, hone::cli::add_detect_command,      hone::cli::add_classify_command,
+    hone::cli::add_help_command,      hone::cli::add_completion_command,
 };
 
 /// Not through fmt::print, which throws where nothing can be written. What it quotes may come from a file.
@@ -41,9 +47,11 @@ int report(int code, const std::string& sentence) {
 /// A word that nothing knows is the real mistake, whatever is missing besides.
 int report_usage(const CLI::App& program, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = program.remaining(true);
-  const std::string sentence =
-      unknown.empty() ? error.what() : fmt::format("'{}' is no command or option here", unknown.front());
   const auto chosen = program.get_subcommands();
+  const std::string sentence =
+      unknown.empty()
+          ? error.what()
+          : hone::cli::unknown_word(program, chosen.empty() ? nullptr : chosen.front(), unknown.front());
   const std::string command = chosen.empty() ? "hone" : "hone " + chosen.front()->get_name();
   return report(static_cast<int>(hone::ErrorKind::kUsage),
                 fmt::format("{} ({} --help explains)", sentence, command));
@@ -97,13 +105,20 @@ int run_command(CLI::App& program, int argc, char** argv) {
     // Their help tells what the manifests of plugins say, which may be damaged.
     for (const auto add : kCommands) add(program);
     hone::cli::check_values(program);
-    program.parse(argc, argv);
+    hone::cli::arrange_help(program);
+    std::vector<std::string> words =
+        hone::cli::with_known_names(program, std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+    // CLI11 takes them from the end.
+    std::reverse(words.begin(), words.end());
+    program.parse(std::move(words));
     return 0;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return print_help(program, error);
     return report_usage(program, error);
   } catch (const hone::Error& error) {
     return report(error.exit_code(), error.what());
+  } catch (const hone::cli::ProgramFailed& failed) {
+    return report(failed.exit_code, failed.sentence);
   } catch (const hone::system::Interrupted&) {
     return die_of(hone::system::interrupting_signal());
   } catch (const std::bad_alloc&) {
@@ -125,7 +140,8 @@ int main(int argc, char** argv) {
   hone::cli::take_profiled_command(&argc, argv);
   hone::device::own_process();
   CLI::App program(
-      "hone sharpens a trained network into an inference engine and shows where every microsecond goes.",
+      "Compiles a trained network into an inference engine, benchmarks it beside other systems and profiles "
+      "them.",
       "hone");
   program.require_subcommand(1);
   program.set_version_flag("--version", HONE_VERSION);

@@ -3,11 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <string_view>
 
+#include "backend/backend.hpp"
 #include "base/error.hpp"
 
 namespace hone::cli {
@@ -71,11 +75,44 @@ void refuse_given(const OptionList& options, const std::string& reason) {
   }
 }
 
+namespace {
+
+/// Names of devices, precisions and backends, which have no capitals.
+bool takes_names(const CLI::Option& option) {
+  constexpr std::string_view kNames[] = {"--device",   "--precision",  "--precisions", "--backend",
+                                         "--backends", "--compare-to", "--to",         "--formats",
+                                         "--layout",   "--only",       "--theme"};
+  return std::find(std::begin(kNames), std::end(kNames), option.get_name()) != std::end(kNames);
+}
+
+bool takes_backends(const CLI::Option& option) {
+  return option.get_name().starts_with("--backend") || option.get_name() == "--compare-to";
+}
+
+/// Names of external backends may have capitals.
+CLI::Validator lower_case(bool is_backend) {
+  return {[is_backend](std::string& text) -> std::string {
+            std::string lower = text;
+            std::transform(lower.begin(), lower.end(), lower.begin(),
+                           [](unsigned char c) { return std::tolower(c); });
+            if (is_backend) {
+              const std::vector<std::string> known = backend::backend_names();
+              if (std::find(known.begin(), known.end(), lower) == known.end()) return "";
+            }
+            text = lower;
+            return "";
+          },
+          ""};
+}
+
+}  // namespace
+
 void check_values(CLI::App& program) {
   for (CLI::App* command : program.get_subcommands([](CLI::App*) { return true; })) {
     for (CLI::Option* option : command->get_options()) {
       // Flags take no value. A transformation comes before all checks.
       if (option->get_items_expected_max() > 0) option->transform(value_check(option->get_type_name()));
+      if (takes_names(*option)) option->transform(lower_case(takes_backends(*option)));
     }
   }
 }

@@ -17,12 +17,13 @@
 #include "base/file.hpp"
 #include "bench/results/results.hpp"
 #include "bench/sweep/peers.hpp"
+#include "bench/worker/subject.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/folder.hpp"
 #include "cli/profile_metrics.hpp"
+#include "cli/subject_options.hpp"
 #include "device/devices.hpp"
-#include "engine/source_model.hpp"
 #include "record/model_recorder.hpp"
 #include "record/program_recorder.hpp"
 #include "system/cpu.hpp"
@@ -36,6 +37,7 @@ namespace {
 
 struct Options {
   std::string model;
+  SubjectOptions subject;
   std::vector<std::string> backends = {std::string(backend::kOwnBackend)};
   std::vector<std::string> precisions = {"fp32"};
   std::vector<int64_t> batches = {1};
@@ -123,6 +125,23 @@ std::string exit_code_text(int code) {
   return name == nullptr ? std::to_string(code) : fmt::format("{} ({} + SIG{})", code, kSignalBase, name);
 }
 
+/// What a recording without anything in it lacks, and what to do.
+std::string nothing_recorded(const Options& options, const record::Recording& recording) {
+  if (recording.processes > 0)
+    return "nothing was recorded: the program used no GPU while it was captured; leave out --delay, "
+           "--duration, --capture-range and --kernels to record all of it";
+  if (options.trace_threads)
+    return "nothing was recorded: no process of this command initialised CUDA or NVTX, or waited for a "
+           "thread";
+  return "nothing was recorded: no process of this command initialised CUDA or NVTX; --trace-threads records "
+         "what threads of a CPU program wait for, and hone profile MODEL the steps of a model on the CPU";
+}
+
+bool is_empty(const trace::Trace& trace) {
+  return trace.host_events.empty() && trace.device_events.empty() && trace.kernel_metrics.empty() &&
+         trace.thread_syncs.empty();
+}
+
 void profile_command(const Options& options) {
   const std::vector<std::string>& command = profiled_command();
   std::unique_ptr<base::ReservedFile> claimed;
@@ -138,16 +157,25 @@ void profile_command(const Options& options) {
                                        .counter_rate = options.counters ? options.counter_rate : 0,
                                        .metrics = trace::want_metrics(options.metrics),
                                        .capture = options.capture});
-  if (recording.processes == 0)
+  const bool empty = is_empty(recording.trace);
+  if (recording.processes == 0 && !empty)
     recording.trace.doubt(trace::Severity::kLoss, "collector",
-                          "no process of this command initialised CUDA or NVTX, so nothing was recorded", 0);
-  trace::write_store(recording.trace, output);
-  print_summary(recording.trace, output, !options.metrics.empty());
+                          "no process of this command initialised CUDA or NVTX", 0);
+  if (!empty) {
+    trace::write_store(recording.trace, output);
+    print_summary(recording.trace, output, !options.metrics.empty());
+  } else {
+    for (const trace::Doubt& doubt : recording.trace.doubts)
+      fmt::print(stderr, "hone: {}: {}\n", doubt.about, doubt.text);
+  }
   system::throw_if_interrupted();
   const std::string signal = passed_on_text(recording);
   if (recording.exit_code != 0)
-    fail_environment("{}the program ended with exit code {}; what it did until then is in {}", signal,
-                     exit_code_text(recording.exit_code), output);
+    throw ProgramFailed{
+        recording.exit_code,
+        fmt::format("{}the program ended with exit code {}; {}", signal, exit_code_text(recording.exit_code),
+                    empty ? "nothing was recorded" : "what it did until then is in " + output)};
+  if (empty) fail_environment("{}", nothing_recorded(options, recording));
   if (!signal.empty()) fmt::print(stderr, "hone: {}the program ended in order\n", signal);
 }
 
@@ -174,9 +202,12 @@ void check_recording(const Options& options, const bench::Peers& peers) {
 
 bench::ModelInfo described_model(const Options& options) {
   const std::map<std::string, tensor::Shape> shapes = parse_named_shapes(options.shapes);
+  const importer::Model loaded = bench::load_subject(options.model, options.subject.parameters);
+  const bench::GivenInputs given = given_inputs(options.subject, loaded);
   bench::ModelInfo model = speaking_of(options.model, [&] {
-    return bench::describe_model(engine::load_source_model(options.model), options.model, shapes);
+    return bench::describe_subject(loaded, options.model, bench::with_given_shapes(shapes, given));
   });
+  bench::give_values(given, &model);
   bench::check_shapes(shapes, {&model, 1}, options.batches);
   return model;
 }
@@ -189,15 +220,22 @@ void profile_model(Options options) {
   const bool measures = !record.metrics.empty();
   if (options.counters && !record.setup.on_cpu()) record.counter_rate = options.counter_rate;
   record.thread_counters = options.counters && record.setup.on_cpu();
-  const bench::Peers peers({std::filesystem::canonical("/proc/self/exe").string(), "worker"}, false);
+  const bench::Peers peers(worker_command(options.subject), false);
   check_recording(options, peers);
   const bench::ModelInfo model = described_model(options);
+  if (!model.engine_precision.empty()) options.precisions = {model.engine_precision};
+  if (const std::string note = random_weights_note(options.model, options.subject.parameters); !note.empty())
+    fmt::print(stderr, "note: {}\n", note);
+  // A first dimension that is fixed need not be a batch: one run is one run.
+  if (!model.dynamic_batch && options.batches == std::vector<int64_t>{1})
+    options.batches = {model.fixed_batch};
   for (const int64_t batch : options.batches) {
     if (!model.runs_at(batch))
       fail_usage(
-          "the batch of {} is fixed at {}: profile it with --batch {}, or export it with an open first "
-          "dimension",
-          model.name, model.fixed_batch, model.fixed_batch);
+          "the batch of {0} is fixed at {1}: profile it with --batch {1}, or open it where its graph allows "
+          "that: hone "
+          "export {2} -o NEW.onnx --dynamic-batch",
+          model.name, model.fixed_batch, options.model);
   }
   const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
   const OutputFolder made(folder);
@@ -254,11 +292,14 @@ void run(const Options& options) {
 OptionList add_model_options(CLI::App& command, Options& options) {
   trace::Schedule& schedule = options.record.schedule;
   options.record.setup.threads = system::usable_cores();
-  return {
+  OptionList list = add_subject_options(command, options.subject);
+  const OptionList own = {
       command.add_option("--backends", options.backends, "Systems that run the model")
           ->delimiter(',')
           ->capture_default_str(),
-      command.add_option("--precisions", options.precisions, "fp32, tf32, bf16, fp16, int8, int8+bf16, int8+fp16")
+      command
+          .add_option("--precisions", options.precisions,
+                      "fp32, tf32, bf16, fp16, int8, int8+bf16, int8+fp16")
           ->delimiter(',')
           ->capture_default_str(),
       command.add_option("--batch,--batches", options.batches, "Batch sizes")
@@ -276,6 +317,8 @@ OptionList add_model_options(CLI::App& command, Options& options) {
           ->capture_default_str(),
       command.add_option("--active", schedule.active, "Iterations kept")->capture_default_str(),
       command.add_option("--repeat", schedule.repeat, "Cycles")->capture_default_str()};
+  list.insert(list.end(), own.begin(), own.end());
+  return list;
 }
 
 }  // namespace
@@ -294,7 +337,7 @@ void add_profile_command(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("profile", "Record what a model, or a program after --, does step by step");
   const auto options = std::make_shared<Options>();
-  command->add_option("model", options->model, "Built-in architecture or model file");
+  command->add_option("model", options->model, "Built-in architecture, model file or engine");
   options->of_models = add_model_options(*command, *options);
   command->add_option(
       "-o,--output", options->output,
@@ -341,7 +384,6 @@ void add_profile_command(CLI::App& program) {
       "--trace-threads,--cpu-thread-tracing", options->trace_threads,
       "Record where threads of the program wait for each other (pthread_join, mutexes, conditions, "
       "semaphores), so that the critical path leads through the right ones");
-  command->footer("hone profile resnet50 --device cuda --precisions fp16\nhone profile -- python3 infer.py");
   command->callback([options] { run(*options); });
 }
 

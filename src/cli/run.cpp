@@ -1,5 +1,6 @@
 // `hone run`: real inputs through a model, outputs to a file and the likeliest classes to the terminal.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -12,7 +13,9 @@
 #include "cli/image_options.hpp"
 #include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/progress_display.hpp"
 #include "cli/run_inputs.hpp"
+#include "cli/subject_options.hpp"
 #include "device/devices.hpp"
 #include "engine/carried_state.hpp"
 #include "engine/engine_file.hpp"
@@ -31,6 +34,9 @@ namespace {
 
 using tensor::Tensor;
 
+/// Without a terminal, one line of progress in this time.
+constexpr double kPlainLineSeconds = 5;
+
 struct RunOptions {
   std::string model;
   importer::LoadModelOptions load;
@@ -41,6 +47,8 @@ struct RunOptions {
   std::string device = "cpu";
   std::string precision = "fp32";
   int threads = system::usable_cores();
+  /// One run is over before tuning is.
+  int level = 0;
   int64_t top = 0;
   ImageOptions images;
   /// --device: an engine file says itself what kind of device it is for.
@@ -144,10 +152,17 @@ std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, 
   load.device = options.device;
   load.precision = backend::parse_precision(options.precision);
   load.threads = options.threads;
+  const bool own = options.backend == backend::kOwnBackend;
   // The names of an archive's inputs are the backend's to find.
   for (size_t i = 0; i < slots.size() && model.graph != nullptr; ++i)
     load.input_shapes[slots[i].name] = inputs[i].shape();
-  return backend::make_backend(options.backend)->load(model, load);
+  if (!own) return backend::make_backend(options.backend)->load(model, load);
+  backend::BuildRequest request = backend::request_of(load);
+  request.optimization_level = options.level;
+  ProgressDisplay display(kPlainLineSeconds);
+  request.progress = [&](const base::Progress& progress) { display.show(progress); };
+  return backend::make_engine_executable(backend::build(backend::resolve(request, model)), options.threads,
+                                         tensor::parse_place(options.device));
 }
 
 /// Errors name the engine's file: what is wrong may be that it is for another machine.
@@ -276,12 +291,46 @@ void refuse_own_inputs(const std::vector<InputSlot>& slots, const RunInputs& fir
   }
 }
 
+void print_note(const std::string& note) {
+  if (!note.empty()) fmt::print(stderr, "note: {}\n", report::printable(note));
+}
+
+/// A kernel may turn NaN into a number that looks like an answer.
+void note_values(const std::vector<InputSlot>& slots, const std::vector<RunInputs>& runs) {
+  for (const RunInputs& run : runs) {
+    for (size_t i = 0; i < run.tensors.size(); ++i) {
+      const Tensor& tensor = run.tensors[i];
+      if (!tensor.defined() || !tensor::is_floating(tensor.dtype())) continue;
+      const std::vector<double> values = tensor.to_double();
+      const auto odd =
+          std::count_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
+      if (odd > 0)
+        print_note(fmt::format("{} of {} values of input '{}' are NaN or infinite: outputs mean nothing", odd,
+                               values.size(), slots[i].name));
+    }
+  }
+}
+
+/// " = 0.25 0.75" of few values, the range of many.
+std::string values_text(const Tensor& tensor) {
+  constexpr size_t kFew = 8;
+  if (tensor.size() == 0) return "";
+  const std::vector<double> values = tensor.to_double();
+  if (values.size() <= kFew) return fmt::format(" = {:.6g}", fmt::join(values, " "));
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return fmt::format("  {:.6g} to {:.6g}, mean {:.6g}", *least, *most, mean);
+}
+
 void run(const RunOptions& options) {
   check_output(options);
   const bool stored = engine::is_engine_file(options.model);
-  if (stored)
-    refuse_given(options.fixed_by_engine,
-                 fmt::format("is for models: the engine {} was built with its own", options.model));
+  if (stored) {
+    const std::string reason =
+        fmt::format("is for models: the engine {} was built with its own", options.model);
+    refuse_given(options.fixed_by_engine, reason);
+    if (options.backend != backend::kOwnBackend) fail_usage("--backend {}", reason);
+  }
   const auto engine = stored ? engine::load_engine(options.model) : nullptr;
   importer::LoadModelOptions load = options.load;
   load.given = names_in(options.inputs);
@@ -302,6 +351,8 @@ void run(const RunOptions& options) {
       carries.empty() && !caches ? std::vector{read_run_inputs(slots, options.inputs, preprocessing, layout)}
                                  : read_bound_inputs(slots, options.inputs, preprocessing, layout);
   if (caches) refuse_own_inputs(slots, runs.front());
+  if (!stored) print_note(random_weights_note(options.model, options.load));
+  note_values(slots, runs);
   if (runs.front().images.empty()) refuse_given(options.of_images, "is for images: no --input is one");
   const tensor::NamedTensors outputs = speaking_of(options.model, [&] {
     return caches ? run_fixed(options, engine, *caches, model, runs)
@@ -315,8 +366,8 @@ void run(const RunOptions& options) {
                      task::names_from(model.metadata), static_cast<size_t>(options.top));
   }
   for (const auto& [name, tensor] : outputs) {
-    fmt::print("{}  {}[{}]\n", report::printable(name), tensor::dtype_name(tensor.dtype()),
-               tensor::shape_text(tensor.shape()));
+    fmt::print("{}  {}[{}]{}\n", report::printable(name), tensor::dtype_name(tensor.dtype()),
+               tensor::shape_text(tensor.shape()), values_text(tensor));
   }
 }
 
@@ -334,8 +385,13 @@ void add_run_command(CLI::App& program) {
                       "INPUT=OUTPUT: the output is the input in the next run; past.*=present.* binds all "
                       "that match. Several files for an input are for runs after each other");
   command->add_option("-o,--output", options->output, "Write the outputs to this .npz (or .npy) file");
-  const CLI::Option* backend =
-      command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();
+  command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();
+  const CLI::Option* level =
+      command
+          ->add_option("--builderOptimizationLevel", options->level,
+                       "Of hone: 0 tunes nothing, 3 tunes as hone build does before the run")
+          ->check(CLI::Range(0, 5))
+          ->capture_default_str();
   options->device_option = add_device_option(*command, options->device);
   const CLI::Option* precision =
       command->add_option("--precision", options->precision, "fp32, tf32, bf16, fp16 or int8")
@@ -351,7 +407,7 @@ void add_run_command(CLI::App& program) {
                        "Sections of a darknet network to give: heads, or layer_I,layer_J (default: all)")
           ->delimiter(',');
   options->fixed_by_engine = add_model_options(*command, options->load);
-  options->fixed_by_engine.insert(options->fixed_by_engine.end(), {backend, precision, outputs});
+  options->fixed_by_engine.insert(options->fixed_by_engine.end(), {precision, outputs, level});
   options->of_images = add_image_options(*command, options->images);
   command->callback([options] { run(*options); });
 }

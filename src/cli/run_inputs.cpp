@@ -62,7 +62,7 @@ class Collector {
 
   void end_run() {
     for (size_t i = 0; i < slots_.size(); ++i) {
-      if (!tensors_[i].defined() && !slots_[i].bound)
+      if (!tensors_[i].defined() && !slots_[i].bound && !slots_[i].optional)
         fail_bad_input("input '{}' of type {} is given no file", slots_[i].name, slots_[i].type.text());
     }
     runs_.push_back(tensors_);

@@ -17,6 +17,8 @@ struct InputSlot {
   graph::TensorType type;
   /// Whether an output of the run before is its value.
   bool bound = false;
+  /// Whether it may go without a file; its tensor is then undefined.
+  bool optional = false;
 };
 
 /// What one run takes.

@@ -6,7 +6,9 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <memory>
 
+#include "bench/worker/subject.hpp"
 #include "bench/worker/worker_server.hpp"
 #include "cli/command.hpp"
 #include "import/load.hpp"
@@ -23,10 +25,10 @@ std::FILE* take_over_output() {
   return stream;
 }
 
-void serve() {
+void serve(const importer::LoadModelOptions& parameters) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::FILE* out = take_over_output();
-  bench::WorkerServer server([](const std::string& spec) { return importer::load_model(spec); });
+  bench::WorkerServer server([&](const std::string& spec) { return bench::load_subject(spec, parameters); });
   server.serve([](std::string* line) { return static_cast<bool>(std::getline(std::cin, *line)); },
                [out](const std::string& line) {
                  std::fwrite(line.data(), 1, line.size(), out);
@@ -41,7 +43,11 @@ void add_worker_command(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("worker", "Run one backend for hone bench (JSON lines on the pipes)");
   command->group("");
-  command->callback(serve);
+  const auto parameters = std::make_shared<importer::LoadModelOptions>();
+  command->add_option("--weights", parameters->weights, "Parameters of built-in architectures");
+  command->add_option("--seed", parameters->seed, "Seed of their parameters");
+  command->add_option("--darknet-rules", parameters->darknet_rules, "Whose program darknet networks are for");
+  command->callback([parameters] { serve(*parameters); });
 }
 
 }  // namespace hone::cli

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "import/darknet/darknet.hpp"
+#include "import/foreign_file.hpp"
 #include "import/importer.hpp"
 #include "import/onnx/import.hpp"
 #include "import/torch/torchscript.hpp"
@@ -58,9 +59,11 @@ const Importer& importer_of(const std::filesystem::path& file) {
   for (const Importer& importer : kImporters) {
     if (std::ranges::find(importer.suffixes, suffix) != importer.suffixes.end()) return importer;
   }
+  const std::string foreign = foreign_file(file);
   for (const Importer& importer : kImporters) {
-    if (starts_as(importer, file)) return importer;
+    if (foreign.empty() && starts_as(importer, file)) return importer;
   }
+  if (!foreign.empty()) throw Error(ErrorKind::kBadInput, foreign, file.string());
   throw Error(ErrorKind::kBadInput,
               fmt::format("this is no model that hone reads: {}; run and inspect take engines (.hone), too",
                           file_kinds()),

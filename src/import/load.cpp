@@ -2,29 +2,15 @@
 #include "import/load.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 #include "base/error.hpp"
+#include "base/spelling.hpp"
+#include "import/foreign_file.hpp"
 #include "import/importer.hpp"
 
 namespace hone::importer {
 namespace {
-
-/// Levenshtein distance.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
 
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
@@ -34,22 +20,11 @@ std::vector<std::string> all_names() {
   return names;
 }
 
-/// Edits that turn one into the other; none where what is meant is only shortened.
-size_t distance_to(std::string_view name, std::string_view known) {
-  constexpr size_t kShortest = 4;
-  if (name.size() >= kShortest && known.starts_with(name)) return 0;
-  return edit_distance(name, known);
-}
-
 [[noreturn]] void fail_unknown(const std::string& name) {
   const std::vector<std::string> names = all_names();
-  const auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
-    return distance_to(name, a) < distance_to(name, b);
-  });
-  // Words of four letters are three edits apart whatever they mean.
-  const bool likely = distance_to(name, *nearest) <= std::min<size_t>(3, name.size() / 3);
+  const std::optional<std::string> nearest = base::nearest_name(name, names);
   fail_usage("'{}' is neither a file, {}, nor a built-in architecture ({}){}", name, file_kinds(),
-             fmt::join(names, ", "), likely ? fmt::format("; did you mean {}?", *nearest) : "");
+             fmt::join(names, ", "), nearest ? fmt::format("; did you mean {}?", *nearest) : "");
 }
 
 /// The importer that has a model of this name; null where none has.
@@ -85,8 +60,10 @@ Model load_model(const std::string& name_or_path, const LoadModelOptions& option
   const std::filesystem::path file(name_or_path);
   if (!file.has_extension() && !file.has_parent_path() && !std::filesystem::exists(file))
     fail_unknown(name_or_path);
-  if (std::filesystem::is_directory(file))
-    throw Error(ErrorKind::kBadInput, "it is a directory", file.string());
+  if (std::filesystem::is_directory(file)) {
+    const std::string foreign = foreign_file(file);
+    throw Error(ErrorKind::kBadInput, foreign.empty() ? "it is a directory" : foreign, file.string());
+  }
   return load_by(importer_of(file), name_or_path, options);
 }
 

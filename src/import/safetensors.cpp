@@ -10,6 +10,7 @@
 #include "base/checked.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "import/foreign_file.hpp"
 #include "import/tensor_bytes.hpp"
 
 namespace hone::importer {
@@ -184,6 +185,8 @@ NamedTensors read_safetensors(const std::filesystem::path& file) {
   try {
     return read_safetensors(content->bytes(), content);
   } catch (const Error& error) {
+    const std::string foreign = foreign_weights(file);
+    if (!foreign.empty()) throw Error(ErrorKind::kBadInput, foreign, file.string());
     throw error.within(file.string());
   }
 }

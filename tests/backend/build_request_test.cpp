@@ -131,7 +131,8 @@ TEST(BuildRequest, NamesPrecisionsOnceEach) {
 }
 
 TEST(BuildRequest, RefusesWhatNoEngineIsBuiltFrom) {
-  const std::string archive = tensor::format_zip(std::vector<tensor::ZipContent>{{"script/data.pkl", "}."}});
+  const std::string archive = tensor::format_zip(
+      std::vector<tensor::ZipContent>{{"script/data.pkl", "}."}, {"script/code/net.py", "def forward: ..."}});
   base::write_file_atomic(temporary("script.pt"), archive);
   Error error = refusal({.model = temporary("script.pt")});
   EXPECT_EQ(error.kind(), ErrorKind::kBadInput);

@@ -26,7 +26,10 @@ def output(*command, **options):
 
 
 def check_text(hone, trace):
-    text = output(hone, "analyze", trace)
+    brief = output(hone, "analyze", trace)
+    assert brief.find("loss: kernels: 3 were dropped") < brief.find("Advice") < brief.find("GPU activities"), brief
+    assert "GPU 0: NVIDIA H200" not in brief and brief.endswith("--full shows every part and more rows, --only NAMES some.\n"), brief
+    text = output(hone, "analyze", trace, "--full")
     order = ["loss: kernels: 3 were dropped", "GPU activities", "API calls", "Ranges", "Step time breakdown, 4 steps",
              "Each step", "GPU 0: NVIDIA H200", "Operators", "Transfers of GPU 0", "No allocations were recorded.",
              "Advice", "Not judged: full-memory"]
@@ -84,7 +87,9 @@ def check_log_file(hone, trace, folder):
 
 def check_empty(hone, folder):
     trace = TraceFile().write(folder / "empty.sqlite")
-    text = output(hone, "analyze", trace)
+    brief = output(hone, "analyze", trace)
+    assert "GPU activities" not in brief and "Nothing to say" in brief, brief
+    text = output(hone, "analyze", trace, "--full")
     for part in ("The trace states no losses and no doubts.", "No GPU activity was recorded.", "Nothing to say"):
         assert part in text, text
     json.loads(output(hone, "analyze", trace, "--json"))
@@ -93,11 +98,12 @@ def check_empty(hone, folder):
 
 def check_refusals(hone, trace, folder):
     (folder / "text").write_text("not a trace " * 20)
+    (folder / "none").mkdir()
     rows = [
         (USAGE, "trace is required", []),
         (BAD_INPUT, "missing", [folder / "missing"]),
         (BAD_INPUT, str(folder / "text"), [folder / "text"]),
-        (BAD_INPUT, str(folder), [folder]),
+        (BAD_INPUT, "the folder holds no trace (*.sqlite", [folder / "none"]),
         (USAGE, "FIRST:LAST, as in 2:5, not '3'", [trace, "--steps", "3"]),
         (USAGE, "FIRST:LAST, as in 2:5, not 'a:b'", [trace, "--steps", "a:b"]),
         (USAGE, "there are no steps 7:9, the trace has steps 0:4", [trace, "--steps", "7:9"]),

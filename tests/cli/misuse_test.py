@@ -17,7 +17,7 @@ USAGE, BAD_INPUT, ENVIRONMENT = 2, 3, 4
 def wrong_numbers(bench, profile, conformance, run, plot):
     """Commands, their flags, and values that cannot be: NaN is neither below nor above any bound."""
     return [(bench, "--duration", ["nan", "inf", "0"]), (bench, "--warmup", ["nan", "inf", "-1", "1e300"]),
-            (bench, "--timeout", ["nan", "0"]), (bench, "--percentile", ["nan", "100"]),
+            (bench, "--timeout", ["nan", "0"]), (bench, "--require-percentile", ["nan", "100"]),
             (profile, "--batch", ["0", "-1", "99999999999"]), (profile, "--threads", ["0", "-1", "100000"]),
             ([*profile, "--counters"], "--counter-rate", ["nan"]),
             (conformance, "--rtol", ["nan", "-1"]), (conformance, "--atol", ["inf"]),
@@ -86,7 +86,12 @@ def main():
         bench = ["bench", digits, "--backends", "reference", "-o", f"{name}/runs"]
         profile = ["profile", digits, "-o", f"{name}/runs"]
         rows = [
-            (USAGE, "is no command or option here", ["frobnicate"]),
+            (USAGE, "unknown command 'frobnicate' (hone --help explains)", ["frobnicate"]),
+            (USAGE, "unknown command 'buld'; did you mean build?", ["buld"]),
+            (USAGE, "unknown option '--batchs-szes' (hone bench --help explains)", [*bench, "--batchs-szes", "3"]),
+            (USAGE, "unknown option '--compare'; did you mean --compare-to?", [*bench, "--compare", "3"]),
+            (USAGE, "'--avgRuns' is an option of trtexec; here: results hold every sample", [*bench, "--avgRuns=10"]),
+            (USAGE, "one argument too many: 'b'", ["build", digits, "b", *out]),
             (USAGE, "--output is required", ["build", digits]),
             (USAGE, "a shape is written name:1x3x224x224, not 'x'", ["build", digits, *out, "--minShapes", "x"]),
             (USAGE, "'y' in the shape 'input:1xy' is no positive dimension",
@@ -142,8 +147,7 @@ def main():
               for command in (["run", file, "--input", image], ["inspect", file])],
             (ENVIRONMENT, "/proc", ["build", digits, *out, "--timingCacheFile", "/proc/times.json"]),
             *[(BAD_INPUT, f"{engine}: this is an engine, built already: hone run and hone inspect take it", command)
-              for command in (["export", engine, *out], ["build", engine, *out], ["profile", engine, "-o", name],
-                              ["bench", engine, "--backends", "reference", "-o", name])],
+              for command in (["export", engine, *out], ["build", engine, *out])],
             *[(USAGE, f"{flag}: Value {value} not in range", [*command, flag, value])
               for command, flag, values in wrong_numbers(
                   bench, profile, ["conformance", name], ["run", digits, "--input", f"{name}/x.npy"],
@@ -164,7 +168,7 @@ def main():
               for flag, value in (("--resize", "100"), ("--crop", "8"), ("--scale", "1"), ("--mean", "0"), ("--std", "1"),
                                   ("--layout", "nchw"))],
             *[(USAGE, "--shapes gives input 'input' a batch of 2: --batches says which are run", [*words, "--shapes", "input:2x1x8x8"])
-              for words in ([*bench[:-1], name], profile, [*profile, "--batches", "1,2"])],
+              for words in ([*bench[:-1], name, "--batches", "4"], profile, [*profile, "--batches", "1,2"])],
             (USAGE, "--markdown writes all operators: name none with it", ["ops", "Conv", "--markdown"]),
             (USAGE, "--gzip is for kineto and csv, not for trtexec",
              ["convert", "t", f"{name}/to", "--to", "trtexec", "--gzip"]),

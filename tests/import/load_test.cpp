@@ -51,19 +51,73 @@ TEST(LoadModel, MissingFileIsBadInput) {
 }
 
 TEST(LoadModel, UnknownFileTypeIsBadInput) {
-  const Error error = load_error(write_temporary("model.h5", "data").string());
+  const Error error = load_error(write_temporary("model.odd", "data").string());
   EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
   EXPECT_THAT(
       error.what(),
-      HasSubstr("model.h5: this is no model that hone reads: ONNX (.onnx), darknet (.cfg), TorchScript "
+      HasSubstr("model.odd: this is no model that hone reads: ONNX (.onnx), darknet (.cfg), TorchScript "
                 "(.pt, .pth, .ts); run and inspect take engines (.hone), too"));
+}
+
+TEST(LoadModel, NamesFilesOfOtherToolsAndTheLineToType) {
+  const auto zip = [](const std::vector<tensor::ZipContent>& members) { return tensor::format_zip(members); };
+  const std::string module = "\x80\x02 torch.nn.modules.linear _parameters _modules";
+  const std::vector<std::tuple<const char*, std::string, const char*, const char*>> cases = {
+      {"net.pth", zip({{"net/data.pkl", module}}), "a network that torch.save pickled", "torch.load(\"/"},
+      {"old.pt", module, "a network that torch.save pickled", "torch.onnx.export(m, "},
+      {"state.pt", zip({{"archive/data.pkl", "\x80\x02 OrderedDict"}}),
+       "a state_dict that torch.save pickled", "net.load_state_dict("},
+      {"net.pt2", zip({{"net/models/model.json", "{}"}}), "a program of torch.export",
+       "torch.export.load(\"/"},
+      {"early.pt2", zip({{"serialized_exported_program.json", "{}"}}), "a program of torch.export",
+       "f=\"early.onnx\""},
+      {"net.keras", zip({{"config.json", "{}"}, {"model.weights.h5", ""}}), "a Keras model",
+       "format=\"onnx\""},
+      {"net.h5", "\x89HDF\r\n\x1a\n", "a Keras model", "keras.saving.load_model("},
+      {"net.tflite", std::string("\x1c\0\0\0TFL3", 8), "a TensorFlow Lite model", "tf2onnx.convert --tflite"},
+      {"net.pb", "x", "a graph of TensorFlow", "tf2onnx.convert --graphdef"},
+      {"net.mlmodel", "x", "a Core ML model", "export the model that it was made from to ONNX"},
+      {"net.engine", "x", "an engine of TensorRT", "the ONNX file that it was built from"},
+      {"net.safetensors", std::string("\x80\0\0\0\0\0\0\0{}", 10), "parameters without a network",
+       "--weights /"},
+      {"net.gguf", "GGUF", "a GGUF file", "optimum-cli export onnx"}};
+  for (const auto& [name, content, what, line] : cases) {
+    const Error error = load_error(write_temporary(name, content).string());
+    EXPECT_EQ(error.kind(), ErrorKind::kBadInput) << name;
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(what), HasSubstr(line)));
+  }
+}
+
+TEST(LoadModel, NamesFoldersOfOtherTools) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "saved model";
+  std::filesystem::create_directories(folder);
+  EXPECT_THAT(load_error(folder.string()).what(), HasSubstr("it is a directory"));
+  std::ofstream(folder / "config.json") << "{}";
+  EXPECT_THAT(load_error(folder.string()).what(), HasSubstr("optimum-cli export onnx --model '/"));
+  std::ofstream(folder / "saved_model.pb") << "x";
+  EXPECT_THAT(load_error(folder.string()).what(), HasSubstr("tf2onnx.convert --saved-model '/"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(LoadModel, TellsPickledParametersFromSafetensors) {
+  LoadModelOptions options;
+  options.weights = write_temporary("state.pth", "\x80\x02 OrderedDict");
+  try {
+    load_model("alexnet", options);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+    EXPECT_THAT(error.what(),
+                HasSubstr("not safetensors; convert them: python3 -c 'import torch, safetensors.torch"));
+  }
 }
 
 TEST(LoadModel, PickleIsRefusedAndZipLoadsWithoutGraph) {
   const Error error = load_error(write_temporary("pickle.pt", "\x80\x02}q").string());
   EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
-  EXPECT_THAT(error.what(), HasSubstr("not a TorchScript archive"));
-  const std::string archive = tensor::format_zip(std::vector<tensor::ZipContent>{{"script/data.pkl", "}."}});
+  EXPECT_THAT(error.what(), HasSubstr("these are parameters without a network"));
+  const std::string archive = tensor::format_zip(
+      std::vector<tensor::ZipContent>{{"script/data.pkl", "}."}, {"script/code/net.py", "def forward: ..."}});
   const Model model = load_model(write_temporary("script.pt", archive).string());
   EXPECT_EQ(model.name, "script");
   EXPECT_EQ(model.graph, nullptr);
@@ -83,7 +137,9 @@ TEST(LoadModel, DamagedArchiveIsBadInputOrHarmless) {
       ++accepted;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kBadInput) << error.what();
-      EXPECT_THAT(error.what(), HasSubstr("damaged.pt: this is not a TorchScript archive"));
+      // Whoever damages the name of the code leaves what torch.save writes.
+      EXPECT_THAT(error.what(), AnyOf(HasSubstr("damaged.pt: this is not a TorchScript archive"),
+                                      HasSubstr("damaged.pt: these are parameters without a network")));
     }
   };
   for (size_t size = 0; size < sound.size(); ++size) load(sound.substr(0, size));

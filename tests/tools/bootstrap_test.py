@@ -94,6 +94,39 @@ class Bootstrap(unittest.TestCase):
         self.assertIn("sudo apt-get install --no-install-recommends g++ cmake ninja-build", done.stderr)
         self.assertNotIn("python3-onnx", done.stderr)
 
+    def built_by_fakes(self, *arguments, **variables):
+        """A first build whose tools only say what they were asked; packages are looked for and cannot be had."""
+        self.fake("dpkg-query", f"for name; do [[ $name == lib{variables.get('missing', 'x')}* ]] || echo installed $name; done")
+        self.fake("apt-get", "exit 100")
+        self.fake("cmake", "mkdir -p build/release; touch build/release/CMakeCache.txt build/release/build.ninja\n"
+                           "echo '-- cairo not found: `hone plot` is left out (apt install libcairo2-dev)'\n"
+                           f"echo configured >>'{self.folder.name}/calls'")
+        self.fake("ninja", f"mkdir -p build/release/bin; cat >\"$2/bin/hone\" <<'END'\n{PROGRAM}END\nchmod +x \"$2/bin/hone\"")
+        (self.root / "build/release/bin").mkdir(parents=True, exist_ok=True)
+        return self.hone(*arguments)
+
+    def test_missing_plugins_do_not_stop_the_program(self):
+        code, output, error = self.built_by_fakes("a", missing="cairo")
+        self.assertEqual((code, output), (7, "ran:1:a\n"), error)
+        self.assertIn("Going on without plugins that need these packages: libcairo2-dev", error)
+        self.assertIn("left out: cairo not found: `hone plot` is left out (apt install libcairo2-dev)", error)
+
+    def test_minimal_asks_for_no_packages_of_plugins(self):
+        code, output, error = self.built_by_fakes("--minimal", "a", missing="cairo")
+        self.assertEqual((code, output), (7, "ran:1:a\n"), error)
+        self.assertNotIn("Going on without", error)
+
+    def test_a_toolkit_that_comes_later_is_configured_for(self):
+        calls = Path(self.folder.name) / "calls"
+        self.built_by_fakes("a")
+        self.assertEqual(calls.read_text().count("configured"), 1)
+        self.hone("a")
+        self.assertEqual(calls.read_text().count("configured"), 1)
+        time.sleep(TICK)
+        self.fake("nvcc", "exit 0")
+        self.hone("a")
+        self.assertEqual(calls.read_text().count("configured"), 2)
+
     def test_a_changed_source_is_noticed(self):
         self.build()
         (self.root / "src/new.cpp").write_text("")

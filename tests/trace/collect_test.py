@@ -102,13 +102,13 @@ class Collect(unittest.TestCase):
 
     def test_the_program_s_failure_is_told_and_its_trace_kept(self):
         done, database = profile(PROGRAM, "fail")
-        self.assertEqual(done.returncode, 4)
+        self.assertEqual(done.returncode, 3)
         self.assertIn("the program ended with exit code 3; what it did until then is in", done.stderr)
         self.assertEqual(rows(database, "SELECT count(*) FROM kernels"), [(2,)])
 
     def test_a_killed_program_leaves_a_trace(self):
         done, database = profile(PROGRAM, "kill")
-        self.assertEqual(done.returncode, 4)
+        self.assertEqual(done.returncode, 137)
         self.assertIn("exit code 137", done.stderr)
         self.assertEqual(rows(database, "SELECT count(*) FROM graph_nodes"), [(4,)])
         self.assertRegex(done.stderr, r"process \d+ ended without running its exit handlers")
@@ -145,14 +145,14 @@ class Collect(unittest.TestCase):
         for name, reason in (("nvtx:nothing", "no thread entered the range"),
                              ("cudaProfilerApi", "the program never called cudaProfilerStart")):
             done, database = profile(PROGRAM, options=["--capture-range", name])
-            self.assertEqual(done.returncode, 0)
+            self.assertEqual(done.returncode, 4)
             self.assertIn("nothing was recorded: " + reason, done.stderr)
-            self.assertEqual(rows(database, "SELECT count(*) FROM host_events"), [(0,)])
+            self.assertIsNone(database)
 
     def test_times_bound_what_is_recorded(self):
         late, database = profile(PROGRAM, options=["--delay", "3600"])
-        self.assertIn("from 3600 s after the start of the program to its end", late.stderr)
-        self.assertEqual(rows(database, "SELECT count(*) FROM host_events"), [(0,)])
+        self.assertIn("nothing was recorded: the program used no GPU while it was captured", late.stderr)
+        self.assertEqual((late.returncode, database), (4, None))
         _, database = profile(PROGRAM, options=["--duration", "3600"])
         self.assertEqual(rows(database, "SELECT count(*) FROM kernels"), [(2,)])
 
@@ -228,10 +228,16 @@ class Collect(unittest.TestCase):
         self.assertNotIn("counters", done.stderr.replace("counters: no clocks", ""))
         self.assertEqual(rows(database, "SELECT * FROM counter_samples"), [])
 
-    def test_a_program_without_cuda_says_so(self):
-        done, _ = profile("true")
-        self.assertEqual(done.returncode, 0)
-        self.assertIn("no process of this command initialised CUDA or NVTX", done.stderr)
+    def test_a_program_without_cuda_says_so_and_leaves_no_trace(self):
+        done, database = profile("true")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("nothing was recorded: no process of this command initialised CUDA or NVTX; --trace-threads",
+                      done.stderr)
+        self.assertIsNone(database)
+        done, database = profile("sh", "-c", "exit 3")
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, "hone: the program ended with exit code 3; nothing was recorded\n"))
+        self.assertIsNone(database)
 
     def test_a_program_that_is_not_there(self):
         done, database = profile("/nonexistent")
@@ -243,7 +249,8 @@ class Collect(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for length in (250, 255):
                 trace = os.path.join(folder, "n" * (length - 7) + ".sqlite")
-                done = subprocess.run([HONE, "profile", "-o", trace, "--", "true"], capture_output=True, text=True, timeout=60)
+                done = subprocess.run([HONE, "profile", "-o", trace, "--", PROGRAM], capture_output=True, text=True,
+                                      timeout=60, env={**os.environ, "HONE_CUPTI": CUPTI, "HONE_NVML": "/nonexistent"})
                 self.assertEqual(done.returncode, 0, done.stderr)
                 done = subprocess.run([HONE, "analyze", trace], capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -258,11 +265,13 @@ class Collect(unittest.TestCase):
     def test_a_full_disk_is_said_of_the_trace(self):
         def full_disk():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
 
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "a.sqlite")
-            done = subprocess.run([HONE, "profile", "-o", trace, "--", "true"], capture_output=True, text=True, timeout=60,
+            program = ["sh", "-c", 'ulimit -S -f unlimited && exec "$0"', PROGRAM]
+            done = subprocess.run([HONE, "profile", "-o", trace, "--", *program], capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, "HONE_CUPTI": CUPTI, "HONE_NVML": "/nonexistent"},
                                   preexec_fn=full_disk)
             self.assertEqual((done.returncode, done.stderr), (4, f"hone: {trace}: disk I/O error\n"))
             self.assertEqual(os.listdir(folder), [])

@@ -133,7 +133,7 @@ class Recording(unittest.TestCase):
         self.assertEqual(profile.calls(), {"pthread_create": 2, "pthread_join": 2})
 
     def test_a_killed_program_leaves_what_it_did(self):
-        profile = self.check_run(PROGRAM, "kill", code=4)
+        profile = self.check_run(PROGRAM, "kill", code=137)
         self.assertIn("exit code 137", profile.done.stderr)
         self.assertEqual(profile.calls(), {"pthread_create": 1, "pthread_join": 1})
         self.assertEqual(profile.rows("SELECT * FROM doubts WHERE severity > 0"), [])
@@ -151,8 +151,9 @@ class Recording(unittest.TestCase):
                                       "s.operation = 1"), [(1,)])
 
     def test_a_program_without_threads(self):
-        profile = self.check_run("sh", "-c", "true; exit 0")
-        self.assertIn("no process of this command initialised CUDA or NVTX", profile.done.stderr)
+        profile = self.check_run("sh", "-c", "true; exit 0", code=4)
+        self.assertIn("nothing was recorded: no process of this command initialised CUDA or NVTX, or waited for a thread",
+                      profile.done.stderr)
 
     def test_python(self):
         script = ("import threading, time\n"

@@ -153,8 +153,12 @@ bool may_be_slower(const ResolvedBuild& build) {
 ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const importer::Model& original) {
   if (original.graph == nullptr)
     fail_bad_input(
-        "{} is a TorchScript archive, which cannot be built into an engine; the backend torchscript runs it",
-        build.source.empty() ? original.name : build.source);
+        "{} is a TorchScript archive, which cannot be built into an engine; the backend torchscript runs it, "
+        "and "
+        "PyTorch exports it to ONNX with inputs of your shape: python3 -c 'import torch; "
+        "torch.onnx.export(torch.jit.load(\"{}\"), (torch.zeros(1, 3, 224, 224),), \"{}.onnx\", "
+        "dynamo=False)'",
+        build.source.empty() ? original.name : build.source, original.file.string(), original.name);
   importer::Model model = original;
   if (wants_int8(request)) {
     Int8Model quantized = with_int8(original, request.int8, request.shapes, build.device,

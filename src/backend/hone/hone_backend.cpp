@@ -1,6 +1,12 @@
 // See hone_backend.hpp.
 #include "backend/hone/hone_backend.hpp"
 
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
 #include "backend/hone/decoder_executable.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "device/devices.hpp"
@@ -58,6 +64,87 @@ class ContextPipeline final : public Pipeline {
   bool transfers_;
   std::vector<std::unique_ptr<engine::Context>> contexts_;
   std::vector<std::shared_ptr<engine::Execution>> executions_;
+  size_t next_ = 0;
+};
+
+/// Runs of one engine in threads of their own, each with a context, on the CPU.
+class ThreadPipeline final : public Pipeline {
+ public:
+  ThreadPipeline(const std::shared_ptr<engine::LoadedEngine>& engine, int streams,
+                 std::span<const std::vector<tensor::Tensor>> sets) {
+    for (size_t i = 0; i < static_cast<size_t>(streams); ++i) {
+      streams_.push_back(std::make_unique<Stream>(engine, sets[i % sets.size()]));
+      Stream& stream = *streams_.back();
+      stream.thread = std::thread([this, &stream] { serve(stream); });
+    }
+  }
+  ~ThreadPipeline() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    changed_.notify_all();
+    for (const auto& stream : streams_) stream->thread.join();
+  }
+
+  void submit() override {
+    Stream& stream = *streams_[next_++ % streams_.size()];
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stream.waiting < kUnderWay || failure_; });
+    throw_failure();
+    ++stream.waiting;
+    changed_.notify_all();
+  }
+
+  void finish() override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] {
+      return failure_ || std::all_of(streams_.begin(), streams_.end(),
+                                     [](const auto& stream) { return stream->waiting == 0; });
+    });
+    throw_failure();
+  }
+
+ private:
+  static constexpr int kUnderWay = 2;
+  struct Stream {
+    Stream(const std::shared_ptr<engine::LoadedEngine>& engine, std::span<const tensor::Tensor> given)
+        : context(engine), inputs(given) {}
+    engine::Context context;
+    std::span<const tensor::Tensor> inputs;
+    int waiting = 0;  ///< the run under way among them
+    std::thread thread;
+  };
+
+  void throw_failure() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  void serve(Stream& stream) {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [&] { return ends_ || stream.waiting > 0; });
+      if (ends_) return;
+      lock.unlock();
+      std::exception_ptr failure;
+      try {
+        stream.context.run(stream.inputs);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      lock.lock();
+      --stream.waiting;
+      if (failure) failure_ = failure;
+      changed_.notify_all();
+      if (failure) return;
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ends_ = false;
+  std::exception_ptr failure_;
+  std::vector<std::unique_ptr<Stream>> streams_;
   size_t next_ = 0;
 };
 
@@ -124,11 +211,11 @@ class HoneExecutable final : public Executable {
             kMilli * times.d2h_us};
   }
 
-  bool has_pipeline() const override { return resident(); }
+  bool has_pipeline() const override { return true; }
 
   std::unique_ptr<Pipeline> make_pipeline(int streams, bool transfers,
                                           std::span<const std::vector<tensor::Tensor>> sets) override {
-    if (!resident()) return nullptr;
+    if (!resident()) return std::make_unique<ThreadPipeline>(loaded_, streams, sets);
     return std::make_unique<ContextPipeline>(context_.execution(shapes_of(sets[0])), loaded_, streams,
                                              transfers, sets);
   }

@@ -131,6 +131,10 @@ Tensor read_output(const OutputFile& file) {
 }
 
 ReferenceOutputs reference_outputs(const ReferenceRequest& request) {
+  if (!request.model.engine_precision.empty())
+    return ReferenceOutputs(
+        "an engine keeps its weights packed, which the reference cannot run; measure the model for its "
+        "error");
   if (!request.model.has_graph) return ReferenceOutputs("the reference cannot run a TorchScript archive");
   const int64_t units = request.model.dynamic_batch ? kSamples : 1;
   const std::filesystem::path cache = reference_cache_file(request.model.outputs_hash);

@@ -18,6 +18,8 @@ constexpr double kWarmupBlockSeconds = 0.1;
 constexpr double kMostPhaseSeconds = 10;
 /// A run that takes more than this part of a round's time is measured from its first run on.
 constexpr double kLongRunShare = 0.2;
+/// Seconds of a block of an exact number of runs.
+constexpr double kNoLimit = 1e9;
 
 }  // namespace
 
@@ -72,9 +74,10 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   const Setup& setup = run_.setup;
   if (!tested_.model.runs_at(setup.batch)) {
     fail_bad_input(
-        "the model's batch is fixed at {}: measure it with --batches {}, or export it with an open first "
-        "dimension",
-        tested_.model.fixed_batch, tested_.model.fixed_batch);
+        "the model's batch is fixed at {0}: measure it with --batches {0}, or open it where its graph allows "
+        "that: hone "
+        "export {1} -o NEW.onnx --dynamic-batch",
+        tested_.model.fixed_batch, tested_.model.spec);
   }
   const auto start = [&] {
     worker_ = std::make_unique<WorkerClient>(command, folder / "stderr.txt", options_.timeout_seconds, stop);
@@ -110,6 +113,12 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   }
   run_.notes = loaded_.notes;
   if (loaded_.predicted_ms > 0) run_.predicted_ms = loaded_.predicted_ms;
+  if (!tested_.model.dynamic_batch && tested_.model.engine_precision.empty() && tested_.model.has_graph)
+    run_.notes.push_back(
+        fmt::format("the first dimension of its inputs is fixed at {}, so no other batch can be measured; "
+                    "hone export {} -o "
+                    "NEW.onnx --dynamic-batch opens it where the graph allows that",
+                    tested_.model.fixed_batch, tested_.model.spec));
   if (replaced && loaded_.tuned)
     run_.notes.emplace_back(
         "its memory includes what candidates took: loaded again, it found no choices in the cache and timed "
@@ -155,7 +164,9 @@ void Contender::warm_up() {
 void Contender::measure_round(std::span<const pid_t> busy) {
   guarded([&] {
     const double share = options_.duration_seconds / options_.rounds;
-    const int64_t most = (MeasureOptions::kMostSamples + options_.rounds - 1) / options_.rounds;
+    const int64_t samples = options_.exact ? options_.iterations : MeasureOptions::kMostSamples;
+    const int64_t left = samples - run_.sample_count();
+    const int64_t most = std::min((samples + options_.rounds - 1) / options_.rounds, left);
     // The others have just used the caches and the cores; the first run after them is not ours to count,
     // unless it is so long that caches fill in a small part of it.
     if (run_seconds_ < kLongRunShare * share) worker_->run(WorkerClient::Purpose::kWarmup, 1, 0);
@@ -163,7 +174,7 @@ void Contender::measure_round(std::span<const pid_t> busy) {
     const system::CpuCounters before = system::read_cpu_counters(worker_->pid(), busy);
     const Block block = [&] {
       const GpuWatch watch(tested_.gpu, &run_.gpu, worker_->pid(), first_round_);
-      return worker_->run(WorkerClient::Purpose::kSample, most, share);
+      return worker_->run(WorkerClient::Purpose::kSample, most, options_.exact ? kNoLimit : share);
     }();
     const system::CpuCounters after = system::read_cpu_counters(worker_->pid(), busy);
     run_.interference.add(before, after, system::usable_cores());
@@ -232,6 +243,7 @@ void Contender::measure_extras() {
 }
 
 bool Contender::done() const {
+  if (options_.exact) return run_.sample_count() >= options_.iterations;
   const double seconds = run_.measured_seconds();
   if (seconds >= MeasureOptions::kOvertime * options_.duration_seconds) return true;
   if (run_.sample_count() >= MeasureOptions::kMostSamples) return true;

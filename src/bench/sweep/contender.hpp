@@ -22,6 +22,7 @@ struct MeasureOptions {
   double warmup_seconds = 0.2;  ///< at least this much warm-up
   double duration_seconds = 5;  ///< measured time of one configuration
   int64_t iterations = 10;      ///< at least this many samples, within kOvertime times the duration
+  bool exact = false;           ///< no more than `iterations` samples, however long they take
   int rounds = 10;
   double timeout_seconds = 300;  ///< longest wait for one answer of a worker
   double percentile = 0.5;       ///< highest percentile that the verdict has to support

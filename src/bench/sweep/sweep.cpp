@@ -10,6 +10,7 @@
 #include "bench/setup_schema.hpp"
 #include "bench/sweep/context.hpp"
 #include "bench/sweep/time_plan.hpp"
+#include "bench/worker/subject.hpp"
 #include "import/onnx/export.hpp"
 #include "system/busy_threads.hpp"
 #include "system/scratch.hpp"
@@ -83,8 +84,12 @@ class SweepRunner {
 
  private:
   ModelInfo describe(const importer::Model& model, const std::string& spec) const {
-    if (options_.decoding.bind.empty()) return describe_model(model, spec, options_.shapes);
-    return describe_decoder(model, spec, options_.shapes, options_.decoding);
+    const std::map<std::string, tensor::Shape> shapes = with_given_shapes(options_.shapes, options_.given);
+    ModelInfo info = options_.decoding.bind.empty()
+                         ? describe_subject(model, spec, shapes)
+                         : describe_decoder(model, spec, shapes, options_.decoding);
+    give_values(options_.given, &info);
+    return info;
   }
 
   std::vector<Subject> describe_subjects() const {
@@ -95,8 +100,11 @@ class SweepRunner {
     std::vector<Subject> subjects;
     for (ModelInfo& model : models) {
       std::vector<int64_t> batches = options_.batches;
+      // A first dimension that is fixed need not be a batch: one run is one run.
+      const bool one_run = !model.dynamic_batch && (batches.empty() || batches == std::vector<int64_t>{1});
+      if (one_run) batches = {model.fixed_batch};
       if (batches.empty())
-        batches = model.dynamic_batch ? kDefaultBatches : std::vector<int64_t>{model.fixed_batch};
+        batches = model.tuned_batch > 0 ? std::vector<int64_t>{model.tuned_batch} : kDefaultBatches;
       subjects.push_back({std::move(model), std::move(batches)});
     }
     return subjects;
@@ -105,18 +113,21 @@ class SweepRunner {
   Sweep plan(const std::vector<Subject>& subjects) const {
     Sweep planned{sweep_.context, sweep_.options, {}, false};
     for (const Subject& subject : subjects) {
-      for (const int64_t batch : subject.batches) add_group(subject.info.spec, batch, &planned.runs);
+      for (const int64_t batch : subject.batches) add_group(subject.info, batch, &planned.runs);
     }
     return planned;
   }
 
   /// The runs of one group, none of them begun.
-  void add_group(const std::string& model, int64_t batch, std::vector<Run>* runs) const {
-    for (const std::string& precision : options_.precisions) {
+  void add_group(const ModelInfo& model, int64_t batch, std::vector<Run>* runs) const {
+    const std::vector<std::string> precisions = model.engine_precision.empty()
+                                                    ? options_.precisions
+                                                    : std::vector<std::string>{model.engine_precision};
+    for (const std::string& precision : precisions) {
       for (const std::string& backend : options_.backends) {
         Run& run = runs->emplace_back();
         run.setup = options_.measure.setup;
-        run.setup.model = model;
+        run.setup.model = model.spec;
         run.setup.backend = backend;
         run.setup.precision = precision;
         run.setup.batch = batch;
@@ -156,7 +167,7 @@ class SweepRunner {
 
   void run_group(const ModelUnderTest& tested, int64_t batch) {
     const size_t first = sweep_.runs.size();
-    add_group(tested.model.spec, batch, &sweep_.runs);
+    add_group(tested.model, batch, &sweep_.runs);
     const std::span<Run> group(sweep_.runs.data() + first, sweep_.runs.size() - first);
     std::deque<Run*> waiting;
     try {
@@ -231,8 +242,9 @@ class SweepRunner {
     const system::BusyThreads busy(options_.measure.setup.busy);
     for (size_t round = 0; measure_round(&contenders, round, busy.pids()); ++round) changed();
     for (Contender& contender : contenders) contender.read_memory(contenders.size() == 1);
-    // The CPU has no device whose figures would differ from the latency.
-    const int extras = options_.measure.setup.on_cpu() ? 0 : kExtraRounds;
+    // The CPU has no device whose figures would differ from the latency; runs may overlap there, too.
+    const Setup& setup = options_.measure.setup;
+    const int extras = setup.on_cpu() && setup.streams == 1 ? 0 : kExtraRounds;
     for (int round = 0; round < extras; ++round) measure_extras(&contenders, static_cast<size_t>(round));
     for (Contender& contender : contenders) contender.finish();
   }

@@ -12,6 +12,7 @@
 #include "bench/results/results.hpp"
 #include "bench/sweep/contender.hpp"
 #include "bench/worker/decoding.hpp"
+#include "bench/worker/given_inputs.hpp"
 
 namespace hone::bench {
 
@@ -23,6 +24,9 @@ struct SweepOptions {
   std::vector<int64_t> batches;  ///< empty: 1 8 16 32, or the batch of a model that fixes it
   std::map<std::string, tensor::Shape> shapes;
   Decoding decoding;
+  GivenInputs given;
+  /// Shown of each run, in percent.
+  std::vector<double> percentiles = {99};
   std::string compare_to;  ///< backend that speedups refer to
   MeasureOptions measure;
   std::vector<std::string> command_line;

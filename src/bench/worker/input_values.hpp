@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "graph/graph.hpp"
+#include "tensor/tensor.hpp"
 
 namespace hone::bench {
 
@@ -13,10 +15,15 @@ struct InputValues {
     kBelow,     ///< integers in [0, bound)
     kOnes,      ///< 1, or true
     kCounting,  ///< from `first` on, along the last dimension
+    kConstant,  ///< `constant` everywhere
+    kGiven,     ///< those of `given`, from its first element on, again and again
   };
   Kind kind = Kind::kAny;
   int64_t bound = 0;
   int64_t first = 0;
+  double constant = 0;
+  /// Of the input's type.
+  std::shared_ptr<const tensor::Tensor> given = {};
 };
 
 /// What the model does with an input tells: what looks up rows of a table is below their number. So does its

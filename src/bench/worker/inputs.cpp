@@ -36,6 +36,12 @@ void fill(const InputInfo& input, int64_t first, std::span<T> values, base::Rand
         value = static_cast<T>(random->below(static_cast<size_t>(rule.bound)));
         break;
       case InputValues::Kind::kCounting: value = static_cast<T>(rule.first + first++ % row); break;
+      case InputValues::Kind::kConstant: value = static_cast<T>(static_cast<float>(rule.constant)); break;
+      case InputValues::Kind::kGiven: {
+        const std::span<const T> given = rule.given->values<T>();
+        value = given[static_cast<size_t>(first++) % given.size()];
+        break;
+      }
       case InputValues::Kind::kAny:
         if constexpr (std::is_same_v<T, bool>) {
           value = (random->next() & 1) != 0;

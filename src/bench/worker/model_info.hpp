@@ -39,11 +39,15 @@ struct ModelInfo {
   /// False when no input has a free first dimension; then the model runs at `fixed_batch` alone.
   bool dynamic_batch = false;
   int64_t fixed_batch = 1;
-  /// False for a TorchScript archive, which the reference cannot run.
+  /// False for a TorchScript archive and for an engine, which the reference cannot run.
   bool has_graph = false;
   /// What its results are rounded to: fp16 or bf16 where a node's is of that type, fp32 elsewhere.
   tensor::Precision precision = tensor::Precision::kFp32;
   std::string file;  ///< empty for built-in architectures
+  /// Of an engine that is built already, the precision that it runs in; empty for a model.
+  std::string engine_precision = {};
+  /// The batch that an engine of open batch was tuned for; 0 for a model.
+  int64_t tuned_batch = 0;
   /// As the graph has them, each dimension known or not; a nullopt where not even their number is.
   std::vector<std::optional<graph::Dims>> outputs;
   std::string batch_symbol;  ///< of the inputs' first dimension; empty when it has no name

@@ -4,15 +4,19 @@
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <optional>
 #include <system_error>
 
+#include "backend/hone/hone_backend.hpp"
 #include "backend/run_precision.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "bench/worker/inputs.hpp"
+#include "bench/worker/subject.hpp"
 #include "bench/worker/traced_runs.hpp"
 #include "device/devices.hpp"
+#include "tensor/place.hpp"
 #include "tensor/saturate.hpp"
 
 namespace hone::bench {
@@ -110,12 +114,18 @@ Json WorkerServer::load(const Json& json) {
   if (setup.cold_l2 && setup.on_cpu()) fail_bad_input("the caches of the CPU cannot be emptied");
   options.profiles = request.profiles;
   options.settings = request.settings;
-  const importer::Model model = backend_->reads(setup.model)
-                                    ? importer::Model{.name = setup.model, .file = setup.model}
-                                    : load_model_(setup.model);
   pipeline_.reset();
+  const auto engine = load_engine_subject(setup.model);
+  if (engine != nullptr && backend_->name() != backend::kOwnBackend)
+    fail_bad_input("{} is an engine of hone, which the backend {} cannot run", setup.model, backend_->name());
+  std::optional<importer::Model> model;
+  if (engine == nullptr)
+    model = backend_->reads(setup.model) ? importer::Model{.name = setup.model, .file = setup.model}
+                                         : load_model_(setup.model);
   const auto start = base::Clock::now();
-  executable_ = backend_->load(model, options);
+  executable_ =
+      model ? backend_->load(*model, options)
+            : backend::make_engine_executable(engine, setup.threads, tensor::parse_place(setup.device));
   const double load_ms = 1e3 * base::seconds_since(start);
   streams_ = setup.streams;
   Json features = Json::array({kTraceFeature});

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "import/foreign_file.hpp"
 #include "tensor/zip.hpp"
 
 namespace hone::importer {
@@ -26,7 +27,14 @@ void check_torchscript(const std::filesystem::path& file) {
                 fmt::format("this is not a TorchScript archive (torch.jit.save makes one){}", why),
                 file.string());
   };
-  if (bytes.size() < 4 || std::memcmp(bytes.data(), "PK\3\4", 4) != 0) fail("");
+  const auto refuse_foreign = [&] {
+    if (const std::string foreign = foreign_file(file); !foreign.empty())
+      throw Error(ErrorKind::kBadInput, foreign, file.string());
+  };
+  if (bytes.size() < 4 || std::memcmp(bytes.data(), "PK\3\4", 4) != 0) {
+    refuse_foreign();
+    fail("");
+  }
   // Only code is compressed.
   constexpr uint64_t kMaxCode = uint64_t{64} << 20;
   bool pickle = false;
@@ -39,6 +47,8 @@ void check_torchscript(const std::filesystem::path& file) {
   } catch (const Error& error) {
     fail(": " + error.sentence());
   }
+  // torch.save and torch.export write archives of the same form, without code.
+  refuse_foreign();
   if (!pickle) fail(": it has no record data.pkl");
 }
 

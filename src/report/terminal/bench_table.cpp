@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/statistics.hpp"
+#include "report/terminal/percentile.hpp"
+#include "report/terminal/verdict_notes.hpp"
 
 namespace hone::report {
 namespace {
@@ -32,9 +35,12 @@ std::string latency_cell(const base::Summary& summary) {
   return fmt::format("{} ±{:.{}f}", number(summary.p50), half, decimals(summary.p50));
 }
 
-std::string p99_cell(const base::Summary& summary) {
-  return summary.n >= base::samples_for_percentile(0.99) ? number(summary.p99) : "-";
+std::string percentile_cell(const std::vector<double>& samples, double percent) {
+  const auto value = told_percentile(samples, percent);
+  return value ? number(*value) : "-";
 }
+
+std::string percentile_title(double percent) { return fmt::format("p{:g} ms", percent); }
 
 /// Two decimals, and two digits of what they would make nothing of.
 std::string ratio_text(double ratio) { return ratio < 0.1 ? number(ratio) : fmt::format("{:.2f}", ratio); }
@@ -44,7 +50,7 @@ std::string speedup_cell(const Run& run) {
   const base::Ratio& ratio = run.speedup->ratio;
   if (!ratio.known) return ratio_text(ratio.value) + "x [?]";
   const std::string interval = fmt::format("[{} {}]", ratio_text(ratio.low), ratio_text(ratio.high));
-  if (ratio.contains(1)) return "no difference " + interval;
+  if (ratio.contains(1)) return "same " + interval;
   return fmt::format("{}x {}", ratio_text(ratio.value), interval);
 }
 
@@ -69,18 +75,23 @@ std::string median_title(const bench::Setup& setup) {
                      setup.busy > 0 ? fmt::format(", {} busy", setup.busy) : "");
 }
 
+/// Whether runs overlap on several streams, which has a figure of its own.
+bool overlaps(const bench::SweepOptions& options) {
+  return !options.measure.setup.on_cpu() || options.measure.setup.streams > 1;
+}
+
 std::vector<Column> columns(const bench::SweepOptions& options) {
   const bool device = !options.measure.setup.on_cpu();
   std::vector<Column> list = {{"model", longest(bench::distinct_names(options.models)), false},
                               {"backend", longest(options.backends), false},
                               {"prec", longest(options.precisions), false},
                               {"batch", 5},
-                              {median_title(options.measure.setup), 14},
-                              {"p99 ms", 8}};
+                              {median_title(options.measure.setup), 14}};
+  for (const double percent : options.percentiles) list.push_back({percentile_title(percent), 8});
   if (device) list.push_back({"device ms", 9});
   list.push_back({"per second", 10});
-  if (device) list.push_back({"pipelined", 10});
-  list.push_back({"vs " + options.compare_to, 25});
+  if (overlaps(options)) list.push_back({"pipelined", 10});
+  list.push_back({"vs " + options.compare_to, 18});
   list.push_back({device ? "GPU MB" : "peak MB", 7});
   list.push_back({"rel error", 9});
   list.push_back({"verdict", 7, false});
@@ -88,8 +99,15 @@ std::vector<Column> columns(const bench::SweepOptions& options) {
 }
 
 /// What narrow terminals go without, in this order.
-constexpr std::string_view kDispensable[] = {"pipelined", "per second", "p99 ms",    "device ms",
-                                             "GPU MB",    "peak MB",    "rel error", "prec"};
+constexpr std::string_view kDispensable[] = {"GPU MB",    "peak MB",   "percentiles", "device ms",
+                                             "pipelined", "rel error", "prec",        "per second"};
+
+/// Percentiles go together.
+bool is_titled(const Column& column, std::string_view title) {
+  if (title != "percentiles") return column.title == title;
+  return column.title.starts_with('p') && column.title.ends_with(" ms") &&
+         !column.title.starts_with("p50 ms");
+}
 
 /// The p50 of a part of runs.
 std::string phase_cell(const std::vector<double>& times) {
@@ -110,6 +128,8 @@ std::string prediction_text(const Run& run) {
 BenchTable::BenchTable(const bench::SweepOptions& options, size_t width)
     : names_(names_of(options.models)),
       device_(!options.measure.setup.on_cpu()),
+      overlaps_(overlaps(options)),
+      percentiles_(options.percentiles),
       table_(fitting(columns(options), options.precisions.size(), width)) {}
 
 std::vector<Column> BenchTable::fitting(std::vector<Column> columns, size_t precisions, size_t width) {
@@ -124,9 +144,9 @@ std::vector<Column> BenchTable::fitting(std::vector<Column> columns, size_t prec
   for (const std::string_view title : kDispensable) {
     if (fits().first) break;
     for (size_t i = 0; i < columns.size(); ++i) {
-      if (columns[i].title != title || (title == "prec" && precisions > 1)) continue;
+      if (!is_titled(columns[i], title) || (title == "prec" && precisions > 1)) continue;
       shown_[i] = false;
-      left_out_.emplace_back(title);
+      left_out_.push_back(columns[i].title);
     }
   }
   return fits().second;
@@ -139,12 +159,12 @@ std::string BenchTable::row(const Run& run) const {
   std::vector<std::string> cells = {model, setup.backend, setup.precision, std::to_string(setup.batch)};
   if (!run.measured())
     return table_.row(shown(cells)) + "  FAILED: " + run.failure.value_or("nothing was measured");
-  const base::Summary summary = base::summarize(base::all_samples(run.rounds));
-  cells.push_back(latency_cell(summary));
-  cells.push_back(p99_cell(summary));
+  const std::vector<double> samples = base::all_samples(run.rounds);
+  cells.push_back(latency_cell(base::summarize(samples)));
+  for (const double percent : percentiles_) cells.push_back(percentile_cell(samples, percent));
   if (device_) cells.push_back(phase_cell(run.phases.device_ms));
   cells.push_back(number(run.throughput()));
-  if (device_) cells.push_back(run.pipelined.runs > 0 ? number(run.pipelined_throughput()) : "-");
+  if (overlaps_) cells.push_back(run.pipelined.runs > 0 ? number(run.pipelined_throughput()) : "-");
   cells.push_back(speedup_cell(run));
   cells.push_back(megabytes_cell(device_ ? gpu_bytes(run) : run.memory.peak));
   cells.push_back(error_cell(run.accuracy));
@@ -161,11 +181,11 @@ std::vector<std::string> BenchTable::shown(const std::vector<std::string>& cells
 }
 
 std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::SweepOptions& options) {
-  std::vector<std::string> notes = {
-      fmt::format("p50 ± half its 95 % interval; p99 from 299 samples on; speedup over {} in {} with 95 % "
-                  "interval ([?]: too few rounds for one); "
-                  "error: relative L2 against the fp32 reference.",
-                  options.compare_to, options.precisions.front())};
+  std::vector<std::string> notes = {fmt::format(
+      "p50 ± half its 95 % interval; percentiles where the samples tell them; speedup over {} in {} with "
+      "95 % interval (same: it holds 1; [?]: too few rounds for one); "
+      "error: relative L2 against the fp32 reference.",
+      options.compare_to, options.precisions.front())};
   if (!options.measure.setup.on_cpu()) {
     notes.push_back(
         fmt::format("p50, p99 and per second: one run at a time, {} data transfers; device ms: p50 by the "
@@ -194,10 +214,8 @@ std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::Swe
       say(fmt::format("{}: its reference computes in {}, as the model says, and errors are against that",
                       run.setup.model, tensor::precision_name(run.accuracy.reference)));
     if (!run.accuracy.reason.empty()) say(run.setup.model + ": no accuracy: " + run.accuracy.reason);
-    if (!run.verdict.valid) {
-      notes.push_back(fmt::format("INVALID {}: {}", run.setup.text(), fmt::join(run.verdict.reasons, "; ")));
-    }
   }
+  for (std::string& note : verdict_notes(sweep.runs)) notes.push_back(std::move(note));
   return notes;
 }
 

@@ -30,8 +30,10 @@ class BenchTable {
   std::map<std::string, std::string> names_;  ///< of models, each another one
   std::vector<bool> shown_;                   ///< for each column
   std::vector<std::string> left_out_;
-  /// Times by the device's clock, pipelined throughput and the device's memory are shown.
+  /// Times by the device's clock and the device's memory are shown.
   bool device_;
+  bool overlaps_;
+  std::vector<double> percentiles_;
   Table table_;
 };
 

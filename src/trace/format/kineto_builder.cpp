@@ -19,6 +19,11 @@ constexpr size_t kMostIgnored = 32;
 constexpr int64_t kSyncRow = 1'000'000;
 /// CUPTI_SYNCHRONIZATION_INVALID_VALUE, as old writers printed it.
 constexpr int64_t kInvalid = 0xffffffff;
+/// The processes of torch.autograd.profiler where PyTorch was built without Kineto, as Debian's is.
+constexpr std::string_view kLegacyHost = "CPU functions";
+constexpr std::string_view kLegacyDevice = "CUDA functions";
+/// The names of JAX's processes begin so: "/device:GPU:0".
+constexpr std::string_view kDeviceProcess = "/device:";
 
 int32_t narrow(int64_t value, int32_t otherwise) {
   return std::in_range<int32_t>(value) ? static_cast<int32_t>(value) : otherwise;
@@ -27,6 +32,17 @@ int32_t narrow(int64_t value, int32_t otherwise) {
 int64_t valid(int64_t id) { return id < 0 || id == kInvalid ? kNone : id; }
 
 }  // namespace
+
+bool KinetoBuilder::kept_something() const {
+  return !trace_.host_events.empty() || !trace_.device_events.empty() || !trace_.synchronizations.empty() ||
+         !trace_.event_records.empty() || !trace_.allocations.empty() || !trace_.counter_samples.empty();
+}
+
+int64_t KinetoBuilder::left_out() const {
+  int64_t count = unreadable_ + incomplete_;
+  for (const auto& [category, number] : ignored_) count += number;
+  return count;
+}
 
 bool KinetoBuilder::full() {
   if (added_ * kEventBytes + text_bytes_ < memory_) return false;
@@ -52,9 +68,10 @@ void KinetoBuilder::add(const KinetoEvent& event) {
 }
 
 void KinetoBuilder::add_interval(const KinetoEvent& event) {
-  const KinetoCategory* category = find_category(event.category);
+  const KinetoCategory* category =
+      event.category.empty() ? &category_without_name(event) : find_category(event.category);
   if (category != nullptr && category->use == KinetoUse::kSkip) return;
-  if (event.category.empty() || !event.start || !event.duration) {
+  if (!event.start || !event.duration) {
     ++incomplete_;
     return;
   }
@@ -67,6 +84,16 @@ void KinetoBuilder::add_interval(const KinetoEvent& event) {
     case KinetoUse::kEventRecord: return add_event_record(event);
     case KinetoUse::kSkip: return;
   }
+}
+
+/// PyTorch without Kineto tells the device from the host by the process, JAX by the process's name.
+const KinetoCategory& KinetoBuilder::category_without_name(const KinetoEvent& event) {
+  const bool on_device =
+      event.process.text == kLegacyDevice || device_processes_.contains(number_of(event.process));
+  if (!on_device && event.process.text != kLegacyHost && event.start && event.duration) ++uncategorized_;
+  return *find_category(on_device                           ? "kernel"
+                        : event.process.text == kLegacyHost ? "cpu_op"
+                                                            : "user_annotation");
 }
 
 void KinetoBuilder::add_host(const KinetoEvent& event, HostKind kind, Interval time) {
@@ -223,6 +250,9 @@ void KinetoBuilder::add_counter(const KinetoEvent& event) {
 }
 
 void KinetoBuilder::add_metadata(const KinetoEvent& event) {
+  if (event.name == "process_name" && event.label.starts_with(kDeviceProcess) &&
+      device_processes_.size() < kMostThreadNames)
+    device_processes_.insert(number_of(event.process));
   if (event.name != "thread_name" || event.label.empty()) return;
   if (thread_names_.size() >= kMostThreadNames) return;
   thread_names_[{number_of(event.process), number_of(event.thread)}] = plain_thread_name(event.label);
@@ -274,8 +304,10 @@ void KinetoBuilder::note_losses() {
   if (unreadable_ != 0)
     trace_.doubt(Severity::kLoss, "events", "were no valid JSON and were left out", unreadable_);
   if (incomplete_ != 0)
-    trace_.doubt(Severity::kLoss, "events", "lacked a category, a time or a value and were left out",
-                 incomplete_);
+    trace_.doubt(Severity::kLoss, "events", "lacked a time or a value and were left out", incomplete_);
+  if (uncategorized_ != 0)
+    trace_.doubt(Severity::kNote, "events", "had no category and are shown as ranges of the host",
+                 uncategorized_);
   if (beyond_ != 0)
     trace_.doubt(
         Severity::kLoss, "events",

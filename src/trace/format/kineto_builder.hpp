@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "trace/format/kineto_event.hpp"
+#include "trace/format/kineto_names.hpp"
 #include "trace/trace.hpp"
 
 namespace hone::trace {
@@ -24,6 +25,10 @@ class KinetoBuilder {
   bool only_unreadable() const { return unreadable_ > 0 && added_ == 0; }
   /// Whether there was no event at all.
   bool empty() const { return added_ == 0; }
+  /// Whether any event became a row of the trace.
+  bool kept_something() const;
+  /// Events that could not be read or are of no kind that is known.
+  int64_t left_out() const;
   /// Whether the memory is used up; the event at hand is then counted and shall not be added.
   bool full();
   /// The trace, not normalized yet, with all doubts that the events gave rise to. Call it once.
@@ -35,6 +40,7 @@ class KinetoBuilder {
     Time end = 0;
   };
   void add_interval(const KinetoEvent& event);
+  const KinetoCategory& category_without_name(const KinetoEvent& event);
   void add_host(const KinetoEvent& event, HostKind kind, Interval time);
   void add_device(const KinetoEvent& event, DeviceKind kind, Interval time);
   void add_synchronization(const KinetoEvent& event, Interval time);
@@ -60,6 +66,7 @@ class KinetoBuilder {
   std::pair<int64_t, int64_t> last_place_;
   int32_t last_thread_ = -1;
   std::map<std::pair<int64_t, int64_t>, std::string> thread_names_;
+  std::set<int64_t> device_processes_;
   std::set<int64_t> contexts_;
   std::set<std::pair<int64_t, int64_t>> streams_;
   std::unordered_map<int64_t, size_t> records_;
@@ -69,6 +76,7 @@ class KinetoBuilder {
   int64_t added_ = 0;
   int64_t unreadable_ = 0;
   int64_t incomplete_ = 0;
+  int64_t uncategorized_ = 0;
   int64_t beyond_ = 0;
 };
 

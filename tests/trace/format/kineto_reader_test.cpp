@@ -171,16 +171,17 @@ TEST_F(KinetoReader, CountsWhatItLeavesOut) {
                   R"("pid":1,"tid":1,"ts":1,"dur":2},)"
                   "\n17,\n" +
                   good);
-  EXPECT_EQ(trace.host_events.size(), 2U);
+  EXPECT_EQ(trace.host_events.size(), 3U);
   std::map<std::string, int64_t> counts;
   for (const Doubt& doubt : trace.doubts) counts[doubt.about + " " + doubt.text] = doubt.count;
   EXPECT_EQ(counts["events were no valid JSON and were left out"], 2);
-  EXPECT_EQ(counts["events lacked a category, a time or a value and were left out"], 4);
+  EXPECT_EQ(counts["events lacked a time or a value and were left out"], 3);
+  EXPECT_EQ(counts["events had no category and are shown as ranges of the host"], 1);
   EXPECT_EQ(counts["host events had no valid time and were left out"], 1);
   EXPECT_EQ(counts["events of a kind that no analysis uses were left out: mtia_ccp_events"], 1);
   EXPECT_EQ(counts["events of a kind that no analysis uses were left out: New Sync"], 1);
   EXPECT_EQ(counts["events of a kind that no analysis uses were left out: events of other phases"], 1);
-  EXPECT_EQ(counts.size(), 6U);
+  EXPECT_EQ(counts.size(), 7U);
 }
 
 TEST_F(KinetoReader, GivesWhatCameBeforeTheEndOfABrokenFile) {
@@ -213,8 +214,9 @@ TEST_F(KinetoReader, NeverCrashesOnAFileCutAnywhere) {
 }
 
 TEST_F(KinetoReader, RefusesWhatIsNoTrace) {
-  for (const char* text : {"", "hello", "{\"nodes\": []}", "[[1, 2], [3, 4]]", "{\"traceEvents\": 3}",
-                           "\x89PNG", "[]", "[[[[[[", "[{\"ph\": "}) {
+  for (const char* text :
+       {"", "hello", "{\"nodes\": []}", "[[1, 2], [3, 4]]", "{\"traceEvents\": 3}", "\x89PNG", "[]", "[[[[[[",
+        "[{\"ph\": ", "[{\"startEnqMs\": 1, \"endEnqMs\": 2}]"}) {
     try {
       read(text);
       ADD_FAILURE() << text;
@@ -231,6 +233,40 @@ TEST_F(KinetoReader, TakesAnEmptyTraceAndABareListOfEvents) {
   EXPECT_EQ(
       read(R"([{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2}])").host_events.size(),
       1U);
+}
+
+TEST_F(KinetoReader, ReadsPyTorchWithoutKineto) {
+  const Trace trace = read(
+      R"([{"name":"aten::add","ph":"X","ts":10,"dur":5,"tid":1,"pid":"CPU functions","args":{}},)"
+      R"({"name":"aten::add","ph":"s","ts":10,"tid":1,"pid":"CPU functions","id":0,"cat":"cpu_to_cuda"},)"
+      R"({"name":"aten::add","ph":"X","ts":11,"dur":3,"tid":0,"pid":"CUDA functions","args":{}}])");
+  ASSERT_EQ(trace.host_events.size(), 1U);
+  EXPECT_EQ(trace.host_events[0].kind, HostKind::kOperator);
+  ASSERT_EQ(trace.device_events.size(), 1U);
+  EXPECT_EQ(trace.device_events[0].kind, DeviceKind::kKernel);
+  EXPECT_TRUE(trace.doubts.empty());
+}
+
+TEST_F(KinetoReader, TellsDevicesOfJaxFromItsHost) {
+  const Trace trace =
+      read_events(R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}},)"
+                  R"({"ph":"M","pid":7,"name":"process_name","args":{"name":"/host:CPU"}},)"
+                  R"({"ph":"X","name":"fusion","pid":1,"tid":1,"ts":1,"dur":2},)"
+                  R"({"ph":"X","name":"PjitFunction","pid":7,"tid":1,"ts":1,"dur":2})");
+  ASSERT_EQ(trace.device_events.size(), 1U);
+  EXPECT_EQ(trace.text(trace.device_events[0].name), "fusion");
+  ASSERT_EQ(trace.host_events.size(), 1U);
+  EXPECT_EQ(trace.host_events[0].kind, HostKind::kRange);
+}
+
+TEST_F(KinetoReader, RefusesATraceOfWhichNothingCanBeRead) {
+  try {
+    read_events(R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1},{"ph":"B","name":"b","ts":1})");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+    EXPECT_THAT(error.what(), HasSubstr("a.json: none of its 2 events can be read"));
+  }
 }
 
 TEST_F(KinetoReader, TellsThreadsWithoutNumbersApart) {

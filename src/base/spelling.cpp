@@ -1,0 +1,45 @@
+// See spelling.hpp.
+#include "base/spelling.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace hone::base {
+namespace {
+
+/// Edits that turn one into the other; none where what is meant is only shortened.
+size_t distance_to(std::string_view name, std::string_view known) {
+  constexpr size_t kShortest = 4;
+  if (name.size() >= kShortest && known.starts_with(name)) return 0;
+  return edit_distance(name, known);
+}
+
+}  // namespace
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> known) {
+  if (known.empty()) return std::nullopt;
+  const auto nearest = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
+    return distance_to(name, a) < distance_to(name, b);
+  });
+  // Words of four letters are three edits apart whatever they mean.
+  if (distance_to(name, *nearest) > std::min<size_t>(3, name.size() / 3)) return std::nullopt;
+  return *nearest;
+}
+
+}  // namespace hone::base

@@ -1,0 +1,18 @@
+// What somebody meant who misspelt a name.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hone::base {
+
+/// Levenshtein distance, in edits.
+size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The nearest of the known names, where it is near enough to be what was meant: a name that it begins (from
+/// four letters on), or one that few edits turn it into.
+std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> known);
+
+}  // namespace hone::base

@@ -1,0 +1,69 @@
+// See subject_options.hpp.
+#include "cli/subject_options.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/model_options.hpp"
+#include "cli/run_inputs.hpp"
+#include "import/image/preprocess.hpp"
+
+namespace hone::cli {
+
+OptionList add_subject_options(CLI::App& command, SubjectOptions& options) {
+  OptionList list = add_model_options(command, options.parameters);
+  list.insert(list.end(),
+              {command.add_option(
+                   "--input", options.inputs,
+                   "Real inputs, samples along the first dimension: .npy (also NAME:FILE), .npz, PNG or JPEG "
+                   "files (default: generated)"),
+               command
+                   .add_option("--values", options.values,
+                               "NAME:NUMBER: this number for all elements of an input, as sr:16000")
+                   ->delimiter(',')});
+  return list;
+}
+
+bench::GivenInputs given_inputs(const SubjectOptions& options, const importer::Model& model) {
+  bench::GivenInputs given{.constants = bench::parse_constants(options.values)};
+  if (options.inputs.empty()) return given;
+  if (model.graph == nullptr)
+    fail_usage("--input needs the names of inputs, which {} does not tell", model.name);
+  std::vector<InputSlot> slots;
+  for (const graph::ValueId id : model.graph->inputs) {
+    const graph::Value& value = model.graph->value(id);
+    slots.push_back({.name = value.name, .type = value.type, .optional = true});
+  }
+  const RunInputs inputs =
+      read_run_inputs(slots, options.inputs, importer::preprocessing_from(model.metadata), std::nullopt);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (inputs.tensors[i].defined()) given.arrays[slots[i].name] = inputs.tensors[i];
+  }
+  return given;
+}
+
+std::vector<std::string> worker_command(const SubjectOptions& options) {
+  std::vector<std::string> command = {std::filesystem::canonical("/proc/self/exe").string(), "worker",
+                                      "--seed", std::to_string(options.parameters.seed)};
+  if (!options.parameters.weights.empty()) {
+    command.emplace_back("--weights");
+    command.push_back(std::filesystem::absolute(options.parameters.weights).string());
+  }
+  if (!options.parameters.darknet_rules.empty()) {
+    command.emplace_back("--darknet-rules");
+    command.push_back(options.parameters.darknet_rules);
+  }
+  return command;
+}
+
+std::string random_weights_note(const std::string& model, const importer::LoadModelOptions& parameters) {
+  std::error_code unknown;
+  if (!parameters.weights.empty() || std::filesystem::exists(model, unknown)) return "";
+  return fmt::format(
+      "the weights of {} are random (seed {}): its outputs mean nothing; --weights FILE.safetensors gives it "
+      "trained ones",
+      model, parameters.seed);
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,34 @@
+// Options of commands that measure a model: its parameters, and the values of its inputs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/worker/given_inputs.hpp"
+#include "cli/command.hpp"
+#include "cli/option_checks.hpp"
+#include "import/load.hpp"
+
+namespace hone::cli {
+
+struct SubjectOptions {
+  importer::LoadModelOptions parameters;
+  std::vector<std::string> inputs;
+  std::vector<std::string> values;
+};
+
+/// Those of add_model_options(), --input and --values.
+OptionList add_subject_options(CLI::App& command, SubjectOptions& options);
+
+/// What the files and numbers give the inputs of a model. Bad input naming a file, usage error for one that
+/// is no array of the model's.
+bench::GivenInputs given_inputs(const SubjectOptions& options, const importer::Model& model);
+
+/// The worker of this program, with the parameters of the options.
+std::vector<std::string> worker_command(const SubjectOptions& options);
+
+/// "weights are random …" where the model is a built-in architecture without parameters of its own, else
+/// empty.
+std::string random_weights_note(const std::string& model, const importer::LoadModelOptions& parameters);
+
+}  // namespace hone::cli

@@ -1,0 +1,130 @@
+"""Names of options as people type them, help in groups, the man page and completions.
+
+usage: option_names_test.py HONE MODELS_DIGITS
+"""
+import os
+import pathlib
+import pty
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import fcntl
+import termios
+
+import numpy as np
+
+HONE, DIGITS = sys.argv[1], str(pathlib.Path(sys.argv[2]) / "digits.onnx")
+USAGE = 2
+
+
+def hone(*arguments, code=0, **options):
+    ending = subprocess.run([HONE, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300, **options)
+    assert ending.returncode == code, f"{arguments}: {ending.returncode}: {ending.stdout}{ending.stderr}"
+    return ending.stdout + ending.stderr
+
+
+def on_terminal(columns, *arguments):
+    """What a terminal of this width is shown."""
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    with subprocess.Popen([HONE, *arguments], stdout=terminal, stderr=terminal) as process:
+        os.close(terminal)
+        text = b""
+        while True:
+            try:
+                part = os.read(controller, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            text += part
+        process.wait()
+    os.close(controller)
+    return text.decode().replace("\r\n", "\n")
+
+
+def check_aliases(folder):
+    """One measurement under many names: each gives the same configuration."""
+    base = ["--duration", "0.01", "--rounds", "1", "-o", folder]
+    for words in (["--backends", "reference", "--precisions", "fp32", "--batches", "2"],
+                  ["--backend", "reference", "--precision", "FP32", "--batch=2"],
+                  ["--BACKENDS", "Reference", "--precision=fp32", "--batches=2", "--warmup-ms", "1"],
+                  ["--backends", "reference", "--precisions", "fp32", "--shapes", "input:2x1x8x8", "--warmUp=1"]):
+        text = hone("bench", DIGITS, *words, "--csv", *base)
+        assert f"{DIGITS},reference,fp32,2,cpu," in text, text
+    text = hone("bench", f"--onnx={DIGITS}", "--backends", "reference", "--batches", "1", "--device", "CPU", "--bf16", "--csv", *base,
+                code=4)
+    assert "the reference backend runs in fp32 only, not in bf16" in text, text
+    engine = f"{folder}/a.hone"
+    hone("build", f"--onnx={DIGITS}", f"--saveEngine={engine}", "--builder-optimization-level", "0", "--noTimingCache")
+    hone("build", "--model", DIGITS, "--output", engine, "--bf16", "--builderOptimizationLevel=0", "--noTimingCache")
+    assert "bf16 engine" in hone("inspect", engine)
+    assert hone("version") == hone("--version") == hone("-v")
+
+
+def check_sentences():
+    for words, sentence in (
+            (["bench", DIGITS, "--bachtes", "1"], "unknown option '--bachtes'; did you mean --batches?"),
+            (["bench", DIGITS, "--exportTimes=x"], "is an option of trtexec; here: hone profile MODEL, then hone convert"),
+            (["profile", DIGITS, "--warmUp=100"], "it counts milliseconds, and a profile has --warmup-iterations"),
+            (["bech"], "unknown command 'bech'; did you mean bench?"),
+            (["--precision", "fp16"], "unknown option '--precision'; options follow the command"),
+            (["help", "buld"], "unknown command 'buld'; did you mean build?"),
+            (["bench", DIGITS, "-o", "x.json"], "-o names the folder for the result file, and x.json looks like a file"),
+            (["build", DIGITS, "-o", "-"], "an engine goes into a file"),
+            (["completion", "tcsh"], "completions are made for bash, zsh and fish, not for 'tcsh'")):
+        text = hone(*words, code=USAGE)
+        assert sentence in text, f"{words}: {text}"
+
+
+def check_help():
+    commands = [line.split()[0] for line in hone("--help").split("Commands:\n")[1].split("\n\n")[0].splitlines()
+                if line.startswith("  ") and not line.startswith("   ")]
+    assert len(commands) == 19, commands
+    for command in commands:
+        text = hone(command, "--help")
+        assert text == hone("help", command)
+        assert text.split("Examples:\n")[1].count("\n  ") >= 1 and text.count("\n  hone ") == 2, text
+    bench = hone("bench", "--help")
+    for group in ("What is measured:", "Where:", "How long and how often:", "Judgement:", "Results:"):
+        assert f"\n{group}\n" in bench, bench
+    assert "INT" not in bench and "[1 to 64, default 1]" in bench, bench
+    for columns in (60, 80):
+        for command in ("bench", "profile", "build"):
+            longest = max(on_terminal(columns, command, "--help").split("Examples:")[0].splitlines(), key=len)
+            assert len(longest) <= columns, f"{columns}: {longest}"
+    foreign = hone("help", "foreign")
+    assert foreign == hone("--help", "foreign")
+    assert "--saveEngine (build)" in foreign and "onnxruntime_perf_test" in foreign, foreign
+
+
+def check_scripts(folder):
+    page = hone("help", "man")
+    assert page.startswith(".TH HONE 1") and ".B \\-\\-batches N..." in page, page[:400]
+    if shutil.which("man"):
+        (folder / "hone.1").write_text(page)
+        shown = subprocess.run(["man", "-l", "--warnings", str(folder / "hone.1")], capture_output=True, text=True, check=True,
+                               env={**os.environ, "MANWIDTH": "80", "MANPAGER": "cat"})
+        assert shown.stderr == "", shown.stderr
+    script = folder / "completion"
+    script.write_text(hone("completion", "bash") + 'COMP_WORDS=(hone bench --bat); COMP_CWORD=2; _hone; echo "${COMPREPLY[@]}"\n'
+                                                   'COMP_WORDS=(hone qua); COMP_CWORD=1; _hone; echo "${COMPREPLY[@]}"\n')
+    done = subprocess.run(["bash", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "--batches\nquantize\n", done
+    assert "complete -c hone -n '__fish_seen_subcommand_from bench' -l batches -r" in hone("completion", "fish")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        np.save(folder / "x.npy", np.zeros((1, 1, 8, 8), np.float32))
+        check_sentences()
+        check_help()
+        check_scripts(folder)
+        check_aliases(folder)
+
+
+if __name__ == "__main__":
+    main()

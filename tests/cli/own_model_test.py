@@ -1,0 +1,149 @@
+"""A user's own model: measured and profiled with real inputs, as an engine, under limits; what is said of random weights.
+
+usage: own_model_test.py HONE MODELS_DIGITS
+"""
+import csv
+import io
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+HONE, DIGITS = sys.argv[1], str(pathlib.Path(sys.argv[2]).resolve() / "digits.onnx")
+USAGE, BAD_INPUT, ENVIRONMENT, THRESHOLD = 2, 3, 4, 5
+QUICK = ("--duration", "0.02", "--rounds", "2", "--warmup", "1")
+
+
+class Hone:
+    def __init__(self, folder):
+        self.folder = folder
+
+    def run(self, *arguments, code=0):
+        ending = subprocess.run([HONE, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300,
+                                cwd=self.folder)
+        assert ending.returncode == code, f"{arguments}: {ending.returncode}: {ending.stdout}{ending.stderr}"
+        return ending.stdout, ending.stderr
+
+    def rows(self, *arguments, code=0):
+        out, _ = self.run("bench", *arguments, "--csv", *QUICK, code=code)
+        return list(csv.DictReader(io.StringIO(out)))
+
+
+def save(path, nodes, inputs, outputs):
+    def info(name, dtype, shape):
+        return helper.make_tensor_value_info(name, dtype, shape)
+    graph = helper.make_graph(nodes, "net", [info(*entry) for entry in inputs], [info(*entry) for entry in outputs])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+def check_values(hone, folder):
+    """y = x + rate, whose reference outputs depend on both: with NaN the verdict says so."""
+    save(folder / "add.onnx", [helper.make_node("Cast", ["rate"], ["r"], to=TensorProto.FLOAT),
+                               helper.make_node("Add", ["x", "r"], ["y"])],
+         [("x", TensorProto.FLOAT, ["n", 4]), ("rate", TensorProto.INT64, [])], [("y", TensorProto.FLOAT, ["n", 4])])
+    np.save(folder / "nan.npy", np.full((1, 4), np.nan, np.float32))
+    np.save(folder / "wide.npy", np.zeros((1, 5), np.float32))
+    row, = hone.rows("add.onnx", "--backends", "hone", "--precisions", "fp32", "--batches", "2", "--input", "nan.npy", "--values",
+                     "rate:16000")
+    assert "the outputs hold NaN" in row["reason"], row
+    row, = hone.rows("add.onnx", "--backends", "hone", "--precisions", "fp32", "--batches", "2", "--values", "rate:16000")
+    assert "NaN" not in row["reason"] and float(row["relative_l2"]) < 1e-6, row
+    for code, sentence, words in (
+            (USAGE, "'rate16' in", ["--values", "rate16"]), (USAGE, "has no input named 'z', its inputs are x, rate", ["--values", "z:1"]),
+            (BAD_INPUT, "wide.npy", ["--input", "wide.npy"]), (BAD_INPUT, "none.npy: cannot open the file", ["--input", "none.npy"])):
+        _, said = hone.run("bench", "add.onnx", "--backends", "hone", *words, *QUICK, code=code)
+        assert sentence.replace("'rate16' in", "not 'rate16'") in said, said
+    _, said = hone.run("profile", "add.onnx", "--values", "rate:16000", "--active", "2")
+    assert (folder / "runs" / "add-hone-fp32-b1.trace.sqlite").exists(), said
+
+
+def check_fixed(hone, folder):
+    """A first dimension that is fixed: one run is one run, whatever it stands for."""
+    save(folder / "fixed.onnx", [helper.make_node("Relu", ["x"], ["y"])], [("x", TensorProto.FLOAT, [5, 4])],
+         [("y", TensorProto.FLOAT, [5, 4])])
+    row, = hone.rows("fixed.onnx", "--backends", "hone", "--precisions", "fp32", "--batches", "1")
+    assert row["batch"] == "5", row
+    out, _ = hone.run("bench", "fixed.onnx", "--backends", "hone", "--precisions", "fp32", *QUICK)
+    assert "the first dimension of its inputs is fixed at 5, so no other batch can be measured; hone export fixed.onnx" in out, out
+    _, said = hone.run("bench", "fixed.onnx", "--backends", "hone", "--batches", "8", *QUICK, code=ENVIRONMENT)
+    assert "hone export fixed.onnx -o NEW.onnx --dynamic-batch" in said, said
+
+
+def check_engines(hone, folder):
+    for name, precision in (("a", "fp32"), ("b", "bf16")):
+        hone.run("build", DIGITS, "-o", f"{name}.hone", "--precision", precision, "--minShapes", "input:1x1x8x8", "--optShapes",
+                 "input:4x1x8x8", "--maxShapes", "input:8x1x8x8", "--builderOptimizationLevel", "0", "--noTimingCache")
+    rows = hone.rows("a.hone", "b.hone")
+    assert [(row["model"], row["backend"], row["precision"], row["batch"]) for row in rows] == [
+        ("a.hone", "hone", "fp32", "4"), ("b.hone", "hone", "bf16", "4")], rows
+    assert all(float(row["p50_ms"]) > 0 and row["relative_l2"] == "" for row in rows), rows
+    assert [row["batch"] for row in hone.rows("a.hone", "--batches", "1", "8")] == ["1", "8"]
+    for words, sentence in ((["a.hone", "--precisions", "fp32"], "--precisions is for models"),
+                            (["a.hone", "--backends", "torch"], "an engine of hone runs on hone alone"),
+                            (["a.hone", "--weights", "x"], "--weights goes with a built-in architecture")):
+        _, said = hone.run("bench", *words, *QUICK, code=USAGE)
+        assert sentence in said, said
+    _, said = hone.run("bench", "a.hone", "--max-error", "1", *QUICK, code=THRESHOLD)
+    assert "the error of a.hone hone fp32 batch 4 is not known: an engine keeps its weights packed" in said, said
+    hone.run("profile", "b.hone", "--active", "2")
+    assert (folder / "runs" / "b-hone-bf16-b4.trace.sqlite").exists() or (folder / "runs" / "b-hone-bf16-b1.trace.sqlite").exists()
+    np.save(folder / "x.npy", np.zeros((1, 1, 8, 8), np.float32))
+    hone.run("run", "a.hone", "--backend", "hone", "--input", "x.npy")
+
+
+def check_limits(hone):
+    _, said = hone.run("bench", DIGITS, "--backends", "hone", "--precisions", "bf16", "--batches", "1", "--max-error", "1e-9", *QUICK,
+                       code=THRESHOLD)
+    assert "more than --max-error 1e-09" in said, said
+    hone.run("bench", DIGITS, "--backends", "hone", "--precisions", "fp32", "--batches", "1", "--max-error", "0.01", *QUICK)
+
+
+def check_figures(hone):
+    row, = hone.rows(DIGITS, "--backends", "hone", "--precisions", "fp32", "--batches", "1", "--exact", "--iterations", "37",
+                     "--percentiles", "25,50,99.9")
+    assert row["samples"] == "37" and row["p25_ms"] and not row["p99.9_ms"] and row["valid"] in ("yes", "no"), row
+    assert float(row["p25_ms"]) <= float(row["p50_ms"]), row
+    row, = hone.rows(DIGITS, "--backends", "hone", "--precisions", "fp32", "--batches", "1", "--streams", "2", "--threads", "1")
+    assert float(row["pipelined_per_second"]) > 0, row
+
+
+def check_save_result(hone, folder):
+    (folder / "results").write_text("in the way")
+    before = sorted((folder / "runs").iterdir())
+    _, said = hone.run("bench", DIGITS, "--backends", "hone", "--save-result", *QUICK, code=ENVIRONMENT)
+    assert "results" in said and sorted((folder / "runs").iterdir()) == before, said
+    (folder / "results").unlink()
+
+
+def check_run(hone, folder):
+    save(folder / "sum.onnx", [helper.make_node("Add", ["x", "x"], ["y"])], [("x", TensorProto.FLOAT, [3])], [("y", TensorProto.FLOAT, [3])])
+    np.save(folder / "odd.npy", np.array([1, np.nan, np.inf], np.float32))
+    np.save(folder / "even.npy", np.array([1, 2, 3.5], np.float32))
+    out, said = hone.run("run", "sum.onnx", "--input", "even.npy")
+    assert out == "y  float32[3] = 2 4 7\n" and said == "", out + said
+    _, said = hone.run("run", "sum.onnx", "--input", "odd.npy")
+    assert said == "note: 2 of 3 values of input 'x' are NaN or infinite: outputs mean nothing\n", said
+    np.save(folder / "image.npy", np.zeros((1, 3, 224, 224), np.float32))
+    out, said = hone.run("run", "squeezenet1_1", "--input", "image.npy")
+    assert "note: the weights of squeezenet1_1 are random (seed 0)" in said and " to " in out, out + said
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        hone = Hone(folder)
+        check_run(hone, folder)
+        check_values(hone, folder)
+        check_fixed(hone, folder)
+        check_engines(hone, folder)
+        check_limits(hone)
+        check_figures(hone)
+        check_save_result(hone, folder)
+
+
+if __name__ == "__main__":
+    main()
