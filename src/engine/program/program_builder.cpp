@@ -201,7 +201,8 @@ class ProgramBuilder {
   /// Whether a Cast gives what is stored as its operand is: between float32, which the policy keeps in 16
   /// bits, and that type. Caches of such an engine lie outside as they lie inside.
   bool is_stored_alike(const Work& work) {
-    if (work.node.op != "Cast" || work.policy.is_emulated() || float32_[static_cast<size_t>(work.key.node)])
+    if (work.node.op != "Cast" || work.policy.is_emulated() ||
+        policies_.is_float32(work.key.node, work.policy))
       return false;
     const ValueId from = work.node.inputs[0];
     if (graph_->value(from).constant) return false;
