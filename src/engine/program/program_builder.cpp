@@ -32,12 +32,6 @@ namespace {
 /// Of each step's counters, bytes.
 constexpr int64_t kCounterAlignment = 256;
 
-TensorDesc plain_desc(const graph::TensorType& type) {
-  Shape shape;
-  for (const graph::Dim& dim : *type.dims) shape.push_back(dim.value());
-  return {type.dtype, std::move(shape), Layout::kPlain};
-}
-
 std::vector<std::string> both(std::vector<std::string> first, const std::vector<std::string>& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
@@ -198,17 +192,11 @@ class ProgramBuilder {
     add_static_step(work);
   }
 
-  /// Whether a Cast gives what is stored as its operand is: between float32, which the policy keeps in 16
-  /// bits, and that type. Caches of such an engine lie outside as they lie inside.
   bool is_stored_alike(const Work& work) {
-    if (work.node.op != "Cast" || work.policy.is_emulated() ||
-        policies_.is_float32(work.key.node, work.policy))
-      return false;
-    const ValueId from = work.node.inputs[0];
-    if (graph_->value(from).constant) return false;
-    const DType to = graph_->value(work.node.outputs[0]).type.dtype;
-    const DType kept = slots_.at(slot(from)).desc.dtype;
-    return tensor::is_half(kept) && kept == (to == DType::kFloat32 ? work.policy.storage : to);
+    if (work.node.op != "Cast" || policies_.is_float32(work.key.node, work.policy)) return false;
+    if (graph_->value(work.node.inputs[0]).constant) return false;
+    return engine::is_stored_alike(slots_.at(slot(work.node.inputs[0])).desc.dtype,
+                                   graph_->value(work.node.outputs[0]).type.dtype, work.policy);
   }
 
   void add_view(const Node& node) {

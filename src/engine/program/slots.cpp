@@ -76,6 +76,17 @@ bool share_with_input(SlotTable& slots, const DraftStep& step, int32_t time, int
 
 }  // namespace
 
+TensorDesc plain_desc(const graph::TensorType& type) {
+  Shape shape;
+  for (const graph::Dim& dim : *type.dims) shape.push_back(dim.value());
+  return {type.dtype, std::move(shape), Layout::kPlain};
+}
+
+bool is_stored_alike(DType kept, DType to, const NumericPolicy& policy) {
+  return !policy.is_emulated() && tensor::is_half(kept) &&
+         kept == (to == DType::kFloat32 ? policy.storage : to);
+}
+
 int32_t SlotTable::add(Slot slot) {
   const int32_t id = size();
   const int32_t parent = slot.parent;

@@ -25,6 +25,13 @@ struct Slot {
   int32_t last = -1;
 };
 
+/// A value of known shape as the graph declares it.
+TensorDesc plain_desc(const graph::TensorType& type);
+
+/// Whether a Cast to `to` gives what lies as `kept` already: between float32, which the policy keeps in 16
+/// bits, and that type. Caches of such an engine lie outside as they lie inside.
+bool is_stored_alike(DType kept, DType to, const NumericPolicy& policy);
+
 /// A step before storage is decided; operands are slot numbers, -1 where absent.
 struct DraftStep {
   ProgramStep step;
