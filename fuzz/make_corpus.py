@@ -148,12 +148,50 @@ def databases():
         INSERT INTO launches VALUES (4, 1, 1);""")
 
 
+def partition(blocks, **more):
+    """A record of a model of three nodes in a row; blocks are backends and nodes."""
+    backends = ["hone", "reference"]
+    record = {"schema": "hone.partition", "version": 1, "model": "three", "fingerprint": "0", "device": "cpu",
+              "precision": "fp32", "threads": 1, "input_shapes": {"x": [4]}, "min_block_size": 1, "excluded": [],
+              "measured": False, "times": "", "algorithm": "", "bound_ms": None, "predicted_ms": 1.5, "measured_ms": None}
+    record["backends"] = [{"name": name, "version": "1", "taken": 3, "measured": False, "launch_us": 5, "input_us_per_mb": 0,
+                           "output_us_per_mb": 0, "input_copies": 0, "output_copies": 0, "synchronisations": 0}
+                          for name in backends]
+    record["plans"] = [{"name": "best", "refusal": "", "blocks": len(blocks), "borders": 1, "border_mb": 0.1, "nodes_ms": 1,
+                        "borders_ms": 0.2, "launches_ms": 0.3, "predicted_ms": 1.5, "measured_ms": None, "samples": 0,
+                        "chosen": True}]
+    val = {"name": "a", "type": "float32[4]", "bytes": 16}
+    record["blocks"] = [{"backend": backend, "nodes": nodes, "counted": len(nodes), "inputs": [val], "outputs": [val],
+                         "nodes_ms": 1, "launch_ms": 0.1, "measured_ms": None, "note": ""} for backend, nodes in blocks]
+    record["borders"] = [{"value": val, "from": -1, "to": 0, "copies": 0, "synchronisations": 0, "time_ms": 0}]
+    record["statistics"] = {"nodes": 3, "supported": 3, "coverage": 1, "first_blocks": 1, "average_nodes": 3,
+                            "most_nodes": 3, "unsupported": {"Neg": 1}}
+    record["what_if"] = [{"min_block_size": 1, "blocks": 1, "first_blocks": 1, "predicted_ms": 1}]
+    record["recommendations"] = record["notes"] = ["text"]
+    record["nodes"] = [{"name": f"n{i}", "op": "Relu", "counted": True, "block": 0, "predecessors": [i - 1] if i else [],
+                        "refusals": ["", "no"], "times_us": [1, None]} for i in range(3)]
+    return json.dumps({**record, **more}).encode()
+
+
+def partitions():
+    yield "whole", partition([("hone", [0, 1, 2])])
+    yield "two", partition([("hone", [0, 1]), ("reference", [2])])
+    yield "cycle", partition([("hone", [0, 2]), ("reference", [1])])
+    yield "overlap", partition([("hone", [0, 1]), ("reference", [1, 2])])
+    yield "missing", partition([("hone", [0])])
+    yield "outside", partition([("hone", [0, 1, 2, 3])])
+    yield "unknown_backend", partition([("partition:x", [0, 1, 2])])
+    yield "newer", partition([("hone", [0, 1, 2])], version=2)
+
+
 def main(hone):
     seeds = [("onnx_model", f"{name}.onnx", seed.SerializeToString()) for name, seed in models()]
     seeds += [("safetensors", f"{name}.safetensors", seed) for name, seed in safetensors()]
     seeds += [("kineto", name, seed) for name, seed in kineto()]
+    seeds += [("partition", f"{name}.json", seed) for name, seed in partitions()]
     seeds += [("trace", name, seed) for name, seed in (*databases(), next(kineto()))]
-    for folder, suffix in (("onnx_model", "onnx"), ("safetensors", "safetensors"), ("kineto", "json"), ("trace", "sqlite")):
+    for folder, suffix in (("onnx_model", "onnx"), ("safetensors", "safetensors"), ("kineto", "json"), ("trace", "sqlite"),
+                           ("partition", "json")):
         seeds.append((folder, f"empty.{suffix}", b""))
     for folder, name, seed in seeds:
         (CORPUS / folder).mkdir(parents=True, exist_ok=True)

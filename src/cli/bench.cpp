@@ -9,10 +9,12 @@
 #include <memory>
 
 #include "backend/backend.hpp"
+#include "backend/partition/partition_backend.hpp"
 #include "backend/registry.hpp"
 #include "backend/run_precision.hpp"
 #include "base/clock.hpp"
 #include "base/file.hpp"
+#include "base/partition_file.hpp"
 #include "base/plugin_manifest.hpp"
 #include "bench/results/gate.hpp"
 #include "bench/results/results.hpp"
@@ -34,6 +36,7 @@ namespace {
 struct Arguments {
   bench::SweepOptions sweep;
   std::vector<std::string> peers;
+  std::vector<std::string> partitions;
   std::vector<std::string> shapes;
   std::string output = "runs";
   double percentile = 50;
@@ -91,6 +94,11 @@ void complete(Arguments* arguments) {
   // Else the row of a backend would be missing without a word.
   if (sweep.backends.empty()) base::require_readable_manifests();
   if (sweep.backends.empty()) sweep.backends = usual;
+  for (const std::string& file : arguments->partitions) {
+    // Before anything is measured.
+    base::read_partition(file);
+    sweep.backends.push_back(std::string(backend::partition::kPrefix) + file);
+  }
   if (sweep.precisions.empty()) sweep.precisions = {"fp32", cuda ? "fp16" : "bf16"};
   sweep.shapes = parse_named_shapes(arguments->shapes);
   for (const std::string& name : sweep.precisions) backend::parse_run_precision(name);
@@ -325,6 +333,8 @@ void add_bench_command(CLI::App& program) {
   command->add_option("--compare-to", sweep.compare_to,
                       fmt::format("Backend that speedups refer to (default: {}, else the first)",
                                   backend::benchmarked_backends("cpu").front()));
+  command->add_option("--partition", arguments->partitions,
+                      "Also measure a partition that hone partition wrote, beside the backends");
   command->add_option("--peer", arguments->peers, "An external backend: name=command");
   command->add_option("-o,--output", arguments->output, "Folder for the result file")->capture_default_str();
   command->add_flag("--save-result", arguments->save_result, "Also write results/<model>/<backend>.json");

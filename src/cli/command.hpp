@@ -33,6 +33,7 @@ void add_run_command(CLI::App& program);
 void add_bench_command(CLI::App& program);
 void add_view_command(CLI::App& program);
 void add_worker_command(CLI::App& program);
+void add_partition_command(CLI::App& program);
 void add_passes_command(CLI::App& program);
 void add_export_command(CLI::App& program);
 void add_convert_command(CLI::App& program);

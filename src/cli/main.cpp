@@ -23,12 +23,13 @@
 namespace {
 
 constexpr hone::cli::AddCommand kCommands[] = {
-    hone::cli::add_build_command,  hone::cli::add_inspect_command,     hone::cli::add_backends_command,
-    hone::cli::add_ops_command,    hone::cli::add_conformance_command, hone::cli::add_run_command,
-    hone::cli::add_bench_command,  hone::cli::add_worker_command,      hone::cli::add_passes_command,
-    hone::cli::add_export_command, hone::cli::add_profile_command,     hone::cli::add_analyze_command,
-    hone::cli::add_diff_command,   hone::cli::add_report_command,      hone::cli::add_view_command,
-    hone::cli::add_plot_command,   hone::cli::add_convert_command,     hone::cli::add_quantize_command,
+    hone::cli::add_build_command,     hone::cli::add_inspect_command,     hone::cli::add_backends_command,
+    hone::cli::add_ops_command,       hone::cli::add_conformance_command, hone::cli::add_run_command,
+    hone::cli::add_bench_command,     hone::cli::add_worker_command,      hone::cli::add_passes_command,
+    hone::cli::add_export_command,    hone::cli::add_profile_command,     hone::cli::add_analyze_command,
+    hone::cli::add_diff_command,      hone::cli::add_report_command,      hone::cli::add_view_command,
+    hone::cli::add_plot_command,      hone::cli::add_convert_command,     hone::cli::add_quantize_command,
+    hone::cli::add_partition_command,
 };
 
 /// Not through fmt::print, which throws where nothing can be written. What it quotes may come from a file.

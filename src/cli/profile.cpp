@@ -12,8 +12,10 @@
 #include <set>
 
 #include "backend/backend.hpp"
+#include "backend/partition/partition_backend.hpp"
 #include "backend/run_precision.hpp"
 #include "base/file.hpp"
+#include "bench/results/results.hpp"
 #include "bench/sweep/peers.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
@@ -74,6 +76,12 @@ std::unique_ptr<base::ReservedFile> claim_trace(const std::string& stem) {
     // Where somebody was faster, it would be "python3.trace-2.sqlite".
     if (file->path() == name) return file;
   }
+}
+
+/// A backend as part of a file's name: that of a partition is a path.
+std::string file_part(const std::string& backend) {
+  if (!backend::partition::is_partition(backend)) return backend;
+  return "partition-" + bench::file_stem(backend.substr(backend::partition::kPrefix.size()));
 }
 
 int64_t count(const trace::Trace& trace, trace::DeviceKind kind) {
@@ -201,7 +209,8 @@ void profile_model(Options options) {
         record.setup.precision = precision;
         record.setup.backend = backend;
         const auto claimed = claim_trace(
-            (folder / fmt::format("{}-{}-{}-b{}", model.name, backend, precision, batch)).string());
+            (folder / fmt::format("{}-{}-{}-b{}", model.name, file_part(backend), precision, batch))
+                .string());
         const std::string output = claimed->path().string();
         const record::ModelRecording recording = record::record_model(model, peers, record);
         trace::write_store(recording.trace, output);
