@@ -75,7 +75,8 @@ TEST(LoadModel, NamesFilesOfOtherToolsAndTheLineToType) {
       {"net.pb", "x", "a graph of TensorFlow", "tf2onnx.convert --graphdef"},
       {"net.mlmodel", "x", "a Core ML model", "export the model that it was made from to ONNX"},
       {"net.engine", "x", "an engine of TensorRT", "the ONNX file that it was built from"},
-      {"net.safetensors", std::string("\x80\0\0\0\0\0\0\0{}", 10), "parameters without a network", "--weights /"},
+      {"net.safetensors", std::string("\x80\0\0\0\0\0\0\0{}", 10), "parameters without a network",
+       "--weights /"},
       {"net.gguf", "GGUF", "a GGUF file", "optimum-cli export onnx"}};
   for (const auto& [name, content, what, line] : cases) {
     const Error error = load_error(write_temporary(name, content).string());
