@@ -109,7 +109,8 @@ Kind kind_of(std::span<const std::byte> bytes) {
   constexpr char kPickle = '\x80';
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   // The number of the protocol follows; the length of a header of safetensors may begin with the same byte.
-  if (text.size() > 1 && text[0] == kPickle && text[1] >= 2 && text[1] <= 5) return holds_module(bytes) ? Kind::kModule : Kind::kParameters;
+  if (text.size() > 1 && text[0] == kPickle && text[1] >= 2 && text[1] <= 5)
+    return holds_module(bytes) ? Kind::kModule : Kind::kParameters;
   if (!text.starts_with(kZip)) return Kind::kNone;
   try {
     return kind_of_archive(tensor::list_zip(bytes, bytes.size() + kMostPickle));
