@@ -185,16 +185,14 @@ class ProgramBuilder {
     };
     if (!all_static(node.inputs) || !all_static(node.outputs)) return add_dynamic_step(work);
     if (graph::traits_of(node).view) return add_view(node);
-    if (is_stored_alike(work)) {
-      slot_of_[static_cast<size_t>(node.outputs[0])] = slot(node.inputs[0]);
-      return;
-    }
-    add_static_step(work);
+    if (!is_stored_alike(work)) return add_static_step(work);
+    slot_of_[static_cast<size_t>(node.outputs[0])] = slot(node.inputs[0]);
   }
 
   bool is_stored_alike(const Work& work) {
-    if (work.node.op != "Cast" || policies_.is_float32(work.key.node, work.policy)) return false;
-    if (graph_->value(work.node.inputs[0]).constant) return false;
+    if (work.node.op != "Cast" || policies_.is_float32(work.key.node, work.policy) ||
+        graph_->value(work.node.inputs[0]).constant)
+      return false;
     return engine::is_stored_alike(slots_.at(slot(work.node.inputs[0])).desc.dtype,
                                    graph_->value(work.node.outputs[0]).type.dtype, work.policy);
   }
@@ -355,8 +353,8 @@ class ProgramBuilder {
   }
 
   bool is_by_reference(const Work& work) const {
-    const auto planned = options_.plans.find(work.key);
-    return planned != options_.plans.end() && planned->second.tactic.name == reference_tactic().name;
+    const auto plan = options_.plans.find(work.key);
+    return plan != options_.plans.end() && plan->second.tactic.name == reference_tactic().name;
   }
 
   /// Adds an If, a Loop or a Scan as a step that runs programs. False for other nodes, and where the
