@@ -58,8 +58,8 @@ struct TileTarget {
   int64_t result_stride;
 };
 
-/// One tile of `rows` (1 to 14) and `units` (1 to kTileUnits): `a` holds rows kTileStride units apart, `b` holds
-/// 32 columns a unit.
+/// One tile of `rows` (1 to 14) and `units` (1 to kTileUnits): `a` holds rows kTileStride units apart, `b`
+/// holds 32 columns a unit.
 void multiply_tile(TileType type, int64_t rows, const uint32_t* a, const uint32_t* b, int64_t units,
                    const TileTarget& target);
 

@@ -190,10 +190,10 @@ class ProgramBuilder {
   }
 
   bool is_stored_alike(const Work& work) {
-    if (work.node.op != "Cast" || policies_.is_float32(work.key.node, work.policy) ||
-        graph_->value(work.node.inputs[0]).constant)
-      return false;
-    return engine::is_stored_alike(slots_.at(slot(work.node.inputs[0])).desc.dtype,
+    if (work.node.op != "Cast" || policies_.is_float32(work.key.node, work.policy)) return false;
+    const ValueId from = work.node.inputs[0];
+    return !graph_->value(from).constant &&
+           engine::is_stored_alike(slots_.at(slot(from)).desc.dtype,
                                    graph_->value(work.node.outputs[0]).type.dtype, work.policy);
   }
 

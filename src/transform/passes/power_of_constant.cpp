@@ -1,5 +1,5 @@
-// Replaces powers whose exponent is a constant with products, roots and reciprocals: devices have them as single
-// instructions. A root differs from a power at -infinity, where it is no number, and at -0, whose sign
+// Replaces powers whose exponent is a constant with products, roots and reciprocals: devices have them as
+// single instructions. A root differs from a power at -infinity, where it is no number, and at -0, whose sign
 // it keeps, as PyTorch's powers of 0.5 and -0.5 do.
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"

@@ -62,7 +62,8 @@ class WeightKeeper {
     if (id == kNoValue) return nullptr;
     if (const Tensor* constant = graph().constant(id)) return constant;
     const int32_t index = editor_.producer(id);
-    if (nodes == 0 || index < 0 || !makes_integers(editor_.node(index)) || editor_.is_output(id)) return nullptr;
+    if (nodes == 0 || index < 0 || !makes_integers(editor_.node(index)) || editor_.is_output(id))
+      return nullptr;
     const Node node = editor_.node(index);
     std::vector<const Tensor*> inputs;
     for (const ValueId input : node.inputs) {

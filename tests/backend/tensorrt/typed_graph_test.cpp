@@ -72,8 +72,12 @@ TEST(TypedGraph, LeavesIntegersAndScalesOfResizeAlone) {
   const graph::Graph graph = typed(builder.finish({large, rows}), Precision::kFp16);
   graph::verify(graph, "typing");
   for (const graph::Node& node : graph.nodes) {
-    if (node.op == "Resize") EXPECT_EQ(graph.value(node.inputs[2]).type.dtype, DType::kFloat32);
-    if (node.op == "Gather") EXPECT_EQ(graph.value(node.inputs[1]).type.dtype, DType::kInt64);
+    if (node.op == "Resize") {
+      EXPECT_EQ(graph.value(node.inputs[2]).type.dtype, DType::kFloat32);
+    }
+    if (node.op == "Gather") {
+      EXPECT_EQ(graph.value(node.inputs[1]).type.dtype, DType::kInt64);
+    }
   }
   EXPECT_EQ(output_type_of(graph, "Gather"), DType::kFloat16);
 }

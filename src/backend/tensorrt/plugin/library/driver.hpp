@@ -17,7 +17,8 @@ namespace hone::backend::tensorrt {
 #define HONE_DRIVER_FUNCTIONS(F)                                                                       \
   F(cuInit)                                                                                            \
   F(cuDriverGetVersion)                                                                                \
-  F(cuDeviceGet) F(cuDeviceGetCount) F(cuDeviceGetName) F(cuDeviceGetAttribute) F(cuDeviceGetPCIBusId) \
+  F(cuDeviceGet)                                                                                       \
+  F(cuDeviceGetCount) F(cuDeviceGetName) F(cuDeviceGetAttribute) F(cuDeviceGetPCIBusId)                \
       F(cuDevicePrimaryCtxRetain) F(cuCtxSetCurrent) F(cuGetErrorString) F(cuMemGetInfo) F(cuMemAlloc) \
           F(cuMemFree) F(cuMemAllocHost) F(cuMemFreeHost) F(cuMemcpyHtoDAsync) F(cuMemcpyDtoHAsync)    \
               F(cuMemsetD8Async) F(cuStreamCreate) F(cuStreamDestroy) F(cuStreamSynchronize)           \
