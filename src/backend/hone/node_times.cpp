@@ -57,7 +57,7 @@ quantize::NodeTimes timed(const graph::Graph& graph, const ResolvedBuild& resolv
 }  // namespace
 
 quantize::TimeNodes node_timer(const std::string& device, int threads,
-                               std::function<void(const base::Progress&)> progress) {
+                               const std::function<void(const base::Progress&)>& progress) {
   return [=](const graph::Graph& graph,
              std::span<const tensor::Tensor> example) -> std::optional<quantize::NodeTimes> {
     BuildRequest request;

@@ -11,6 +11,6 @@ namespace hone::backend {
 /// Builds an engine for the device with tactics searched and times its steps; nullopt where the device is not
 /// to be had.
 quantize::TimeNodes node_timer(const std::string& device, int threads,
-                               std::function<void(const base::Progress&)> progress);
+                               const std::function<void(const base::Progress&)>& progress);
 
 }  // namespace hone::backend
