@@ -29,8 +29,7 @@ using tensor::Tensor;
 
 namespace {
 
-/// Of each step's counters, bytes.
-constexpr int64_t kCounterAlignment = 256;
+constexpr int64_t kCounterAlignment = 256;  ///< of each step's counters, bytes
 
 std::vector<std::string> both(std::vector<std::string> first, const std::vector<std::string>& second) {
   first.insert(first.end(), second.begin(), second.end());
