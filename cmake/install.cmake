@@ -19,6 +19,16 @@ function(hone_install component)
   install(TARGETS ${ARGN} RUNTIME_DEPENDENCY_SET hone_${component}_libraries
     RUNTIME DESTINATION bin COMPONENT ${component}
     LIBRARY DESTINATION lib COMPONENT ${component} NAMELINK_SKIP)
+  # Names of functions that nobody links with take several megabytes.
+  foreach(target ${ARGN})
+    get_target_property(type ${target} TYPE)
+    set(folder lib)
+    if(type STREQUAL EXECUTABLE)
+      set(folder bin)
+    endif()
+    install(CODE "execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-unneeded
+      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}/$<TARGET_FILE_NAME:${target}>\")" COMPONENT ${component})
+  endforeach()
   # libhone itself belongs to core; a plugin only needs it there.
   install(RUNTIME_DEPENDENCY_SET hone_${component}_libraries
     PRE_EXCLUDE_REGEXES ${HONE_BASE_LIBRARIES} "^libhone\\.so"

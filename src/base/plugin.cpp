@@ -16,12 +16,12 @@ bool in_build() {
   return std::filesystem::exists(std::filesystem::path(library_folder()) / ".." / "CMakeCache.txt");
 }
 
-/// What helps where the program stands: a build lacks what the plugin needs, an installed tree may lack the
-/// component.
-std::string remedy_for(std::string_view name) {
+/// What helps where the program stands: a build lacks what the plugin needs, as does a plugin that is there
+/// and cannot be loaded; an installed tree may lack the component.
+std::string remedy_for(std::string_view name, bool is_there) {
   for (const PluginManifest& manifest : plugin_manifests()) {
     if (manifest.name != name) continue;
-    if (in_build()) return manifest.remedy;
+    if (is_there || in_build()) return manifest.remedy;
     return fmt::format(
         "cmake --install BUILD --prefix {} --component {} adds it where hone was built with it, which takes: "
         "{}",
@@ -46,7 +46,8 @@ std::string library_folder() {
 std::string plugin_file(std::string_view name) {
   std::string file = fmt::format("{}/libhone-{}.so", library_folder(), name);
   if (!std::filesystem::exists(file))
-    fail_environment("the plugin libhone-{}.so is not installed ({})", name, remedy_for(name));
+    fail_environment("the plugin libhone-{}.so is not installed ({})", name,
+                     remedy_for(name, /*is_there=*/false));
   return file;
 }
 
@@ -56,7 +57,7 @@ void* load_plugin_symbol(std::string_view name, const char* symbol) {
   void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     fail_environment("the plugin libhone-{}.so cannot be loaded: {} ({})", name, ::dlerror(),
-                     remedy_for(name));
+                     remedy_for(name, /*is_there=*/true));
   void* address = ::dlsym(handle, symbol);
   if (address == nullptr) fail_environment("the plugin {} has no symbol {}", file, symbol);
   return address;

@@ -197,7 +197,10 @@ TEST(TorchModels, AMissingPluginIsOneSentence) {
   EXPECT_EQ(::pclose(pipe), 0);
   EXPECT_THAT(text,
               testing::HasSubstr("torch        not available: the plugin libhone-torch.so is not installed "
-                                 "(apt install libtorch-dev"));
+                                 "(cmake --install BUILD --prefix " +
+                                 fs::canonical(tree).string() +
+                                 " --component torch adds it where hone was built with it, which takes: apt "
+                                 "install libtorch-dev"));
 }
 
 /// A module saved by Debian's python3-torch, with its output for an input of ones.

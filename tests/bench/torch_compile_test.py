@@ -131,7 +131,8 @@ class TorchCompile(unittest.TestCase):
         output = io.StringIO()
         with mock.patch("sys.stdin", io.StringIO("".join(json.dumps(line) + "\n" for line in lines))), \
                 mock.patch("sys.stdout", output):
-            worker_module().main()
+            module = worker_module()
+            module.serve(module.Worker())
         return [json.loads(line) for line in output.getvalue().splitlines()]
 
     def test_the_whole_protocol(self):

@@ -94,7 +94,7 @@ class Device(unittest.TestCase):
         garbage = "names no GPU: cuda:0 is the first one, cuda:1 the second"
         unknown = "(cpu, cuda, cuda:1)"
         cases = {"cuda:": garbage, "cuda:x": garbage, "cuda:-1": garbage, "cuda:01": garbage, "cuda:1,2": garbage,
-                 "cuda:99999999999": garbage, "cpu:0": unknown, "tpu": unknown, "CUDA": unknown,
+                 "cuda:99999999999": garbage, "cpu:0": unknown, "tpu": unknown, "CUDA:": garbage,
                  "": "--device: Value is empty"}
         commands = self.commands()
         commands["profile"] = ["profile", DIGITS / "digits.onnx", "-o", self.folder / "out"]
@@ -220,8 +220,9 @@ class Device(unittest.TestCase):
 
     def test_cuda_without_the_plugin(self):
         tree = self.copy_tree()
-        sentence = ("the plugin libhone-cuda.so is not installed (install the CUDA 13 runtime with cuDNN 9, then configure "
-                    "and build hone again)")
+        sentence = (f"the plugin libhone-cuda.so is not installed (cmake --install BUILD --prefix {tree} --component cuda "
+                    "adds it where hone was built with it, which takes: install the CUDA 13 runtime with cuDNN 9, then "
+                    "configure and build hone again)")
         for name, command in self.commands().items():
             with self.subTest(name):
                 # Without a driver `bench` ends before it measures; else only the backend is missing.

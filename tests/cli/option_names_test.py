@@ -82,7 +82,7 @@ def check_sentences():
 def check_help():
     commands = [line.split()[0] for line in hone("--help").split("Commands:\n")[1].split("\n\n")[0].splitlines()
                 if line.startswith("  ") and not line.startswith("   ")]
-    assert len(commands) == 19, commands
+    assert len(commands) == 22, commands
     for command in commands:
         text = hone(command, "--help")
         assert text == hone("help", command)

@@ -179,8 +179,9 @@ def check_missing_plugin(hone, source, folder):
         shutil.copy(file, tree / "lib", follow_symlinks=False)
     ending = plot(tree / "bin" / "hone", source / "tests/bench/data/epyc-2-cores", "-o", folder / "none")
     assert ending.returncode == ENVIRONMENT and ending.stdout == "", ending
-    assert ending.stderr == ("hone: the plugin libhone-plot.so is not installed "
-                             "(install libcairo2-dev and build again)\n"), ending.stderr
+    assert ending.stderr == ("hone: the plugin libhone-plot.so is not installed (cmake --install BUILD --prefix "
+                             f"{tree} --component plot adds it where hone was built with it, which takes: "
+                             "install libcairo2-dev and build again)\n"), ending.stderr
     assert not (folder / "none").exists(), "a folder was made for nothing"
 
 

@@ -102,7 +102,10 @@ class Quantize(unittest.TestCase):
         for calibrator in CALIBRATORS:
             for target in ("portable", "cpu", "cuda", "tensorrt"):
                 text = self.quantize("--calibrator", calibrator, "--target", target)
-                self.assertIn("4 of 4 convolutions and matrix products in int8, 100.0 %", text)
+                # Of one channel nothing is summed up on a GPU.
+                share = "3 of 4 convolutions and matrix products in int8, 98.4 %" if target == "cuda" else \
+                    "4 of 4 convolutions and matrix products in int8, 100.0 %"
+                self.assertIn(share, text)
                 logits = self.logits(self.output)
                 # Two of 364 images.
                 self.assertGreaterEqual((logits.argmax(1) == labels).mean(), right - 2 / 364, (calibrator, target))
