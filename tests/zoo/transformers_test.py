@@ -19,6 +19,8 @@ from backend_names import backends
 from transformers_inputs import inputs_of, sampled
 
 UNIT_ROUNDOFF = 2.0 ** -24  # float32
+#: The reference takes minutes of them.
+LARGE = ("whisper_base_encoder", "whisper_small_encoder")
 SEEN = 1500  # tokens or frames that one row of attention sees at most
 
 
@@ -54,6 +56,8 @@ def check(hone, name, facts, folder):
     limit = tolerance(check_parameters(hone, name, facts, folder))
     np.savez(folder / "inputs.npz", **inputs_of(name))
     for backend in backends(hone):
+        if backend == "reference" and name in LARGE:
+            continue
         subprocess.run([hone, "run", name, "--backend", backend, "--input", str(folder / "inputs.npz"), "-o",
                         str(folder / "outputs.npz")], check=True, stdout=subprocess.DEVNULL)
         outputs = np.load(folder / "outputs.npz")

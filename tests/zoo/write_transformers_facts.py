@@ -20,8 +20,8 @@ import transformers
 
 from transformers_inputs import inputs_of, sampled
 
-WHISPER = dict(d_model=384, encoder_layers=4, decoder_layers=4, encoder_attention_heads=6, decoder_attention_heads=6,
-               encoder_ffn_dim=1536, decoder_ffn_dim=1536)
+#: width, layers and heads
+WHISPERS = {"tiny": (384, 4, 6), "base": (512, 6, 8), "small": (768, 12, 12)}
 
 
 def network(name):
@@ -35,8 +35,12 @@ def network(name):
             hidden_size=896, num_hidden_layers=24, num_attention_heads=14, num_key_value_heads=2,
             intermediate_size=4864, vocab_size=151936, tie_word_embeddings=True, max_position_embeddings=32768,
             rope_parameters={"rope_type": "default", "rope_theta": 1e6}))
-    whisper = transformers.WhisperForConditionalGeneration(transformers.WhisperConfig(**WHISPER))
-    return whisper.model.encoder if name == "whisper_tiny_encoder" else whisper
+    _, size, part = name.split("_")
+    width, layers, heads = WHISPERS[size]
+    whisper = transformers.WhisperForConditionalGeneration(transformers.WhisperConfig(
+        d_model=width, encoder_layers=layers, decoder_layers=layers, encoder_attention_heads=heads,
+        decoder_attention_heads=heads, encoder_ffn_dim=4 * width, decoder_ffn_dim=4 * width))
+    return whisper.model.encoder if part == "encoder" else whisper
 
 
 PREFIXES = {"gpt2": "transformer.", "qwen2_0_5b": "model.", "whisper_tiny_decoder": "model.decoder."}
@@ -69,7 +73,7 @@ def outputs_of(net, name):
         if name in ("bert_base", "minilm"):
             result = net(**inputs)
             return {"last_hidden_state": result.last_hidden_state, "pooler_output": result.pooler_output}
-        if name == "whisper_tiny_encoder":
+        if name.endswith("_encoder"):
             return {"last_hidden_state": net(**inputs).last_hidden_state}
         if name == "whisper_tiny_decoder":
             heard = transformers.modeling_outputs.BaseModelOutput(inputs["encoder_hidden_states"])
@@ -93,7 +97,8 @@ def main():
     hone, names = sys.argv[1], sys.argv[2:]
     file = pathlib.Path(__file__).with_name("transformers_facts.json")
     known = json.loads(file.read_text()) if file.exists() else {}
-    for name in names or ["bert_base", "minilm", "gpt2", "qwen2_0_5b", "whisper_tiny_encoder", "whisper_tiny_decoder"]:
+    for name in names or ["bert_base", "minilm", "gpt2", "qwen2_0_5b", "whisper_tiny_encoder", "whisper_tiny_decoder",
+                          "whisper_base_encoder", "whisper_small_encoder"]:
         known[name] = facts(hone, name)
         print(name, known[name]["parameters"], known[name]["elements"], flush=True)
     file.write_text(json.dumps(known, indent=1) + "\n")
