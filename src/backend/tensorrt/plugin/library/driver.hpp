@@ -14,17 +14,18 @@
 namespace hone::backend::tensorrt {
 
 // The header renames functions to their newest versions, which the names of members and of symbols follow.
-#define HONE_DRIVER_FUNCTIONS(F)                                                                       \
-  F(cuInit)                                                                                            \
-  F(cuDriverGetVersion)                                                                                \
-  F(cuDeviceGet)                                                                                       \
-  F(cuDeviceGetCount) F(cuDeviceGetName) F(cuDeviceGetAttribute) F(cuDeviceGetPCIBusId)                \
-      F(cuDevicePrimaryCtxRetain) F(cuCtxSetCurrent) F(cuGetErrorString) F(cuMemGetInfo) F(cuMemAlloc) \
-          F(cuMemFree) F(cuMemAllocHost) F(cuMemFreeHost) F(cuMemcpyHtoDAsync) F(cuMemcpyDtoHAsync)    \
-              F(cuMemsetD8Async) F(cuStreamCreate) F(cuStreamDestroy) F(cuStreamSynchronize)           \
-                  F(cuStreamBeginCapture) F(cuStreamEndCapture) F(cuGraphInstantiateWithFlags)         \
-                      F(cuGraphLaunch) F(cuGraphDestroy) F(cuGraphExecDestroy) F(cuEventCreate)        \
-                          F(cuEventDestroy) F(cuEventRecordWithFlags) F(cuEventSynchronize)
+// clang-format takes the entries for a chain of calls and moves them at every run.
+// clang-format off
+#define HONE_DRIVER_FUNCTIONS(F) \
+  F(cuInit) F(cuDriverGetVersion) F(cuDeviceGet) F(cuDeviceGetCount) F(cuDeviceGetName) \
+  F(cuDeviceGetAttribute) F(cuDeviceGetPCIBusId) F(cuDevicePrimaryCtxRetain) F(cuCtxSetCurrent) \
+  F(cuGetErrorString) F(cuMemGetInfo) F(cuMemAlloc) F(cuMemFree) F(cuMemAllocHost) \
+  F(cuMemFreeHost) F(cuMemcpyHtoDAsync) F(cuMemcpyDtoHAsync) F(cuMemsetD8Async) \
+  F(cuStreamCreate) F(cuStreamDestroy) F(cuStreamSynchronize) F(cuStreamBeginCapture) \
+  F(cuStreamEndCapture) F(cuGraphInstantiateWithFlags) F(cuGraphLaunch) F(cuGraphDestroy) \
+  F(cuGraphExecDestroy) F(cuEventCreate) F(cuEventDestroy) F(cuEventRecordWithFlags) \
+  F(cuEventSynchronize)
+// clang-format on
 
 struct Driver {
 #define HONE_MEMBER(name) decltype(&::name) name = nullptr;
