@@ -1,8 +1,10 @@
 // TensorRT's text: names with anything in them, and every way a line can be wrong.
 #include "quantize/tensorrt_cache.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/file.hpp"
 #include "hone/error.hpp"
@@ -12,8 +14,13 @@ namespace {
 
 using testing::HasSubstr;
 
+/// Of this process alone: the tests of this file run at the same time.
+std::filesystem::path path_of(const std::string& name) {
+  return std::filesystem::path(testing::TempDir()) / fmt::format("{}-{}", ::getpid(), name);
+}
+
 std::filesystem::path file_of(const std::string& text) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "trt.cache";
+  const auto file = path_of("trt.cache");
   base::write_file_atomic(file, text);
   return file;
 }
@@ -44,7 +51,7 @@ TEST(TensorrtCache, ReadsWhatTensorrtWrites) {
 }
 
 TEST(TensorrtCache, WritesWhatItReads) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "written.cache";
+  const auto file = path_of("written.cache");
   write_tensorrt_cache(file, {tensorrt_header(8601, false), {{"x: y", 1.0f}, {"z", 0.5f}}});
   EXPECT_EQ(base::read_file(file), "TRT-8601-EntropyCalibration2\nx: y: 3f800000\nz: 3f000000\n");
   EXPECT_EQ(read_tensorrt_cache(file).scales[0].first, "x: y");
