@@ -16,8 +16,10 @@ import numpy as np
 import torch
 import torchvision
 
-import own_networks
 from backend_names import backends
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/peers/torch_compile"))
+import own_networks  # noqa: E402
 
 ARCHITECTURES = ["resnet18", "resnet34", "resnet50", "resnet101", "mobilenet_v2", "alexnet", "vgg16",
                  "squeezenet1_1", "densenet121", "efficientnet_b0", "efficientnet_v2_s", "mobilenet_v3_large",

@@ -26,6 +26,8 @@ class Up(nn.Module):
 
 
 class UNet(nn.Module):
+    """64, 128 and 256 channels, two 3 x 3 convolutions with GroupNorm(8) and SiLU a level."""
+
     CHANNELS = [64, 128, 256]
 
     def __init__(self):
@@ -46,6 +48,8 @@ class UNet(nn.Module):
 
 
 class BiLstm(nn.Module):
+    """80 features, two bidirectional layers of 256 units, a linear layer to 40."""
+
     def __init__(self):
         super().__init__()
         self.lstm = nn.LSTM(80, 256, 2, batch_first=True, bidirectional=True)
