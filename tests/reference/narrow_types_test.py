@@ -55,13 +55,13 @@ def packed(values, bits):
 
 def run(program, nodes, inputs, initializers, opset=25):
     """The output y of a model; the sentence of a refusal."""
-    described = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(a.dtype) if
-                                               hasattr(helper, "np_dtype_to_tensor_dtype") else TensorProto.FLOAT,
-                                               a.shape) for name, a in inputs.items()]
+    types = {"float32": TensorProto.FLOAT, "int64": TensorProto.INT64}
+    described = [helper.make_tensor_value_info(name, types[a.dtype.name], a.shape) for name, a in inputs.items()]
     y = onnx.ValueInfoProto()
     y.name = "y"
     graph = helper.make_graph(nodes, "g", described, [y], initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset),
+                                                    helper.make_opsetid("com.microsoft", 1)])
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "m.onnx").write_bytes(model.SerializeToString())
@@ -99,6 +99,20 @@ def floats_of_8_bits(program):
         shape = numpy_helper.from_array(np.array([-1, 1], np.int64), "shape")
         got = run(program, nodes, {"x": x}, [scalar("s", 0.5), zero, shape])
         check(name, got, (rounded(x / np.float32(0.5), table) * 0.5).astype(np.float32).reshape(-1, 1))
+        # Without saturation nothing beyond the range is left of a number: infinity where there is one.
+        sharp = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"], saturate=0),
+                 helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+                 helper.make_node("IsNaN", ["d"], ["n"]), helper.make_node("IsInf", ["d"], ["i"]),
+                 helper.make_node("Where", ["n", "hundred", "zero"], ["a"]),
+                 helper.make_node("Where", ["i", "thousand", "a"], ["b"]), helper.make_node("Or", ["n", "i"], ["o"]),
+                 helper.make_node("Where", ["o", "b", "d"], ["y"])]
+        past = table[-1] + (table[-1] - table[-2])
+        x = np.array([table[-1], -table[-1], past, -past, 1e30, -np.inf, 0, 1], np.float32)
+        got = run(program, sharp, {"x": x}, [scalar("s", 1), tensor("z", number, [], [0]), scalar("hundred", 1e5),
+                                             scalar("thousand", 1e6), scalar("zero", 0)])
+        gone = 1e6 if name == "e5m2" else 1e5
+        check(f"{name} without saturation", got,
+              np.array([table[-1], -table[-1], gone, gone, gone, gone, 0, 1], np.float32))
         # A scale a channel, of constants.
         codes = np.arange(2 * len(table)).astype(np.uint8)
         codes[len(table):] = np.arange(len(table)) + (1 << (exponent + mantissa))
@@ -129,6 +143,11 @@ def blocks_of_4_bits(program):
     got = run(program, node, {"x": zeros},
               [tensor("w", number, [8, 4], packed(codes, 4)), tensor("s", E8M0, [2, 4], exponents.reshape(-1))])
     check("float4", got, (numbers * 2.0 ** (exponents.repeat(4, 0) - 127.0)).astype(np.float32))
+    # The last block is cut short.
+    node[0] = helper.make_node("DequantizeLinear", ["w", "s"], ["d"], axis=-2, block_size=5, output_dtype=1)
+    got = run(program, node, {"x": zeros},
+              [tensor("w", number, [8, 4], packed(codes, 4)), tensor("s", E8M0, [2, 4], exponents.reshape(-1))])
+    check("ragged float4", got, (numbers * 2.0 ** (exponents.repeat(5, 0)[:8] - 127.0)).astype(np.float32))
 
 
 def integers(program):
