@@ -169,6 +169,27 @@ def integers(program):
         check(f"constants of {bits} bits", got, (numbers * 0.5).astype(np.float32))
 
 
+def tables_in_blocks(program):
+    """GatherBlockQuantized of integers that have an element each, where the standard type says so."""
+    ids = np.array([[3, 0], [2, 2]], np.int64)
+    for data_type, low in ((UINT4, 0), (INT4, -8)):
+        numbers, zeros = RANDOM.integers(low, low + 16, size=(6, 12)), RANDOM.integers(low, low + 16, size=(6, 3))
+        scales = RANDOM.uniform(0.3, 0.6, size=(6, 3)).astype(np.float32)
+        for has_zeros in (True, False):
+            wide = (numbers - (zeros.repeat(5, 1)[:, :12] if has_zeros else 0)) * scales.repeat(5, 1)[:, :12]
+            for gathered in (0, 1):
+                across = (lambda a: a) if gathered == 0 else np.transpose
+                parts = {"w": across(numbers), "z": across(zeros)}
+                small = [tensor(name, data_type, part.shape, packed(part, 4)) for name, part in parts.items()]
+                node = helper.make_node("GatherBlockQuantized", ["w", "i", "s"] + ["z"] * has_zeros, ["y"],
+                                        domain="com.microsoft", gather_axis=gathered, quantize_axis=1 - gathered,
+                                        block_size=5)
+                got = run(program, [node], {"i": ids},
+                          [small[0], numpy_helper.from_array(np.ascontiguousarray(across(scales)), "s")]
+                          + small[1:] * has_zeros, opset=21)
+                check(f"table of {data_type}", got, np.take(across(wide), ids, gathered).astype(np.float32), 1e-6)
+
+
 def refusals(program):
     x = {"x": np.zeros(3, np.float32)}
     weights = tensor("w", 17, [3], [0, 0, 0])
@@ -187,9 +208,9 @@ def refusals(program):
 
 def main():
     program = sys.argv[1]
-    for family in (floats_of_8_bits, blocks_of_4_bits, integers, refusals):
+    for family in (floats_of_8_bits, blocks_of_4_bits, integers, tables_in_blocks, refusals):
         family(program)
-    print("4 passed, 0 failed")
+    print("5 passed, 0 failed")
 
 
 if __name__ == "__main__":

@@ -277,6 +277,8 @@ bool NarrowValues::convert(graph::Graph& graph, Node& node, int opset) {
   }
   if (format == nullptr) {
     refuse_floats(graph, node);
+    // Its tables of bytes hold several numbers each, those of smaller integers do not.
+    if (node.op == "GatherBlockQuantized" && read != nullptr) node.attributes.set(kOneNumberEach, int64_t{1});
     return false;
   }
   if (node.op == "Cast" && !format->is_float()) fail_bad_input("a cast to {} is not supported", format->name);
