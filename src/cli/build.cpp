@@ -41,8 +41,10 @@ void build(const Options& options) {
       description.steps.size(), engine::layout_name(engine->layout), description.weight_bytes / kMega,
       description.arena_bytes / kMega, description.naive_bytes / kMega, description.planned_bytes() / kMega,
       engine->build_seconds);
-  if (const auto note = engine->metadata.find(backend::kQuantizationNote); note != engine->metadata.end())
-    fmt::print("{}: {}\n", options.output, report::printable(note->second));
+  for (const char* key : {backend::kQuantizationNote, backend::kOwnQuantizationNote}) {
+    if (const auto note = engine->metadata.find(key); note != engine->metadata.end())
+      fmt::print("{}: {}\n", options.output, report::printable(note->second));
+  }
   for (const auto& [name, profile] : engine->shapes)
     fmt::print("{}: {}\n", options.output, report::printable(engine::input_text(name, profile)));
   if (!engine->not_timed.empty())

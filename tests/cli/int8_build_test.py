@@ -45,7 +45,8 @@ class Int8(unittest.TestCase):
 
     def test_data_make_an_engine(self):
         text = self.build("--precision", "int8", "--calibrate", DATA)
-        self.assertIn("int8 in 100.0 % of the multiply-adds, calibration: 364 samples", text)
+        self.assertRegex(text, r"int8 in 100\.0 % of the multiply-adds, calibration: 364 samples, error [\d.e-]+ % "
+                               r"against fp32 and the same top class [\d.]+ % on 32 of them")
         self.build(model=MODEL)
         plain = self.accuracy()
         for precision in ("int8", "int8+bf16", "int8+fp32"):
@@ -68,8 +69,8 @@ class Int8(unittest.TestCase):
         self.engine.unlink()
         error = self.build("--precision", "int8", "--calibrate", DATA, model="q.onnx", code=USAGE)
         self.assertIn("its own quantization", error)
-        # In floating point it runs, too.
-        self.build(model="q.onnx")
+        # In floating point it runs, too, and says that there are integers in it.
+        self.assertIn("int8 in 100.0 % of the multiply-adds, quantized by the model", self.build(model="q.onnx"))
         self.assertGreater(self.accuracy(), 0.9)
 
     def test_wrong_requests_write_nothing(self):

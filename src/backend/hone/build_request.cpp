@@ -11,6 +11,7 @@
 #include "engine/search/timing_cache.hpp"
 #include "engine/source_model.hpp"
 #include "import/typical_sizes.hpp"
+#include "quantize/float_graph.hpp"
 #include "system/cpu.hpp"
 
 namespace hone::backend {
@@ -166,6 +167,8 @@ ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const
     model = std::move(quantized.model);
     build.int8 = std::move(quantized.source);
     if (!request.bind.empty()) build.int8->floats = nullptr;  // its caches are not fixed
+  } else if (!quantize::quantized_part(*model.graph).empty()) {
+    build.int8 = Int8Source{kQuantizedByModel, nullptr, false};
   }
   build.graph = model.graph;
   build.options.model = model.name;
@@ -194,6 +197,12 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
   if (!build.int8) return engine;
   const Int8Shares shares = int8_shares(engine, build.device, *build.graph);
   const Int8Source& source = *build.int8;
+  // Integers that nobody asked for are no precision of the engine; its rows say that they are there.
+  if (!source.is_asked_for) {
+    if (shares.executed > 0)
+      engine->metadata[kOwnQuantizationNote] = int8_note(shares, source.origin, build.device.name());
+    return engine;
+  }
   engine->metadata[kQuantizationNote] = int8_note(shares, source.origin, build.device.name());
   if (!may_be_slower(build)) return engine;
   auto floats = build_of(*source.floats, build);

@@ -270,8 +270,10 @@ class HoneExecutable final : public Executable {
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes;
     if (!note_.empty()) notes.push_back(note_);
-    const auto quantization = engine_->metadata.find(kQuantizationNote);
-    if (quantization != engine_->metadata.end()) notes.push_back(quantization->second);
+    for (const char* key : {kQuantizationNote, kOwnQuantizationNote}) {
+      const auto quantization = engine_->metadata.find(key);
+      if (quantization != engine_->metadata.end()) notes.push_back(quantization->second);
+    }
     for (const engine::NumericPolicy& policy : engine_->policies) {
       for (std::string& note : device_.notes(policy)) notes.push_back(std::move(note));
       const int64_t saturated = engine::count_saturated_constants(*engine_->graph, policy.storage);

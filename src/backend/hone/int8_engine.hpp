@@ -15,6 +15,8 @@ struct Int8Source {
   std::string origin;
   /// The model in floating point; null where there is none.
   std::shared_ptr<const graph::Graph> floats;
+  /// False for Q/DQ of a model that is built in floating point.
+  bool is_asked_for = true;
 };
 
 /// Of the operations of all convolutions and matrix products, at the tuned shapes.

@@ -95,15 +95,19 @@ quantize::QuantizeOptions options_for(const engine::Device& device, int threads,
   options.threads = threads;
   options.progress = progress;
   options.stop = &system::interruption();
-  options.judge.samples = 0;
   return options;
 }
 
-/// Where ranges came from, for people.
-std::string origin_text(const Int8Request& request, const quantize::Calibration& calibration) {
+/// Where ranges came from, and what they cost on real data, for people.
+std::string origin_text(const Int8Request& request, const quantize::Calibration& calibration,
+                        const std::optional<quantize::Accuracy>& accuracy) {
   if (!request.cache.empty()) return request.cache.string();
   if (request.data.sources.empty()) return "generated";
-  return fmt::format("{} samples", calibration.samples);
+  std::string text = fmt::format("{} samples", calibration.samples);
+  if (!accuracy) return text;
+  text += fmt::format(", error {:.3g} % against fp32", 100 * accuracy->relative_error);
+  if (accuracy->top1) text += fmt::format(" and the same top class {:.1f} %", 100 * *accuracy->top1);
+  return text + fmt::format(" on {} of them", accuracy->samples);
 }
 
 }  // namespace
@@ -117,7 +121,7 @@ Int8Model with_int8(const importer::Model& model, const Int8Request& request, co
   if (const std::string node = quantize::quantized_part(*model.graph); !node.empty()) {
     if (given)
       fail_usage("the model has its own quantization ({}), which calibration would not change", node);
-    return {model, {"quantized by the model", nullptr}};
+    return {model, {kQuantizedByModel, nullptr}};
   }
   if (!given && !request.generated) {
     fail_usage(
@@ -134,6 +138,7 @@ Int8Model with_int8(const importer::Model& model, const Int8Request& request, co
     data.given = generated_samples(subject.graph, shapes);
     options.calibrator = quantize::Calibrator::kMinmax;
     options.equalize = false;
+    options.judge.samples = 0;
   }
   quantize::CachedCalibration cached;
   if (request.cache.empty()) {
@@ -147,7 +152,8 @@ Int8Model with_int8(const importer::Model& model, const Int8Request& request, co
   importer::Model quantized = model;
   quantized.graph = std::make_shared<const graph::Graph>(std::move(result.graph));
   return {std::move(quantized),
-          {fmt::format("calibration: {}", origin_text(request, cached.calibration)), model.graph}};
+          {fmt::format("calibration: {}", origin_text(request, cached.calibration, result.accuracy)),
+           model.graph}};
 }
 
 }  // namespace hone::backend

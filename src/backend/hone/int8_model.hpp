@@ -28,6 +28,10 @@ struct Int8Request {
 
 /// The key under which an engine's metadata say what of it is in int8, and where the ranges come from.
 inline constexpr const char* kQuantizationNote = "quantization";
+/// The same of an engine in floating point of a model that has Q/DQ of its own.
+inline constexpr const char* kOwnQuantizationNote = "own_quantization";
+/// Where the ranges of a model with Q/DQ come from.
+inline constexpr const char* kQuantizedByModel = "quantized by the model";
 
 /// A model with Q/DQ.
 struct Int8Model {
