@@ -243,7 +243,8 @@ class CudaDevice final : public engine::Device {
 
   std::shared_ptr<const engine::Kernel> make_strided_copy(DType dtype, const engine::Shape& shape,
                                                           const engine::Shape& strides) const override {
-    return make_strided_copy_kernel(dtype, shape, strides);
+    auto kernel = make_strided_copy_kernel(dtype, shape, strides);
+    return kernel == nullptr ? nullptr : guarded(std::move(kernel), gpu_.context());
   }
 
   std::unique_ptr<engine::Executor> make_executor(const engine::Program& program) const override {
