@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking,
   /// Those that read the same tiles.
   constexpr int kTileThreads = kRowGroups * kGroupThreads;
   const AttentionSize& size = params.size;
-  const Head head(size, blockIdx.x / params.row_tiles);
+  const Head head(params, blockIdx.x / params.row_tiles);
   const int64_t first_row = static_cast<int64_t>(blockIdx.x % params.row_tiles) * (kRowGroups * kTileKeys);
   const int group = ptx::warpgroup();
   const int key_group = kShareKeys ? 0 : group;
@@ -252,7 +252,7 @@ cudaError_t warpgroup_attention(const AttentionArgs& args, FloatType type, const
   const int key_groups = way == WarpgroupShares::kRows ? 2 : 1;
   const int64_t block_rows = int64_t{row_groups} * kTileKeys;
   const int row_tiles = static_cast<int>((size.rows + block_rows - 1) / block_rows);
-  const Params params{args, size, row_tiles, true, options.next_waits};
+  const Params params = make_params(args, size, row_tiles, true, options.next_waits);
   const Masking masking = masking_of(size);
   const int64_t tiles_of_keys = (size.keys + kTileKeys - 1) / kTileKeys;
   GemmLaunch launch;
