@@ -112,7 +112,8 @@ class BenchCommand(unittest.TestCase):
     def test_a_failed_backend_is_one_failed_row(self):
         modes = ["crash", "exit", "garbage", "timeless"]
         done = self.bench("--backends", "reference,gone," + ",".join(modes), "--peer=gone=/no/such/program",
-                          *map(fake, modes))
+                          *map(fake, modes), code=4)
+        self.assertEqual(done.stderr.splitlines()[-1], "hone: 5 of 6 configurations could not be measured")
         runs = {run["backend"]: run for run in self.result()["runs"]}
         self.assertIsNone(runs["reference"]["failure"])
         self.assertIn("signal 11", runs["crash"]["failure"])
@@ -123,8 +124,33 @@ class BenchCommand(unittest.TestCase):
         self.assertEqual(done.stdout.count("FAILED"), 5)
 
     def test_a_precision_that_a_backend_lacks_is_a_failed_row(self):
-        self.bench("--backends", "reference", "--precisions", "fp32,bf16")
+        done = self.bench("--backends", "reference", "--precisions", "fp32,bf16", code=4)
+        self.assertIn("1 of 2 configurations could not be measured: ", done.stderr)
         self.assertIn("fp32 only", self.result()["runs"][1]["failure"])
+
+    def test_a_named_peer_is_measured_beside_the_backends(self):
+        self.bench("--backends", "reference", fake("good"))
+        self.assertEqual([run["backend"] for run in self.result()["runs"]], ["reference", "good"])
+        self.bench("--backends", "good,reference", fake("good"))
+        self.assertEqual([run["backend"] for run in self.result()["runs"]], ["good", "reference"])
+
+    def test_the_default_sweep_is_short_and_says_so(self):
+        arguments = [HONE, "bench", self.model, "--backends", "reference", "--precisions", "fp32", "--rounds", "2", "--warmup", "1",
+                     "--iterations", "4", "--exact"]
+        for more, batches in ([], [1, 8]), (["--full"], [1, 8, 16, 32]):
+            done = subprocess.run([*arguments, *more], env=self.environment, cwd=self.folder, capture_output=True, text=True,
+                                  timeout=200, check=True)
+            self.assertEqual([run["batch"] for run in self.result()["runs"]], batches)
+            self.assertRegex(done.stderr, f"^measuring {len(batches)} configurations at batch {', '.join(map(str, batches))}: about ")
+        self.bench("--full", code=2)
+
+    def test_csv_is_alone_on_standard_output_and_keeps_the_gate(self):
+        self.bench("--backends", "steady", fake("steady 5"))
+        before = self.result_files()[-1]
+        done = self.bench("--backends", "steady", fake("steady 50"), "--csv", "--baseline", before, code=5)
+        self.assertEqual(len(done.stdout.splitlines()), 2, done.stdout)
+        self.assertIn("REGRESSED", done.stderr)
+        self.assertIn("written: runs/", done.stderr)
 
     def test_nothing_measured_is_exit_4(self):
         done = self.bench("--backends", "crash", fake("crash"), code=4)
@@ -148,7 +174,7 @@ class BenchCommand(unittest.TestCase):
 
     def test_bugs_of_others_are_exit_4(self):
         done = self.bench("--backends", "crash,bug", fake("crash"), fake("bug"), code=4)
-        self.assertEqual(done.stderr, "hone: no configuration could be measured\n")
+        self.assertEqual(done.stderr.splitlines()[-1], "hone: no configuration could be measured")
 
     def workers_of(self, process):
         """Those of built-in backends, once one of them measures."""

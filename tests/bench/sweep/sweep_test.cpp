@@ -133,8 +133,13 @@ TEST(Sweep, RunsAModelOfFixedBatchAtItsBatchAlone) {
   EXPECT_TRUE(sweep.runs[0].measured());
   EXPECT_EQ(*sweep.runs[0].accuracy.relative_l2, 0);
   options.batches = {8};
-  sweep = sweep_of(options, {"good"});
-  EXPECT_THAT(*sweep.runs[0].failure, HasSubstr("batch is fixed at 4"));
+  try {
+    sweep_of(options, {"good"});
+    FAIL() << "a batch that the model has not was measured";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr("is fixed at 4: give --batch 4; hone export"));
+  }
 }
 
 TEST(Sweep, KeepsWhatWasMeasuredWhenInterrupted) {
