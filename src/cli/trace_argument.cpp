@@ -51,18 +51,18 @@ trace::Trace open_given_trace(const std::string& path) {
   switch (kind_of(path)) {
     case Kind::kTrace: break;
     case Kind::kEngine:
-      fail_usage(
+      fail_bad_input(
           "{0} is an engine, not a trace: hone profile {0} records one, hone inspect {0} lists its steps",
           path);
-    case Kind::kModel:
+    case Kind::kModel: fail_bad_input("{0} is a model, not a trace: hone profile {0} records one", path);
     case Kind::kBuiltIn: fail_usage("{0} is a model, not a trace: hone profile {0} records one", path);
     case Kind::kResult:
-      fail_usage(
+      fail_bad_input(
           "{0} is a result of hone bench, not a trace: hone report {0} shows it, and hone profile MODEL "
           "records a trace",
           path);
     case Kind::kPartition:
-      fail_usage("{0} is a partition, not a trace: hone bench MODEL --partition {0} measures it", path);
+      fail_bad_input("{0} is a partition, not a trace: hone bench MODEL --partition {0} measures it", path);
   }
   return trace::open_trace(path);
 }

@@ -495,7 +495,7 @@ class BenchCommand(unittest.TestCase):
     def test_the_onnxruntime_peer_runs_or_says_how_to_get_it(self):
         without = os.path.join(self.folder, "onnxruntime")
         shutil.copytree(os.path.join(PEERS, "onnxruntime"), without, ignore=shutil.ignore_patterns("node_modules"))
-        self.bench("--backends", "reference,ort", f"--peer=ort={without}/worker")
+        self.bench("--backends", "reference,ort", f"--peer=ort={without}/worker", code=4)
         self.assertIn("npm ci", self.result()["runs"][1]["failure"])
         if os.path.isdir(os.path.join(PEERS, "onnxruntime", "node_modules", "onnxruntime-node")):
             self.bench("--backends", "reference,onnxruntime")

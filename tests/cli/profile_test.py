@@ -153,7 +153,7 @@ class Profile(unittest.TestCase):
 
     def test_threads_of_steps(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = profile(MODEL, "--counters", "-o", folder)
+            done = profile(MODEL, "--counters", "--active", "3", "-o", folder)
             self.assertEqual(done.returncode, 0, done.stderr)
             trace = f"{folder}/digits-hone-fp32-b1.trace.sqlite"
             done = subprocess.run([HONE, "analyze", trace, "--only", "layers", "--json"], capture_output=True, text=True,

@@ -67,9 +67,11 @@ Sheet waterfall_sheet(const analysis::TraceDiff& diff) {
   const double change = diff.iteration_b.mean - diff.iteration_a.mean;
   sheet.rows.push_back(
       {text_cell("A"), mean_cell(diff.iteration_a), noise_cell(diff.iteration_a), no_cell()});
-  for (const analysis::WaterfallBar& bar : diff.waterfall)
+  for (const analysis::WaterfallBar& bar : diff.waterfall) {
+    if (bar.change == 0) continue;
     sheet.rows.push_back({text_cell(bar.name), change_cell(bar.change), no_cell(),
                           change != 0 ? share_cell(bar.change / change) : no_cell()});
+  }
   sheet.rows.push_back(
       {text_cell("B"), mean_cell(diff.iteration_b), noise_cell(diff.iteration_b), no_cell()});
   sheet.whole = true;

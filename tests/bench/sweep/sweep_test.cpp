@@ -199,7 +199,7 @@ TEST(Sweep, TellsItsPlanBeforeItMeasures) {
   std::vector<std::string> planned;
   bool changed = false;
   events.on_change = [&](const Sweep&) { changed = true; };
-  events.on_plan = [&](const Sweep& plan) {
+  events.on_plan = [&](const Sweep& plan, double) {
     EXPECT_TRUE(plan.context.contains("cpu"));
     for (const bench::Run& run : plan.runs) {
       planned.push_back(run.setup.text());

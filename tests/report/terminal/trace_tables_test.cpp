@@ -96,8 +96,9 @@ TEST(TraceTables, ProgramsWithoutAGpuHaveNoRowsOfOne) {
   steps.steps = {cost};
   steps.announced = true;
   const auto names = [&] {
+    const std::vector<Sheet> sheets = step_sheets(steps);
     std::vector<std::string> result;
-    for (const auto& row : step_sheets(steps).at(0).rows) result.push_back(row.at(0).text);
+    for (const auto& row : sheets.at(0).rows) result.push_back(row.at(0).text);
     return result;
   };
   EXPECT_THAT(names(), ElementsAre("step", "cpu", "other"));
