@@ -10,10 +10,10 @@
 #include "cli/diff_accuracy.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/terminal.hpp"
+#include "cli/trace_argument.hpp"
 #include "report/terminal/diff_tables.hpp"
 #include "report/terminal/trace_tables.hpp"
 #include "system/cpu.hpp"
-#include "trace/open.hpp"
 
 namespace hone::cli {
 namespace {
@@ -32,8 +32,9 @@ void run(const Options& all) {
   const AccuracyDiffOptions& options = all.both;
   if (all.accuracy) return diff_accuracy(options);
   refuse_given(all.for_accuracy, "is for --accuracy");
-  const trace::Trace a = trace::open_trace(options.a);
-  const trace::Trace b = trace::open_trace(options.b);
+  refuse_other_comparisons(options.a, options.b);
+  const trace::Trace a = open_given_trace(options.a);
+  const trace::Trace b = open_given_trace(options.b);
   const std::string model_a = analysis::Recorded::of(a).model;
   const std::string model_b = analysis::Recorded::of(b).model;
   if (!model_a.empty() && !model_b.empty() && !bench::same_model(model_a, model_b))

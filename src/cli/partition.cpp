@@ -44,9 +44,7 @@ struct Options {
 
 /// The shapes of one run at this batch.
 std::map<std::string, tensor::Shape> shapes_of(const bench::ModelInfo& info, int64_t batch) {
-  if (!info.runs_at(batch)) {
-    fail_bad_input("the model's batch is fixed at {}: give --batch {}", info.fixed_batch, info.fixed_batch);
-  }
+  bench::require_runs_at(info, batch);
   std::map<std::string, tensor::Shape> shapes;
   for (const bench::InputInfo& input : info.inputs) {
     tensor::Shape& shape = shapes[input.name] = input.shape;

@@ -164,10 +164,10 @@ void add_differences(const Recorded& a, const Recorded& b, std::vector<std::stri
   if (!a.cost || !b.cost) return;
   constexpr double kNanoseconds = 1e6;
   notes.push_back(fmt::format(
-      "These are times while recording. What that cost: A {}, B {}. Without it they took {} and {}: {:.3g} "
-      "times as fast.",
+      "The parts are times while recording, which cost: A {}, B {}. The speedup is of runs that were not "
+      "recorded: {} and {}.",
       a.cost->text, b.cost->text, base::time_text(kNanoseconds * a.cost->plain_ms),
-      base::time_text(kNanoseconds * b.cost->plain_ms), a.cost->plain_ms / b.cost->plain_ms));
+      base::time_text(kNanoseconds * b.cost->plain_ms)));
 }
 
 }  // namespace
@@ -204,7 +204,11 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
   diff.iteration_b = estimate(b.iteration);
   diff.trend_a = a.trend;
   diff.trend_b = b.trend;
-  if (diff.speedup()) diff.waterfall = waterfall(side_a, side_b, !diff.layers.empty());
+  if (side_a.recorded.cost && side_b.recorded.cost) {
+    diff.plain_a = side_a.recorded.cost;
+    diff.plain_b = side_b.recorded.cost;
+  }
+  if (diff.timed()) diff.waterfall = waterfall(side_a, side_b, !diff.layers.empty());
   for (const auto& [name, side] : {std::pair("A", &side_a), std::pair("B", &side_b)}) {
     for (const std::string& note : side->notes) diff.notes.push_back(fmt::format("{}: {}", name, note));
   }
@@ -213,6 +217,40 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
     diff.notes.push_back(std::string(a.layers.empty() ? "A" : "B") +
                          " has no layers, so what changed cannot be told apart by layer");
   return diff;
+}
+
+std::optional<DiffSpeedup> TraceDiff::speedup() const {
+  if (plain_a && plain_b) {
+    DiffSpeedup speedup{plain_a->plain_ms / plain_b->plain_ms, std::nullopt, true};
+    // Quotients of the ends: it holds the quotient of the medians where both intervals hold theirs.
+    if (plain_a->plain_interval && plain_b->plain_interval)
+      speedup.interval = {plain_a->plain_interval->low / plain_b->plain_interval->high,
+                          plain_a->plain_interval->high / plain_b->plain_interval->low};
+    return speedup;
+  }
+  if (!timed()) return std::nullopt;
+  DiffSpeedup speedup{iteration_a.mean / iteration_b.mean, std::nullopt, false};
+  const double half_a = iteration_a.half_width.value_or(iteration_a.mean);
+  const double half_b = iteration_b.half_width.value_or(iteration_b.mean);
+  if (half_a < iteration_a.mean && half_b < iteration_b.mean)
+    speedup.interval = {(iteration_a.mean - half_a) / (iteration_b.mean + half_b),
+                        (iteration_a.mean + half_a) / (iteration_b.mean - half_b)};
+  return speedup;
+}
+
+std::optional<double> TraceDiff::speedup_ratio() const {
+  const std::optional<DiffSpeedup> known = speedup();
+  return known ? std::optional(known->ratio) : std::nullopt;
+}
+
+std::optional<std::array<double, 2>> TraceDiff::speedup_interval() const {
+  const std::optional<DiffSpeedup> known = speedup();
+  return known ? known->interval : std::nullopt;
+}
+
+bool TraceDiff::speedup_undisturbed() const {
+  const std::optional<DiffSpeedup> known = speedup();
+  return known && known->undisturbed;
 }
 
 bool is_first(const DiffSide& side, const DiffSide& other) {

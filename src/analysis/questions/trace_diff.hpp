@@ -2,6 +2,7 @@
 // from, whatever was fused into what, and a waterfall from one iteration to the other that adds up.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,20 @@ struct WaterfallBar {
   double change = 0;  ///< ns
 };
 
+/// How fast B is beside A.
+struct DiffSpeedup {
+  double ratio = 0;                               ///< A's time by B's
+  std::optional<std::array<double, 2>> interval;  ///< 95 % at least; nothing of too few runs
+  /// Of runs that nothing recorded, whose medians both traces hold; else of the recorded iterations.
+  bool undisturbed = false;
+
+  /// Whether it is more than noise; nothing where that cannot be told.
+  std::optional<bool> differs() const {
+    if (!interval) return std::nullopt;
+    return (*interval)[0] > 1 || (*interval)[1] < 1;
+  }
+};
+
 struct TraceDiff {
   std::vector<MatchedLayers> layers;    ///< the largest change first
   std::vector<KernelExchange> kernels;  ///< what ran in place of what, the largest change first
@@ -56,11 +71,19 @@ struct TraceDiff {
   std::vector<WaterfallBar> waterfall;
   std::vector<std::string> notes;
 
+  /// Of runs that nothing recorded, in milliseconds; nothing where one of the two does not tell.
+  std::optional<trace::RecordingCost> plain_a;
+  std::optional<trace::RecordingCost> plain_b;
+
+  /// Whether both iterations have a time, so that they can be compared.
+  bool timed() const { return iteration_a.mean > 0 && iteration_b.mean > 0; }
   /// Nothing where one of the two has no time.
-  std::optional<double> speedup() const {
-    if (iteration_a.mean <= 0 || iteration_b.mean <= 0) return std::nullopt;
-    return iteration_a.mean / iteration_b.mean;
-  }
+  std::optional<DiffSpeedup> speedup() const;
+
+  /// For the schema.
+  std::optional<double> speedup_ratio() const;
+  std::optional<std::array<double, 2>> speedup_interval() const;
+  bool speedup_undisturbed() const;
 };
 
 /// What a recording says of itself; empty and nothing where it does not.

@@ -52,12 +52,30 @@ TEST(DiffTables, NoKernelsAreShownWhereTheyAreTheSame) {
 
 TEST(DiffTables, SaysWhichSideHasNoTime) {
   analysis::TraceDiff diff;
-  const auto last_note = [&diff] { return diff_sheets(diff).front().notes.back(); };
-  EXPECT_EQ(last_note(), "Neither A nor B has a time that could be compared.");
+  const auto first_note = [&diff] { return diff_sheets(diff).front().notes.front(); };
+  EXPECT_EQ(first_note(), "Neither A nor B has a time that could be compared.");
   diff.iteration_b.mean = 1000;
-  EXPECT_EQ(last_note(), "A has no time that could be compared.");
+  EXPECT_EQ(first_note(), "A has no time that could be compared.");
   std::swap(diff.iteration_a, diff.iteration_b);
-  EXPECT_EQ(last_note(), "B has no time that could be compared.");
+  EXPECT_EQ(first_note(), "B has no time that could be compared.");
+}
+
+TEST(DiffTables, SaysTheSpeedupFirstAndWithItsInterval) {
+  analysis::TraceDiff diff;
+  const auto first_note = [&diff] { return diff_sheets(diff).front().notes.front(); };
+  diff.iteration_a = {4000, 100};
+  diff.iteration_b = {1000, 50};
+  EXPECT_EQ(first_note(), "B is 4x as fast as A [3.71 4.32], while recorded.");
+  diff.plain_a = trace::RecordingCost{1.0, 4.0, base::Interval{0.9, 1.1}, ""};
+  diff.plain_b = trace::RecordingCost{2.0, 4.0, base::Interval{1.9, 2.2}, ""};
+  EXPECT_EQ(first_note(), "B is 2x as slow as A [1.73 2.44], not recorded.");
+  diff.plain_b = trace::RecordingCost{1.0, 4.0, base::Interval{0.9, 1.2}, ""};
+  EXPECT_EQ(first_note(),
+            "B is 1x as fast as A [0.75 1.22], not recorded: the change is not more than noise.");
+  diff.plain_b->plain_interval.reset();
+  EXPECT_EQ(
+      first_note(),
+      "B is 1x as fast as A, not recorded; there are too few runs for an interval, so this may be noise.");
 }
 
 }  // namespace

@@ -68,12 +68,6 @@ export function gapOf(bars: Bar[]): number {
   return Math.abs(gap) > 1 + 1e-9 * Math.abs(b.to) ? gap : 0;
 }
 
-/// Null where an interval is missing.
-export function overlap(a: Partial<Estimate>, b: Partial<Estimate>): boolean | null {
-  const [at, bt, aw, bw] = [finite(a.mean_ns), finite(b.mean_ns), finite(a.half_width_ns), finite(b.half_width_ns)];
-  return at === null || bt === null || aw === null || bw === null ? null : Math.abs(at - bt) <= aw + bw;
-}
-
 const layersOf = (profile: Profile | null): string[] =>
   dicts<Layer>(dict<LayerAnalysis>(dict<NonNullable<Profile['analysis']>>(profile?.analysis).layers).layers).map(({ name }) => text(name));
 
