@@ -104,8 +104,8 @@ class CpuDevice final : public engine::Device {
   }
 
   std::vector<std::string> passes(Precision, int64_t) const override {
-    std::vector<std::string> passes = {"mean_of_squares", "projection_packing", "attention_fusion",
-                                       "normalization_fusion"};
+    std::vector<std::string> passes = {"row_lifting", "mean_of_squares", "projection_packing",
+                                       "attention_fusion", "normalization_fusion"};
     if (multiplies_bytes()) {
       for (const char* name :
            {"quantized_lowering", "quantized_movement", "quantized_weights", "quantized_fusion"})
