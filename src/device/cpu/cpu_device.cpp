@@ -11,6 +11,7 @@
 #include "device/cpu/roi_align.hpp"
 #include "device/cpu/row_pooling.hpp"
 #include "device/cpu/tactics.hpp"
+#include "device/cpu/tiled_attention.hpp"
 #include "device/cpu/vector_normalization.hpp"
 #include "system/cpu.hpp"
 #include "system/monitor.hpp"
@@ -27,6 +28,7 @@ TacticList make_tactics() {
   add_matrix_tactics(list);
   add_tiled_matrix_tactics(list);
   add_attention_tactics(list);
+  add_tiled_attention_tactics(list);
   add_pooling_tactics(list);
   add_row_pooling_tactics(list);
   add_elementwise_tactics(list);
