@@ -2,6 +2,7 @@
 #include "device/cpu/cpu_device.hpp"
 
 #include <omp.h>
+#include <zlib.h>
 
 #include "device/cpu/generation.hpp"
 #include "device/cpu/onednn.hpp"
@@ -99,6 +100,14 @@ class CpuDevice final : public engine::Device {
 
   std::string fingerprint() const override {
     return fmt::format("cpu; {}; {}; oneDNN {}", cpu_model(), isa_text(), onednn_version());
+  }
+
+  /// What a search found among other tactics is no choice among these.
+  std::string timing_fingerprint() const override {
+    uLong names = 0;
+    for (const engine::Tactic& tactic : tactics_)
+      names = ::crc32_z(names, reinterpret_cast<const Bytef*>(tactic.name.c_str()), tactic.name.size() + 1);
+    return fmt::format("{}; tactics {:08x}", fingerprint(), names);
   }
 
   std::vector<Layout> image_layouts(Precision) const override {
