@@ -116,8 +116,8 @@ struct OneNode {
       : graph(small_graph(elements)),
         executable({.name = "one node",
                     .graph = graph,
-                    .blocks = {{backend, {0}}},
-                    .backends = subject.backends,
+                    .blocks = {{0, {0}}},
+                    .backends = {subject.backends[static_cast<size_t>(backend)]},
                     .predicted_ms = std::nullopt,
                     .predicted_shapes = {}},
                    options_of(subject, elements)) {

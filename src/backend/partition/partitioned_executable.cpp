@@ -81,10 +81,7 @@ PartitionedExecutable::PartitionedExecutable(PartitionedModel model, const LoadO
     backends_.back()->require_device(device_of(*backends_.back(), options.device));
     any_binds = any_binds || backends_.back()->binds();
   }
-  if (place.kind != tensor::PlaceKind::kCpu) {
-    if (!any_binds) backends_.front()->require_device(options.device);
-    exchange_ = std::make_unique<DeviceExchange>(place);
-  }
+  if (place.kind != tensor::PlaceKind::kCpu && any_binds) exchange_ = std::make_unique<DeviceExchange>(place);
   if (!binds_fully(*model_.graph, options.input_shapes)) return;
   std::map<std::string, tensor::Shape> shapes = options.input_shapes;
   for (const ValueId id : model_.graph->inputs) {

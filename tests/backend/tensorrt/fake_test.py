@@ -58,13 +58,13 @@ class Worker:
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
-    def load(self, model, images, precision="fp32", **more):
-        hello = self.ask("hello", protocol=1, backend="tensorrt")
+    def load(self, model, images, precision="fp32", backend="tensorrt", **more):
+        hello = self.ask("hello", protocol=1, backend=backend)
         assert hello["type"] == "hello", hello
         file = pathlib.Path(tempfile.mkstemp(suffix=".bin")[1])
         file.write_bytes(images.tobytes())
         shape = list(images.shape)
-        answer = self.ask("load", model=str(model), backend="tensorrt", precision=precision, batch=shape[0], device="cuda",
+        answer = self.ask("load", model=str(model), backend=backend, precision=precision, batch=shape[0], device="cuda",
                           threads=1, onnx=None,
                           inputs=[{"name": "input", "dtype": "float32", "shape": shape, "file": str(file), "offsets": [0]}],
                           profiles=[{"input": [batch, *shape[1:]]} for batch in (1, shape[0])], **more)

@@ -96,7 +96,8 @@ void Source::prepare_calibration(const importer::Model& model, const Settings& s
   Int8Request request;
   request.data.sources = settings.calibration_data;
   request.cache = settings.calibration_cache;
-  calibration_data_ = calibration_data(request, model.metadata, *model.graph, tuned_for(profiles_.front()));
+  calibration_data_ =
+      backend::calibration_data(request, model.metadata, *model.graph, tuned_for(profiles_.front()));
   const std::string cache = "calibration cache " + settings.calibration_cache;
   notes_.push_back(fmt::format("int8 by TensorRT's own {} calibrator, {}",
                                settings.calibrator == Calibrator::kEntropy ? "entropy" : "minmax",
