@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 /// As TensorRT 8.6 tells of a network in fp16: a convolution with its activation in one layer, a residual sum
 /// and its activation in another, pooling, and a copy to another format.
-constexpr const char *kInformation = R"({"Layers": [
+constexpr const char* kInformation = R"json({"Layers": [
   {"Name": "Reformatting CopyNode for Input Tensor 0 to conv1 + relu1", "LayerType": "Reformat",
    "Outputs": [{"Name": "t0", "Dimensions": [1, 3, 8, 8], "Format/Datatype": "Channel major FP16 format"}]},
   {"Name": "conv1 + relu1", "LayerType": "CaskConvolution", "TacticName": "sm80_xmma_fprop_f16",
@@ -27,23 +27,18 @@ constexpr const char *kInformation = R"({"Layers": [
    "Outputs": [{"Name": "t1", "Dimensions": [1, 64, 8, 8], "Format/Datatype": "Channel major FP16 format"}]},
   {"Name": "conv2", "LayerType": "CaskConvolution", "TacticName": "sm80_xmma_fprop_f16",
    "Outputs": [{"Name": "t2", "Dimensions": [1, 64, 8, 8], "Format/Datatype": "Row major linear FP32"}]},
-  {"Name": "PWN(add1, relu2)",
-                     "LayerType" : "PointWiseV2",
-                     "Outputs"
-    : [ {"Name" : "t3", "Dimensions" : [ 1, 64, 8, 8 ], "Format/Datatype" : "Channel major FP16 format"} ]
-},
+  {"Name": "PWN(add1, relu2)", "LayerType": "PointWiseV2",
+   "Outputs": [{"Name": "t3", "Dimensions": [1, 64, 8, 8], "Format/Datatype": "Channel major FP16 format"}]},
   {"Name": "pool", "LayerType": "CaskPooling", "TacticName": "sm50_xmma_pooling",
-   "Outputs": [{"Name": "t4", "Dimensions": [1, 64, 1, 1], "Format/Datatype": "Channel major FP16 format"}]}]
-})";
+   "Outputs": [{"Name": "t4", "Dimensions": [1, 64, 1, 1], "Format/Datatype": "Channel major FP16 format"}]}]})json";
 
-constexpr const char* kLatency = R"([{"count": 30},
+constexpr const char* kLatency = R"json([{"count": 30},
   {"name": "Reformatting CopyNode for Input Tensor 0 to conv1 + relu1", "timeMs": 0.06, "averageMs": 0.002,
    "medianMs": 0.002, "percentage": 5},
   {"name": "conv1 + relu1", "timeMs": 0.3, "averageMs": 0.010, "medianMs": 0.010, "percentage": 25},
   {"name": "conv2", "timeMs": 0.3, "averageMs": 0.012, "medianMs": 0.012, "percentage": 30},
-  {"name": "PWN(add1, relu2)", "timeMs": 0.12, "averageMs": 0.004, "medianMs": 0.004, "percentage": 10
-},
-  {"name": "pool", "timeMs": 0.09, "averageMs": 0.003, "medianMs": 0.003, "percentage": 8}])";
+  {"name": "PWN(add1, relu2)", "timeMs": 0.12, "averageMs": 0.004, "medianMs": 0.004, "percentage": 10},
+  {"name": "pool", "timeMs": 0.09, "averageMs": 0.003, "medianMs": 0.003, "percentage": 8}])json";
 
 class Folder {
  public:
@@ -134,7 +129,7 @@ TEST(LayerFiles, HonesOwnFileAddsSpreadAndNodes) {
   const analysis::DiffSide side = read_layer_files(folder.path());
   EXPECT_EQ(side.recorded.model, "net.onnx");
   EXPECT_THAT(side.notes,
-              ElementsAre(HasSubstr("together; without it the engine takes 25.000 us, 1.24 times less")));
+              ElementsAre(HasSubstr("together; without it the engine takes 25.00 us, 1.24 times less")));
   const analysis::Layer& conv = side.layers.layers[1];
   EXPECT_EQ(conv.sources, R"(["first"])");
   EXPECT_EQ(conv.time.n, 30);
