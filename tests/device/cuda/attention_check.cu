@@ -75,7 +75,7 @@ void check_case(Family& family, FloatType type, const Case& c) {
   };
   for (const int split : {1, 2, 4}) check("attention", attention, split);
   if (!row_attention_refusal(size, gpu())) {
-    for (const int warps : {8, 16, 32}) check("attention of rows", row_attention, warps);
+    for (const int blocks : {1, 2, 4, 8}) check("attention of rows", row_attention, blocks);
   }
   if (warpgroup_attention_refusal(size, gpu())) return;
   for (const int groups : {1, 2}) check("warpgroup attention", warpgroup_attention, groups);
@@ -91,6 +91,9 @@ void check_attention() {
       check_case(family, type, {3, 100, 257, 64, masked});
       check_case(family, type, {2, 49, 49, 32, masked});
       check_case(family, type, {1, 1, 130, 40, masked});
+      check_case(family, type, {14, 1, 1024, 64, masked});
+      check_case(family, type, {3, 8, 2500, 128, masked});
+      check_case(family, type, {2, 2, 5, 24, masked});
       check_case(family, type, {2, 70, 90, 96, masked});
       check_case(family, type, {1, 20, 33, 13, masked});
     }

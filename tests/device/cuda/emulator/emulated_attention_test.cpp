@@ -50,7 +50,7 @@ class AttentionCase {
   void expect() {
     for (const int split : {1, 2, 4}) expect("split", attention, split);
     if (!row_attention_refusal(size(), emulator::properties())) {
-      for (const int warps : {1, 8}) expect("warps", row_attention, warps);
+      for (const int blocks : {1, c_.rows == 1 ? 8 : 2}) expect("blocks", row_attention, blocks);
     }
     if (warpgroup_attention_refusal(size(), emulator::properties())) return;
     for (const int groups : {1, 2}) expect("warpgroups", warpgroup_attention, groups);
@@ -212,7 +212,7 @@ TEST(EmulatedAttention, TakesTheOneRowOfADecoder) {
 TEST(EmulatedAttention, RefusesWhatItHasNoKernelFor) {
   DeviceProperties device;
   AttentionSize size;
-  size.rows = size.keys = 8;
+  size.rows = size.keys = 9;
   size.depth = size.width = 64;
   EXPECT_FALSE(attention_refusal(size, device));
   size.depth = 136;
@@ -227,8 +227,8 @@ TEST(EmulatedAttention, RefusesWhatItHasNoKernelFor) {
   EXPECT_EQ(warpgroup_attention_refusal(size, emulator::properties()).text(),
             "heads of 72 and 64 columns, 64 at most");
   EXPECT_FALSE(attention_refusal(size, device));
-  EXPECT_EQ(row_attention_refusal(size, emulator::properties()).text(), "it has more than 4 rows");
-  size.rows = 4;
+  EXPECT_EQ(row_attention_refusal(size, emulator::properties()).text(), "it has more than 8 rows");
+  size.rows = 8;
   EXPECT_FALSE(row_attention_refusal(size, emulator::properties()));
   size.width = 60;
   EXPECT_EQ(row_attention_refusal(size, emulator::properties()).text(),

@@ -77,8 +77,8 @@ cudaError_t warpgroup_attention(const AttentionArgs& args, FloatType type, const
 /// Why there is no kernel of few rows for this; empty when there is.
 Refusal row_attention_refusal(const AttentionSize& size, const DeviceProperties& device);
 
-/// By a block for each row, whose warps, 1 to 32, share the keys.
-cudaError_t row_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int warps,
+/// By `blocks` for each row, up to 8, that share its keys; more than one make a cluster.
+cudaError_t row_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int blocks,
                           const LaunchOptions& options);
 
 }  // namespace hone::device::cuda
