@@ -98,7 +98,12 @@ class CpuDevice final : public engine::Device {
 
   std::string_view name() const override { return "cpu"; }
 
+  /// Any processor with these instructions runs the engine; how fast its steps are is another matter.
   std::string fingerprint() const override {
+    return fmt::format("cpu; {}; oneDNN {}", isa_text(), onednn_version());
+  }
+
+  std::string timing_fingerprint() const override {
     return fmt::format("cpu; {}; {}; oneDNN {}", cpu_model(), isa_text(), onednn_version());
   }
 

@@ -19,6 +19,15 @@ const RegisteredPasses kTransformers({
                 rotary_fusion, false}},
 });
 
+const RegisteredPasses kRowProducts({
+    .device = "cuda",
+    .after = "matmul_fusion",
+    .passes = {{"row_product_fusion",
+                "Fuses products of few rows with constant matrices, and the normalization of these rows, for "
+                "CUDA",
+                row_product_fusion, false}},
+});
+
 const RegisteredPasses kFusions({
     .device = "cuda",
     .after = "convolution_fusion",
