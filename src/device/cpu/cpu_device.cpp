@@ -103,7 +103,7 @@ class CpuDevice final : public engine::Device {
     return fmt::format("cpu; {}; oneDNN {}", isa_text(), onednn_version());
   }
 
-  /// What a search found among other tactics is no choice among these.
+  /// What a search found on another processor, or among other tactics, is no choice here.
   std::string timing_fingerprint() const override {
     uLong names = 0;
     for (const engine::Tactic& tactic : tactics_)

@@ -10,9 +10,8 @@ namespace {
 /// A newer hone with other tactics must not take the choices of an older one, whose engines it runs.
 TEST(CpuDevice, TimesAreOfItsTactics) {
   const engine::Device& device = cpu::cpu_device();
-  const std::string engines = device.fingerprint();
-  EXPECT_THAT(device.timing_fingerprint(), testing::StartsWith(engines + "; tactics "));
-  EXPECT_THAT(engines, testing::Not(testing::HasSubstr("tactics")));
+  EXPECT_THAT(device.timing_fingerprint(), testing::HasSubstr("; tactics "));
+  EXPECT_THAT(device.fingerprint(), testing::Not(testing::HasSubstr("tactics")));
 }
 
 }  // namespace
