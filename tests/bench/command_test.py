@@ -273,12 +273,12 @@ class BenchCommand(BenchCase):
         self.assertFalse(os.path.exists(os.path.join(self.folder, "results")))
 
     def test_a_closed_pipe_ends_it_in_order(self):
-        reader, writer = os.pipe()
-        os.close(reader)
-        done = subprocess.run(self.arguments("--backends", "reference"), env=self.environment, cwd=self.folder,
-                              stdout=writer, stderr=subprocess.PIPE, text=True, timeout=200)
-        os.close(writer)
-        self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, ""))
+        sweep = subprocess.Popen(self.arguments("--backends", "reference"), env=self.environment, cwd=self.folder,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertTrue(sweep.stdout.readline().startswith("measuring 1 configuration at batch 1: about "))
+        sweep.stdout.close()
+        with sweep.stderr:
+            self.assertEqual((sweep.wait(timeout=200), sweep.stderr.read()), (-signal.SIGPIPE, ""))
         self.assertIsNone(self.result()["runs"][0]["failure"])
         self.assert_no_scratch_left()
 
