@@ -652,6 +652,7 @@ export interface MatchedLayers {
   time_a: Estimate;
   time_b: Estimate;
   change_ns: number | null;
+  reasons: string[];
   certain: boolean;
 }
 
@@ -1408,6 +1409,7 @@ export const fields = {
     time_a: { text: "Their time in one iteration of A", unit: "ns", origin: "measured" },
     time_b: { text: "Their time in one iteration of B", unit: "ns", origin: "measured" },
     change_ns: { text: "B minus A", unit: "ns", origin: "measured" },
+    reasons: { text: "What the two do otherwise", unit: "", origin: "" },
     certain: { text: "Whether that is more than noise: the confidence intervals lie apart", unit: "", origin: "" },
   },
   KernelExchange: {

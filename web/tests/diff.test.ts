@@ -14,7 +14,7 @@ const quiet = ({ errors, requests }: Opened) => expect({ errors, requests }).toE
 const real = () => JSON.parse(readFileSync(new URL('data/diff-resnet18-torch-hone.json', import.meta.url), 'utf8'));
 const estimate = (mean_ns: number, half_width_ns: number) => ({ mean_ns, half_width_ns });
 const match = (a: string[], b: string[], change_ns: number) =>
-  ({ a, b, kernels_a: ['ka'], kernels_b: ['kb1', 'kb2'], time_a: estimate(500, 10), time_b: estimate(500 + change_ns, 10), change_ns, certain: Math.abs(change_ns) > 20 });
+  ({ a, b, kernels_a: ['ka'], kernels_b: ['kb1', 'kb2'], time_a: estimate(500, 10), time_b: estimate(500 + change_ns, 10), change_ns, certain: Math.abs(change_ns) > 20, reasons: [] });
 const small = {
   iteration_a: estimate(1000, 50), iteration_b: estimate(700, 40), speedup: 1000 / 700, speedup_interval: [1.3, 1.6], speedup_undisturbed: true, notes: ['a note of the comparison'],
   trend_a_ns: { slope: 12, low: 3, high: 20, certain: true }, trend_b_ns: null,

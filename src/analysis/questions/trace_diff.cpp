@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "analysis/graph/event_graph.hpp"
+#include "analysis/questions/layer_reasons.hpp"
 #include "analysis/schema/trace_diff.hpp"
 #include "base/units.hpp"
 
@@ -84,20 +85,27 @@ std::vector<MatchedLayers> match(const LayerTable& a, const LayerTable& b) {
   for (size_t i = 0; i < b.layers.size(); ++i) claim(b.layers[i], a.layers.size() + i);
 
   std::map<size_t, MatchedLayers> matched;
+  std::map<size_t, std::vector<const Layer*>> of_a;
+  std::map<size_t, std::vector<const Layer*>> of_b;
   for (size_t i = 0; i < a.layers.size(); ++i) {
     MatchedLayers& group = matched[groups.root(i)];
+    of_a[groups.root(i)].push_back(&a.layers[i]);
     group.a.push_back(a.layers[i].name);
     add_kernels(a.layers[i], group.kernels_a);
     add(group.time_a, estimate(a.layers[i].time));
   }
   for (size_t i = 0; i < b.layers.size(); ++i) {
     MatchedLayers& group = matched[groups.root(a.layers.size() + i)];
+    of_b[groups.root(a.layers.size() + i)].push_back(&b.layers[i]);
     group.b.push_back(b.layers[i].name);
     add_kernels(b.layers[i], group.kernels_b);
     add(group.time_b, estimate(b.layers[i].time));
   }
   std::vector<MatchedLayers> result;
-  for (auto& [root, group] : matched) result.push_back(std::move(group));
+  for (auto& [root, group] : matched) {
+    group.reasons = layer_reasons(of_a[root], of_b[root]);
+    result.push_back(std::move(group));
+  }
   std::stable_sort(result.begin(), result.end(), [](const MatchedLayers& x, const MatchedLayers& y) {
     return std::abs(x.change()) > std::abs(y.change());
   });
@@ -194,7 +202,29 @@ DiffSide diff_side(const trace::Trace& trace, const StepList& steps) {
   return side;
 }
 
+namespace {
+
+/// As if an iteration were its layers and nothing else.
+DiffSide by_layers(const DiffSide& side) {
+  DiffSide result = side;
+  LayerTable& table = result.layers;
+  table.iteration = table.layer_sum;
+  table.other_device = table.device_busy = table.host = {};
+  table.trend.reset();
+  result.idle.reset();
+  result.recorded.cost.reset();
+  result.layers_only = false;
+  return result;
+}
+
+}  // namespace
+
 TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
+  if (side_a.layers_only || side_b.layers_only) {
+    TraceDiff diff = compare_traces(by_layers(side_a), by_layers(side_b));
+    diff.notes.emplace_back("Times are sums of layers: one side has no iterations.");
+    return diff;
+  }
   const LayerTable& a = side_a.layers;
   const LayerTable& b = side_b.layers;
   TraceDiff diff;

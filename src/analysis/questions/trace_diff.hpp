@@ -33,6 +33,8 @@ struct MatchedLayers {
   std::vector<std::string> kernels_b;
   Estimate time_a;
   Estimate time_b;
+  /// What the two sides do otherwise (layer_reasons()).
+  std::vector<std::string> reasons;
 
   double change() const { return time_b.mean - time_a.mean; }
   bool certain() const { return differ(time_a, time_b).value_or(false); }
@@ -103,6 +105,8 @@ struct DiffSide {
   std::optional<IterationIdle> idle = std::nullopt;
   std::vector<std::string> notes = {};
   Recorded recorded = {};
+  /// There are times of layers, and none of iterations; the other side then counts by its layers, too.
+  bool layers_only = false;
 };
 
 DiffSide diff_side(const trace::Trace& trace, const StepList& steps);

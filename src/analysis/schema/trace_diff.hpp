@@ -29,6 +29,7 @@ struct Description<analysis::MatchedLayers> {
       Field{"time_a", &Match::time_a, "Their time in one iteration of A", unit::kNs, origin::kMeasured},
       Field{"time_b", &Match::time_b, "Their time in one iteration of B", unit::kNs, origin::kMeasured},
       Field{"change_ns", &Match::change, "B minus A", unit::kNs, origin::kMeasured},
+      Field{"reasons", &Match::reasons, "What the two do otherwise"},
       Field{"certain", &Match::certain,
             "Whether that is more than noise: the confidence intervals lie apart"}};
 };

@@ -110,6 +110,21 @@ Sheet layer_sheet(const analysis::TraceDiff& diff) {
   return sheet;
 }
 
+/// One row a reason.
+Sheet reason_sheet(const analysis::TraceDiff& diff) {
+  Sheet sheet{"Why, the largest change first",
+              {{"Change", "ns"}, {"Layers of A", "", false}, {"What is other", "", false}},
+              {},
+              {}};
+  for (const MatchedLayers& group : diff.layers) {
+    for (size_t i = 0; i < group.reasons.size(); ++i)
+      sheet.rows.push_back({i == 0 ? change_cell(group.change()) : no_cell(),
+                            i == 0 ? names_cell(group.a.empty() ? group.b : group.a) : text_cell(""),
+                            text_cell(group.reasons[i])});
+  }
+  return sheet;
+}
+
 Sheet kernel_sheet(const analysis::TraceDiff& diff) {
   Sheet sheet{"Other kernels, the largest change first",
               {{"Change", "ns"},
@@ -132,6 +147,7 @@ Sheet kernel_sheet(const analysis::TraceDiff& diff) {
 std::vector<Sheet> diff_sheets(const analysis::TraceDiff& diff) {
   std::vector<Sheet> sheets = {waterfall_sheet(diff)};
   if (!diff.layers.empty()) sheets.push_back(layer_sheet(diff));
+  if (Sheet reasons = reason_sheet(diff); !reasons.rows.empty()) sheets.push_back(std::move(reasons));
   if (!diff.kernels.empty()) sheets.push_back(kernel_sheet(diff));
   return sheets;
 }

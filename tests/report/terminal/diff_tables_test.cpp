@@ -50,6 +50,23 @@ TEST(DiffTables, NoKernelsAreShownWhereTheyAreTheSame) {
   EXPECT_EQ(diff_sheets(diff).size(), 1U);
 }
 
+TEST(DiffTables, EachReasonHasARow) {
+  analysis::TraceDiff diff;
+  diff.layers = {
+      {{"a"}, {"a"}, {}, {}, {3000, 10}, {1000, 10}, {"A makes fp32, B fp16", "A runs x; B runs y"}},
+      {{"b"}, {"b"}, {}, {}, {1000, 10}, {1000, 10}},
+      {{}, {"c"}, {}, {}, {0, 0}, {500, 10}, {"only B has such layers"}}};
+  const std::vector<Sheet> sheets = diff_sheets(diff);
+  ASSERT_THAT(titles(sheets), ::testing::Contains("Why, the largest change first"));
+  const auto& rows = sheets[2].rows;
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0][0].text, "-2.000 us");
+  EXPECT_EQ(rows[0][2].text, "A makes fp32, B fp16");
+  EXPECT_EQ(rows[1][1].text, "");
+  EXPECT_EQ(rows[1][2].text, "A runs x; B runs y");
+  EXPECT_EQ(rows[2][1].text, "c");
+}
+
 TEST(DiffTables, SaysWhichSideHasNoTime) {
   analysis::TraceDiff diff;
   const auto first_note = [&diff] { return diff_sheets(diff).front().notes.front(); };

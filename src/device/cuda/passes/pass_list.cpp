@@ -9,13 +9,6 @@ namespace {
 
 using transform::RegisteredPasses;
 
-const RegisteredPasses kLowering({
-    .device = "cuda",
-    .after = "transposed_convolution_lowering",
-    .passes = {{"row_lifting", "Turns the rows that convolutions read into images one pixel high, for CUDA",
-                row_lifting, false}},
-});
-
 const RegisteredPasses kTransformers({
     .device = "cuda",
     .after = "division_by_root",

@@ -46,8 +46,9 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_direct_convolution_tactics(list, gpu);
   add_winograd_tactics(list, gpu, cublaslt);
   add_transposed_convolution_tactics(list);
-  add_matrix_tactics(list, gpu, cublaslt);
+  // The favourite of few rows, whatever there is time to try.
   add_row_product_tactics(list, gpu);
+  add_matrix_tactics(list, gpu, cublaslt);
   add_layer_tactics(list, gpu);
   add_sum_convolution_tactics(list, gpu);
   add_global_pooled_convolution_tactics(list, gpu);

@@ -20,6 +20,8 @@ struct Case {
   int64_t gap = 0;
   /// A mask for each key, and one that hides the keys behind a row's own.
   bool masked = false;
+  /// Of both masks only the one for each key.
+  bool by_key = false;
   /// Besides, a mask of bools hides all keys of every third row, which gives zeros then.
   bool guarded = false;
 };
@@ -53,7 +55,7 @@ class AttentionCase {
       for (const int blocks : {1, c_.rows == 1 ? 8 : 2}) expect("blocks", row_attention, blocks);
     }
     if (warpgroup_attention_refusal(size(), emulator::properties())) return;
-    for (const int groups : {1, 2}) expect("warpgroups", warpgroup_attention, groups);
+    for (const int shares : {0, 1, 2}) expect("sharing", warpgroup_attention, shares);
   }
 
  private:
@@ -106,7 +108,7 @@ class AttentionCase {
     size.v = {0, {c_.keys * kv_heads() * c_.width, c_.width, 0}, kv_heads() * c_.width, 1};
     size.y = {0, {c_.rows * c_.heads * c_.width, c_.sharing * c_.width, c_.width}, c_.heads * c_.width, 1};
     if (c_.masked) {
-      size.masks = 2;
+      size.masks = c_.by_key ? 1 : 2;
       size.mask[0] = {0, {c_.keys, 0, 0}, 0, 1};
       size.mask[1] = {0, {0, 0, 0}, c_.keys, 1};
     }
@@ -129,7 +131,8 @@ class AttentionCase {
       double score = 0;
       for (int d = 0; d < c_.depth; ++d) score += q[d] * k[d];
       score *= 0.25;
-      if (c_.masked) score += key_mask_.values[n * c_.keys + j] + row_mask_.values[i * c_.keys + j];
+      if (c_.masked) score += key_mask_.values[n * c_.keys + j];
+      if (c_.masked && !c_.by_key) score += row_mask_.values[i * c_.keys + j];
       weights.push_back(std::exp(score));
       sum += weights.back();
     }
@@ -182,6 +185,16 @@ TEST(EmulatedAttention, ReadsOperandsThatAreNotAligned) {
 TEST(EmulatedAttention, AddsMasks) {
   AttentionCase({.batch = 2, .heads = 2, .rows = 90, .keys = 90, .depth = 16, .width = 16, .masked = true},
                 Element::kHalf)
+      .expect();
+}
+
+TEST(EmulatedAttention, AddsMasksOfKeys) {
+  AttentionCase(
+      {.batch = 2, .rows = 130, .keys = 150, .depth = 64, .width = 64, .masked = true, .by_key = true},
+      Element::kHalf)
+      .expect();
+  AttentionCase({.rows = 20, .keys = 70, .depth = 32, .width = 16, .masked = true, .by_key = true},
+                Element::kBFloat16)
       .expect();
 }
 

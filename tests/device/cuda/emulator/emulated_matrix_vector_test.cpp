@@ -18,6 +18,8 @@ struct Case {
   bool paired = false;
   /// Whether something of the result's shape is added.
   bool adds = false;
+  /// Of the device: few of them make a block take one column after another.
+  int multiprocessors = 132;
 };
 
 class ProductCase {
@@ -37,15 +39,16 @@ class ProductCase {
     const FloatType type = element_ == Element::kHalf    ? FloatType::kHalf
                            : element_ == Element::kFloat ? FloatType::kFloat
                                                          : FloatType::kBfloat16;
+    DeviceProperties device = emulator::properties();
+    device.multiprocessors = c_.multiprocessors;
     // What is normalized is no integer: one rounding of each element.
     expect_output(kFewSchedules, element_, {1, 1, c_.rows, all_columns()}, expected(),
                   c_.normalizes || c_.paired ? 24 : 0, [&](Output& y) {
                     emulator::busy_ahead(nullptr, 0);
                     for (const Tensor* tensor : {&x_, &addend_}) tensor->be_busy();
                     y.be_busy();
-                    return matrix_vector(
-                        args(y), type, type, size(),
-                        {.device = &emulator::properties(), .pdl = true, .next_waits = true});
+                    return matrix_vector(args(y), type, type, size(),
+                                         {.device = &device, .pdl = true, .next_waits = true});
                   });
   }
 
@@ -156,6 +159,15 @@ TEST(EmulatedMatrixVector, TakesFewRows) {
 TEST(EmulatedMatrixVector, TakesMatricesSideBySide) {
   ProductCase({.rows = 1, .depth = 96, .columns = {16, 8, 8}}, Element::kHalf).expect();
   ProductCase({.rows = 5, .depth = 40, .columns = {3, 9, 1, 12}}, Element::kBFloat16).expect();
+}
+
+TEST(EmulatedMatrixVector, TakesOneColumnAfterAnother) {
+  ProductCase({.rows = 2, .depth = 40, .columns = {130}, .adds = true, .multiprocessors = 1}, Element::kHalf)
+      .expect();
+  ProductCase({.depth = 2600, .columns = {70, 3, 80}, .multiprocessors = 1}, Element::kBFloat16).expect();
+  ProductCase({.depth = 1032, .columns = {141}, .normalizes = true, .paired = true, .multiprocessors = 1},
+              Element::kHalf)
+      .expect();
 }
 
 TEST(EmulatedMatrixVector, NormalizesRows) {

@@ -14,12 +14,13 @@ export interface Match {
   timeB: Partial<Estimate>;
   change: number | null;
   certain: boolean;
+  reasons: string[];
 }
 
 export function matchesOf(diff: Partial<TraceDiff>): Match[] {
   return dicts<MatchedLayers>(diff.layers).map((one, i) => ({
     key: String(i), a: texts(one.a), b: texts(one.b), kernelsA: texts(one.kernels_a), kernelsB: texts(one.kernels_b),
-    timeA: dict<Estimate>(one.time_a), timeB: dict<Estimate>(one.time_b), change: finite(one.change_ns), certain: one.certain === true,
+    timeA: dict<Estimate>(one.time_a), timeB: dict<Estimate>(one.time_b), change: finite(one.change_ns), certain: one.certain === true, reasons: texts(one.reasons),
   }));
 }
 

@@ -180,9 +180,15 @@ void add_attention_tactics(TacticList& list, Gpu& gpu) {
                                    row_attention_refusal,
                                    {{"x8", 8, true}, {"x4", 4, true}, {"x2", 2, true}, {"x1", 1}}}));
   // By the rows of a block, and by the warpgroups that share its keys.
+  const auto sharing = [](std::string_view name, WarpgroupShares shares) {
+    return Way{name, static_cast<int>(shares)};
+  };
   list.push_back(
       attention_tactic(gpu, "warpgroup_attention",
-                       {warpgroup_attention, warpgroup_attention_refusal, {{"64", 1}, {"64x2", 2}}}));
+                       {warpgroup_attention,
+                        warpgroup_attention_refusal,
+                        {sharing("64", WarpgroupShares::kNothing), sharing("128", WarpgroupShares::kKeys),
+                         sharing("64x2", WarpgroupShares::kRows)}}));
   list.push_back(attention_tactic(gpu, "hone_attention",
                                   {attention, attention_refusal, {{"64", 1}, {"32", 2}, {"16", 4}}}));
   list.push_back(rotary_tactic());

@@ -1,5 +1,6 @@
-// See matrix_vector.hpp. A warp makes a column of the result: its lanes have runs of eight elements of the
-// depth, 32 apart, and add up what they have at the end.
+// See matrix_vector.hpp. A warp makes one column of the result after another: its lanes have runs of eight
+// elements of the depth, 32 apart, and add up what they have at the end. The first part of the next column is
+// on its way by then.
 //
 //   w  [column]  run 0 | run 1 | ... | run 31 | run 32 | ...        first part asked for, then
 //                lane 0  lane 1        lane 31  lane 0              the kernel ahead is waited for
@@ -143,6 +144,30 @@ __device__ __forceinline__ float apply_binary(graph::PostOp op, float value, flo
   return op == graph::PostOp::kMul ? value * operand : value - operand;
 }
 
+/// A column among those of all matrices.
+struct Column {
+  int matrix = 0;
+  int number;
+
+  __device__ __forceinline__ Column(const Operands& p, int of_all) : number(of_all) {
+#pragma unroll
+    for (int m = 0; m + 1 < MatrixVector::kMostMatrices; ++m) {
+      if (matrix != m || number < p.columns[m]) continue;
+      number -= p.columns[m];
+      matrix = m + 1;
+    }
+  }
+
+  template <class T>
+  __device__ __forceinline__ const uint4* of(const void* w, int runs) const {
+    return static_cast<const uint4*>(w) + static_cast<int64_t>(number) * (runs * kRunWords<T>);
+  }
+};
+
+__device__ __forceinline__ float bias_of(const MatrixVectorArgs::Matrix& matrix, int column) {
+  return matrix.bias == nullptr ? 0.0f : __ldg(matrix.bias + column);
+}
+
 }  // namespace
 
 template <class T, class Result, int kRows, bool kPaired>
@@ -153,38 +178,20 @@ __global__ void __launch_bounds__(kWarps * 32)
   if (p.next_waits) ptx::allow_next_kernel();
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
-  const int number = static_cast<int>(blockIdx.x) * kWarps + thread / 32;
-  // A warp without a column repeats the last one: the block normalizes rows together.
-  int column = min(number, p.all_columns - 1);
-  int matrix = 0;
-#pragma unroll
-  for (int m = 0; m + 1 < MatrixVector::kMostMatrices; ++m) {
-    if (matrix == m && column >= p.columns[m]) {
-      column -= p.columns[m];
-      matrix = m + 1;
-    }
-  }
-  const MatrixVectorArgs::Matrix of = p.args.matrices[matrix];
+  const int stride = static_cast<int>(gridDim.x) * kWarps;
+  int place = static_cast<int>(blockIdx.x) * kWarps + thread / 32;
   // 128 bytes of each lane on their way at once.
   using Part = Runs<T, (kPaired ? 4 : 8) / kRunWords<T>>;
-  const int row_words = p.runs * kRunWords<T>;
-  const auto* const w = static_cast<const uint4*>(of.w) + static_cast<int64_t>(column) * row_words;
-  const auto* const pair_w =
-      static_cast<const uint4*>(p.args.pair.w) + (kPaired ? static_cast<int64_t>(column) * row_words : 0);
+  Column column(p, min(place, p.all_columns - 1));
   Part part;
   Part pair_part;
-  part.template load<true>(w, lane, p.runs);
-  if constexpr (kPaired) pair_part.template load<true>(pair_w, lane, p.runs);
-  const float bias = of.bias == nullptr ? 0.0f : __ldg(of.bias + column);
-  const float pair_bias = !kPaired || p.args.pair.bias == nullptr ? 0.0f : __ldg(p.args.pair.bias + column);
+  part.template load<true>(column.of<T>(p.args.matrices[column.matrix].w, p.runs), lane, p.runs);
+  if constexpr (kPaired) pair_part.template load<true>(column.of<T>(p.args.pair.w, p.runs), lane, p.runs);
   RunParameters parameters;
   if (p.normalizes) parameters.load(p.args, min(thread, p.runs - 1));
   ptx::wait_for_previous_kernel();
   const auto* x = static_cast<const uint4*>(p.args.x);
-  // Lane r finishes row r.
-  const int row = min(lane, p.rows - 1);
-  const float fetched =
-      p.fetched_step < 0 ? 0.0f : step_operand<T>(p, p.args.steps[p.fetched_step], row, column);
+  const int row_words = p.runs * kRunWords<T>;
   if (p.normalizes) {
     auto* const rows = reinterpret_cast<uint4*>(memory + kScratchBytes);
     for (int r = 0; r < p.rows; ++r)
@@ -193,59 +200,80 @@ __global__ void __launch_bounds__(kWarps * 32)
     __syncthreads();
     x = rows;
   }
-  float sums[kRows] = {};
-  float pair_sums[kRows] = {};
-  for (int first = lane; first - lane < p.runs; first += Part::kSpan) {
-    Part next;
-    Part pair_next;
-    next.template load<true>(w, first + Part::kSpan, p.runs);
-    if constexpr (kPaired) pair_next.template load<true>(pair_w, first + Part::kSpan, p.runs);
+  // Lane r finishes row r.
+  const int row = min(lane, p.rows - 1);
+  for (; place < p.all_columns; place += stride) {
+    const bool is_last = place + stride >= p.all_columns;
+    const Column following(p, is_last ? place : place + stride);
+    const MatrixVectorArgs::Matrix of = p.args.matrices[column.matrix];
+    const uint4* const w = column.of<T>(of.w, p.runs);
+    const uint4* const pair_w = column.of<T>(p.args.pair.w, p.runs);
+    const float bias = bias_of(of, column.number);
+    const float pair_bias = kPaired ? bias_of(p.args.pair, column.number) : 0.0f;
+    const float fetched =
+        p.fetched_step < 0 ? 0.0f : step_operand<T>(p, p.args.steps[p.fetched_step], row, column.number);
+    float sums[kRows] = {};
+    float pair_sums[kRows] = {};
+    for (int first = lane; first - lane < p.runs; first += Part::kSpan) {
+      // The next part of this column, or the first one of the next column.
+      const bool ends = first - lane + Part::kSpan >= p.runs;
+      const int next_run = ends ? lane : first + Part::kSpan;
+      const int runs = ends && is_last ? 0 : p.runs;
+      Part next;
+      Part pair_next;
+      next.template load<true>(ends ? following.of<T>(p.args.matrices[following.matrix].w, p.runs) : w,
+                               next_run, runs);
+      if constexpr (kPaired)
+        pair_next.template load<true>(ends ? following.of<T>(p.args.pair.w, p.runs) : pair_w, next_run, runs);
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        if (r >= p.rows) break;
+        Part values;
+        values.template load<false>(x + static_cast<int64_t>(r) * row_words, first, p.runs);
+        sums[r] = add_products(part, values, sums[r]);
+        if constexpr (kPaired) pair_sums[r] = add_products(pair_part, values, pair_sums[r]);
+      }
+      part = next;
+      if constexpr (kPaired) pair_part = pair_next;
+    }
+    float value = 0.0f;
+    float pair = 0.0f;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       if (r >= p.rows) break;
-      Part values;
-      values.template load<false>(x + static_cast<int64_t>(r) * row_words, first, p.runs);
-      sums[r] = add_products(part, values, sums[r]);
-      if constexpr (kPaired) pair_sums[r] = add_products(pair_part, values, pair_sums[r]);
+      const float sum = reduce_warp(sums[r], Plus());
+      value = lane == r ? sum : value;
+      if constexpr (kPaired) {
+        const float pair_sum = reduce_warp(pair_sums[r], Plus());
+        pair = lane == r ? pair_sum : pair;
+      }
     }
-    part = next;
-    if constexpr (kPaired) pair_part = pair_next;
-  }
-  float value = 0.0f;
-  float pair = 0.0f;
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    if (r >= p.rows) break;
-    const float sum = reduce_warp(sums[r], Plus());
-    value = lane == r ? sum : value;
-    if constexpr (kPaired) {
-      const float pair_sum = reduce_warp(pair_sums[r], Plus());
-      pair = lane == r ? pair_sum : pair;
-    }
-  }
-  if (number >= p.all_columns || lane >= p.rows) return;
-  value = fmaf(p.alpha, value, bias);
-  if constexpr (kPaired) {
-    pair += pair_bias;
-    for (int s = 0; s < p.args.pair_step_count; ++s) {
-      const EpilogueStep& step = p.args.pair_steps[s];
-      pair = apply_unary(step.op, step.alpha, step.beta, pair);
-    }
-  }
+    if (lane < p.rows) {
+      value = fmaf(p.alpha, value, bias);
+      if constexpr (kPaired) {
+        pair += pair_bias;
+        for (int s = 0; s < p.args.pair_step_count; ++s) {
+          const EpilogueStep& step = p.args.pair_steps[s];
+          pair = apply_unary(step.op, step.alpha, step.beta, pair);
+        }
+      }
 #pragma unroll 1
-  for (int s = 0; s < p.args.step_count; ++s) {
-    const EpilogueStep& step = p.args.steps[s];
-    if (kPaired && s == p.paired_step) {
-      value = apply_binary(step.op, value, pair);
-    } else if (step.operand == nullptr) {
-      value = apply_unary(step.op, step.alpha, step.beta, value);
-    } else {
-      value =
-          apply_binary(step.op, value, s == p.fetched_step ? fetched : step_operand<T>(p, step, row, column));
+      for (int s = 0; s < p.args.step_count; ++s) {
+        const EpilogueStep& step = p.args.steps[s];
+        if (kPaired && s == p.paired_step) {
+          value = apply_binary(step.op, value, pair);
+        } else if (step.operand == nullptr) {
+          value = apply_unary(step.op, step.alpha, step.beta, value);
+        } else {
+          value = apply_binary(step.op, value,
+                               s == p.fetched_step ? fetched : step_operand<T>(p, step, row, column.number));
+        }
+      }
+      static_cast<Result*>(of.y)[static_cast<int64_t>(lane) * p.columns[column.matrix] + column.number] =
+          from_float<Result>(value);
     }
+    column = following;
   }
-  static_cast<Result*>(of.y)[static_cast<int64_t>(lane) * p.columns[matrix] + column] =
-      from_float<Result>(value);
 }
 
 namespace {
@@ -333,9 +361,15 @@ cudaError_t matrix_vector(const MatrixVectorArgs& args, FloatType type, FloatTyp
       break;
   }
   if (launch.function == nullptr) return cudaErrorInvalidValue;
-  launch.blocks = (operands.all_columns + kWarps - 1) / kWarps;
   launch.threads = kWarps * 32;
   launch.shared_bytes = shared_bytes(size, type);
+  int64_t resident = 0;
+  if (const cudaError_t error = resident_blocks(launch, *options.device, resident); error != cudaSuccess)
+    return error;
+  // Each block with as many columns as any other, where they do not run all at once.
+  const int64_t blocks = (operands.all_columns + kWarps - 1) / kWarps;
+  const int64_t turns = (blocks + resident - 1) / std::max<int64_t>(resident, 1);
+  launch.blocks = (blocks + turns - 1) / turns;
   return launch_gemm(launch, &operands, options);
 }
 

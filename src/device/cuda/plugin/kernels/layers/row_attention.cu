@@ -127,8 +127,8 @@ __global__ void __launch_bounds__(32 * kWarps)
   const AttentionSize& size = params.size;
   const int parts = row_params.parts;
   const int part = static_cast<int>(blockIdx.x % parts);
-  const int64_t place = blockIdx.x / parts;
-  const Head head(size, place / params.row_tiles);
+  const unsigned place = blockIdx.x / parts;
+  const Head head(params, static_cast<uint32_t>(place / params.row_tiles));
   const int64_t row = place % params.row_tiles;
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
@@ -265,7 +265,8 @@ cudaError_t row_attention(const AttentionArgs& args, FloatType type, const Atten
   if (blocks < 1 || blocks > (options.device->clusters ? kMostParts : 1)) return cudaErrorInvalidValue;
   if (size.rows == 0 || size.heads() == 0) return cudaSuccess;
   if (!are_aligned(args, size)) return cudaErrorMisalignedAddress;
-  const RowParams params{{args, size, static_cast<int>(size.rows), true, options.next_waits}, blocks};
+  const RowParams params{make_params(args, size, static_cast<int>(size.rows), true, options.next_waits),
+                         blocks};
   const int lanes = (std::max(size.depth, size.width) + kRun - 1) / kRun;
   GemmLaunch launch = type == FloatType::kHalf ? launch_for<__half>(lanes) : launch_for<__nv_bfloat16>(lanes);
   launch.blocks = size.rows * size.heads() * blocks;
