@@ -103,16 +103,13 @@ class CpuDevice final : public engine::Device {
     return fmt::format("cpu; {}; oneDNN {}", isa_text(), onednn_version());
   }
 
-  std::string timing_fingerprint() const override {
-    return fmt::format("cpu; {}; {}; oneDNN {}", cpu_model(), isa_text(), onednn_version());
-  }
-
-  /// What a search found among other tactics is no choice among these.
+  /// Times are of this processor, and what a search found among other tactics is no choice among these.
   std::string timing_fingerprint() const override {
     uLong names = 0;
     for (const engine::Tactic& tactic : tactics_)
       names = ::crc32_z(names, reinterpret_cast<const Bytef*>(tactic.name.c_str()), tactic.name.size() + 1);
-    return fmt::format("{}; tactics {:08x}", fingerprint(), names);
+    return fmt::format("cpu; {}; {}; oneDNN {}; tactics {:08x}", cpu_model(), isa_text(), onednn_version(),
+                       names);
   }
 
   std::vector<Layout> image_layouts(Precision) const override {
