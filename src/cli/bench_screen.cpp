@@ -27,9 +27,9 @@ BenchScreen::BenchScreen(const bench::SweepOptions& options, bool csv)
 void BenchScreen::plan(const bench::Sweep& planned, double seconds) {
   std::set<int64_t> batches;
   for (const bench::Run& run : planned.runs) batches.insert(run.setup.batch);
-  clear();
-  fmt::print(stderr, "measuring {} configuration{} at batch {}: about {}\n", planned.runs.size(),
-             planned.runs.size() == 1 ? "" : "s", fmt::join(batches, ", "), base::duration_text(seconds));
+  line(fmt::format("measuring {} configuration{} at batch {}: about {}", planned.runs.size(),
+                   planned.runs.size() == 1 ? "" : "s", fmt::join(batches, ", "),
+                   base::duration_text(seconds)));
 }
 
 void BenchScreen::line(const std::string& text) {

@@ -22,7 +22,7 @@ class Defaults(BenchCase):
             done = subprocess.run([*arguments, *more], env=self.environment, cwd=self.folder, capture_output=True, text=True,
                                   timeout=200, check=True)
             self.assertEqual([run["batch"] for run in self.result()["runs"]], batches)
-            self.assertRegex(done.stderr, f"^measuring {len(batches)} configurations at batch {', '.join(map(str, batches))}: about ")
+            self.assertRegex(done.stdout, f"^measuring {len(batches)} configurations at batch {', '.join(map(str, batches))}: about ")
         self.bench("--full", code=2)
 
     def test_csv_is_alone_on_standard_output_and_keeps_the_gate(self):
