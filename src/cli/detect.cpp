@@ -1,7 +1,7 @@
 // `hone detect`: images and videos through a detector, with boxes in files, on videos, or on the terminal.
 #include <fmt/core.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -32,14 +32,30 @@ struct DetectArguments {
   bool strict = false;
 };
 
+/// The later one would take the earlier one's place.
+void refuse_sharing(const std::vector<std::string>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (is_one_file(outputs[i], outputs[k]))
+        fail_usage("{} and {} are one file: each output needs its own", outputs[k], outputs[i]);
+}
+
+/// Before anything is read or written.
+void check_outputs(const DetectArguments& arguments, const std::vector<std::string>& outputs) {
+  const task::NetworkOptions& network = arguments.vision.network;
+  refuse_sharing(outputs);
+  for (const std::string& file : outputs) {
+    refuse_overwriting(file, {network.model, network.load.weights, arguments.vision.input,
+                              arguments.request.ground_truth, arguments.vision.labels});
+    base::check_writable(file);
+  }
+}
+
 /// Which of the outputs is the video and which the file of results.
 void sort_outputs(DetectArguments* arguments) {
   task::DetectRequest& request = arguments->request;
   if (!arguments->format.empty()) request.format = task::parse_result_format(arguments->format);
   for (const std::string& file : arguments->outputs) {
-    const std::string& model = arguments->vision.network.model;
-    refuse_overwriting(file, {model, request.input, request.ground_truth, request.detector.labels});
-    base::check_writable(file);
     std::string& place = media::names_video(file) ? request.video : arguments->results_file;
     if (!place.empty())
       fail_usage("-o {} and -o {}: one video and one file of results can be written", place, file);
@@ -98,17 +114,18 @@ void print_accuracy(const task::Accuracy& accuracy, std::FILE* to) {
   fmt::print(to, "{}\n", accuracy.rule);
 }
 
-void write_stats(const std::string& file, const task::DetectOutcome& outcome) {
+std::string stats_text(const task::DetectOutcome& outcome) {
   Json json = base::described_json(outcome.report);
   if (outcome.accuracy) json["accuracy"] = base::described_json(*outcome.accuracy);
   json["notes"] = outcome.notes;
   json["losses"] = outcome.losses;
-  base::write_file_atomic(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void check(DetectArguments* arguments) {
   task::DetectRequest& request = arguments->request;
   complete(arguments->vision);
+  request.input = arguments->vision.input;
   request.detector.network = arguments->vision.network;
   request.detector.labels = arguments->vision.labels;
   request.detector.preprocess.mean = arguments->vision.mean_values();
@@ -117,9 +134,17 @@ void check(DetectArguments* arguments) {
   if (!arguments->fit.empty()) request.detector.preprocess.fit = task::parse_fit(arguments->fit);
   if (!arguments->colours.empty()) request.detector.preprocess.bgr = arguments->colours == "bgr";
   sort_outputs(arguments);
-  if (!arguments->stats.empty()) {
-    refuse_overwriting(arguments->stats, {request.input, arguments->vision.network.model});
-    base::check_writable(arguments->stats);
+  std::vector<std::string> all = arguments->outputs;
+  if (!arguments->stats.empty()) all.push_back(arguments->stats);
+  check_outputs(*arguments, all);
+}
+
+task::DetectOutcome run_pipeline(const task::DetectRequest& request) {
+  try {
+    return task::detect(request);
+  } catch (const system::Interrupted&) {
+    fmt::print(stderr, "hone: interrupted before the first frame\n");
+    throw;
   }
 }
 
@@ -133,15 +158,16 @@ void detect(DetectArguments* arguments) {
   constexpr double kLineSeconds = 10;
   ProgressDisplay display(kLineSeconds);
   request.progress = [&](const base::Progress& progress) { display.show(progress); };
-  const task::DetectOutcome outcome = task::detect(request);
+  const task::DetectOutcome outcome = run_pipeline(request);
   display.clear();
   results.finish();
-  if (!arguments->stats.empty()) write_stats(arguments->stats, outcome);
+  if (!arguments->stats.empty()) base::write_file_atomic(arguments->stats, stats_text(outcome));
   std::FILE* const people = results.is_printed() ? stderr : stdout;
   for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
   for (const std::string& loss : outcome.losses) fmt::print(stderr, "warning: {}\n", report::printable(loss));
   print_pipeline(outcome.report, people);
   if (outcome.accuracy) print_accuracy(*outcome.accuracy, people);
+  if (outcome.stopped) fmt::print(stderr, "hone: interrupted after {} frames\n", outcome.report.frames);
   if (outcome.stopped) system::throw_if_interrupted();
   if (arguments->strict && !outcome.losses.empty())
     throw Error(ErrorKind::kThreshold, outcome.losses.front(), request.input);
@@ -234,7 +260,7 @@ void add_output_options(CLI::App& command, DetectArguments& arguments) {
 void add_detect_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand("detect", "Find objects in images and videos");
   auto arguments = std::make_shared<DetectArguments>();
-  add_vision_options(*command, arguments->vision, arguments->request.input);
+  add_vision_options(*command, arguments->vision);
   add_input_options(*command, *arguments);
   add_detection_options(*command, *arguments);
   add_output_options(*command, *arguments);

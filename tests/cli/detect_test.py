@@ -248,6 +248,17 @@ def check_refusals(runner):
     runner.bad(USAGE, "--batch 4", "detect", model, image, "--batch", "4")
     runner.bad(USAGE, "ends neither", "detect", model, image, "-o", runner.folder / "x.doc")
     runner.bad(USAGE, "the output is the input", "detect", model, image, "-o", model)
+    runner.bad(USAGE, "input is required", "detect", model)
+    runner.bad(USAGE, "input is given twice", "detect", model, image, "--input", image)
+    kept = runner.folder / "kept.json"
+    kept.write_text("old")
+    runner.bad(USAGE, "are one file", "detect", model, image, "-o", kept, "--stats", kept)
+    runner.bad(USAGE, "are one file", "detect", model, image, "-o", kept, "--stats", f"{runner.folder}/./kept.json")
+    (runner.folder / "link.json").symlink_to(kept)
+    runner.bad(USAGE, "are one file", "detect", model, image, "-o", kept, "--stats", runner.folder / "link.json")
+    assert kept.read_text() == "old"
+    runner.bad(USAGE, "the output is the input", "detect", model, image, "--stats", image)
+    runner.bad(USAGE, "the output is the input", "detect", model, image, "--labels", kept, "--stats", kept)
     labels = runner.folder / "labels.txt"
     labels.write_text("a\nb\n")
     v8 = constant_model(runner.folder / "v8.onnx", [1, 3, 32, 64], {"o": np.zeros((1, 7, 42), np.float32)}, {})
