@@ -197,18 +197,26 @@ class Run {
     return threads;
   }
 
-  /// Waits until a frame of a recording would have come, if the source plays the part of a camera.
-  void keep_pace(const media::Frame& frame, base::Clock::time_point start) const {
-    if (!request_.realtime || source_->info().live) return;
-    std::this_thread::sleep_until(start + std::chrono::duration_cast<base::Clock::duration>(
-                                              std::chrono::duration<double>(frame.seconds)));
+  /// Waits until a frame of a recording would have come, if a file plays the part of a camera. What comes
+  /// over a network has its own pace. Ends at once when somebody wants to end.
+  void keep_pace(const media::Frame& frame, base::Clock::time_point start) {
+    if (!request_.realtime || !source_->info().is_file) return;
+    // Times of damaged files may be anything.
+    constexpr double kLongest = 1e8;
+    const std::chrono::duration<double> after(std::clamp(frame.seconds, 0.0, kLongest));
+    const auto due = start + std::chrono::duration_cast<base::Clock::duration>(after);
+    constexpr auto kSlice = std::chrono::milliseconds(50);
+    while (!stopped()) {
+      const auto now = base::Clock::now();
+      if (now >= due || read_.is_given_up_by(std::min(due, now + kSlice))) return;
+    }
   }
 
   void decode() {
     const auto start = base::Clock::now();
     int64_t number = 0;
     bool more = true;
-    while (more && !stopped()) {
+    while (more && !stopped() && !read_.is_given_up()) {
       Batch batch;
       while (static_cast<int64_t>(batch.items.size()) < detector_.batch()) {
         const auto asked = base::Clock::now();
