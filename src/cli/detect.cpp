@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "base/pending_file.hpp"
 #include "cli/command.hpp"
+#include "cli/detect_backends.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/pipeline_table.hpp"
@@ -29,6 +30,7 @@ struct DetectArguments {
   std::string colours;
   std::string stats;
   std::string results_file;
+  std::vector<std::string> backends;
   bool strict = false;
 };
 
@@ -148,6 +150,21 @@ task::DetectOutcome run_pipeline(const task::DetectRequest& request) {
   }
 }
 
+/// Every backend in a process of its own; only what all of them share is looked at here.
+void compare_backends(const CLI::App& command, DetectArguments* arguments) {
+  complete(arguments->vision);
+  BackendsRequest request{{}, arguments->outputs, arguments->stats};
+  for (const std::string& backend : arguments->backends)
+    if (std::find(request.backends.begin(), request.backends.end(), backend) == request.backends.end())
+      request.backends.push_back(backend);
+  std::vector<std::string> all;
+  for (const std::string& backend : request.backends)
+    for (const std::string& output : request.outputs) all.push_back(output_of(output, backend).string());
+  if (!request.stats.empty()) all.push_back(request.stats);
+  check_outputs(*arguments, all);
+  detect_with_backends(command, request);
+}
+
 void detect(DetectArguments* arguments) {
   check(arguments);
   task::DetectRequest& request = arguments->request;
@@ -185,6 +202,9 @@ void add_input_options(CLI::App& command, DetectArguments& arguments) {
   command.add_option("--timeout", request.timeout_seconds, "Seconds that a network stream may send nothing")
       ->check(finite_range(0.1, 3600))
       ->capture_default_str()
+      ->group(group);
+  command.add_option("--frames", request.most_frames, "Read so many frames only")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->group(group);
   command
       .add_flag("--realtime", request.realtime,
@@ -264,7 +284,16 @@ void add_detect_command(CLI::App& program) {
   add_input_options(*command, *arguments);
   add_detection_options(*command, *arguments);
   add_output_options(*command, *arguments);
-  command->callback([arguments] { detect(arguments.get()); });
+  command
+      ->add_option("--backends", arguments->backends,
+                   "Run the same pipeline with each of these systems inside, and compare: hone, torch, "
+                   "torchscript, tensorrt, reference …")
+      ->delimiter(',')
+      ->excludes("--backend");
+  command->callback([command, arguments] {
+    if (arguments->backends.empty()) return detect(arguments.get());
+    compare_backends(*command, arguments.get());
+  });
 }
 
 }  // namespace hone::cli
