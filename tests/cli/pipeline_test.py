@@ -1,4 +1,4 @@
-"""The pipeline of `hone detect` from outside: several backends inside.
+"""The pipeline of `hone detect` from outside: several backends inside, and the page that shows them.
 
 usage: pipeline_test.py HONE
 """
@@ -58,12 +58,30 @@ def check_backends(runner, folder, model):
     runner.bad(USAGE, "the output is the input", "detect", model, folder, "--backends", "hone", "--stats", model)
 
 
+def check_page(runner, folder, model):
+    """Tables of one run and of several are found in folders, and damaged ones are told."""
+    runs = runner.folder / "runs"
+    runs.mkdir()
+    runner.good("detect", model, folder, "--stats", runs / "one.json", "-o", runner.folder / "found.jsonl")
+    runner.good("detect", model, folder, "--backends", "hone,reference", "--stats", runs / "two.json")
+    said = runner.good("report", runs, "-o", runner.folder / "page.html").stdout
+    assert "3 pipelines;" in said, said
+    told = json.loads((runs / "one.json").read_text())
+    told["stages"][0]["p50_ms"] = "soon"
+    (runs / "bad.json").write_text(json.dumps(told))
+    (runs / "later.json").write_text(json.dumps({**told, "version": 99}))
+    ending = runner.good("report", runs, "-o", runner.folder / "page.html")
+    assert "stages[0].p50_ms" in ending.stderr and "version 99" in ending.stderr, ending.stderr
+    assert "3 pipelines;" in ending.stdout, ending.stdout
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(sys.argv[1], pathlib.Path(folder))
         folder, model = make(runner)
         check_frames(runner, folder, model)
         check_backends(runner, folder, model)
+        check_page(runner, folder, model)
     print("all as expected")
 
 
