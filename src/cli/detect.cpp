@@ -14,9 +14,11 @@
 #include "cli/pipeline_table.hpp"
 #include "cli/progress_display.hpp"
 #include "cli/vision_options.hpp"
+#include "record/pipeline_trace.hpp"
 #include "report/terminal/sheet.hpp"
 #include "system/interruption.hpp"
 #include "task/detect.hpp"
+#include "trace/store.hpp"
 
 namespace hone::cli {
 namespace {
@@ -31,6 +33,7 @@ struct DetectArguments {
   std::string stats;
   std::string results_file;
   std::vector<std::string> backends;
+  std::string trace;
   bool strict = false;
 };
 
@@ -124,6 +127,13 @@ std::string stats_text(const task::DetectOutcome& outcome) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+void write_trace(const std::string& file, const task::DetectOutcome& outcome) {
+  const trace::Trace trace = record::pipeline_trace(outcome.timeline, outcome.report, stats_text(outcome));
+  trace::write_store(trace, file);
+  fmt::print(stderr, "note: what {} stages did, {} ranges, is in {}\n", outcome.timeline.size(),
+             trace.host_events.size(), file);
+}
+
 void check(DetectArguments* arguments) {
   task::DetectRequest& request = arguments->request;
   complete(arguments->vision);
@@ -138,7 +148,9 @@ void check(DetectArguments* arguments) {
   sort_outputs(arguments);
   std::vector<std::string> all = arguments->outputs;
   if (!arguments->stats.empty()) all.push_back(arguments->stats);
+  if (!arguments->trace.empty()) all.push_back(arguments->trace);
   check_outputs(*arguments, all);
+  request.timeline = !arguments->trace.empty();
 }
 
 task::DetectOutcome run_pipeline(const task::DetectRequest& request) {
@@ -179,6 +191,7 @@ void detect(DetectArguments* arguments) {
   display.clear();
   results.finish();
   if (!arguments->stats.empty()) base::write_file_atomic(arguments->stats, stats_text(outcome));
+  if (!arguments->trace.empty()) write_trace(arguments->trace, outcome);
   std::FILE* const people = results.is_printed() ? stderr : stdout;
   for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
   for (const std::string& loss : outcome.losses) fmt::print(stderr, "warning: {}\n", report::printable(loss));
@@ -254,6 +267,10 @@ void add_output_options(CLI::App& command, DetectArguments& arguments) {
       ->group(group);
   command.add_option("--format", arguments.format, "Form of the results: jsonl, coco or mot")->group(group);
   command.add_option("--stats", arguments.stats, "Write the table of the stages as JSON")->group(group);
+  command
+      .add_option("--trace", arguments.trace,
+                  "Write a timeline of the stages (.trace.sqlite); hone profile detect adds the GPU's")
+      ->group(group);
   command.add_flag("--strict", arguments.strict, "Exit with 5 when frames were lost or damaged")
       ->group(group);
   command.add_option("--encoder", request.encoding.encoder, "FFmpeg's name of one (default libx264)")
@@ -289,7 +306,8 @@ void add_detect_command(CLI::App& program) {
                    "Run the same pipeline with each of these systems inside, and compare: hone, torch, "
                    "torchscript, tensorrt, reference …")
       ->delimiter(',')
-      ->excludes("--backend");
+      ->excludes("--backend")
+      ->excludes("--trace");
   command->callback([command, arguments] {
     if (arguments->backends.empty()) return detect(arguments.get());
     compare_backends(*command, arguments.get());

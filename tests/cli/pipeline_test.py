@@ -1,9 +1,10 @@
-"""The pipeline of `hone detect` from outside: several backends inside, and the page that shows them.
+"""The pipeline of `hone detect` from outside: several backends inside, a timeline, and the page that shows them.
 
 usage: pipeline_test.py HONE
 """
 import json
 import pathlib
+import sqlite3
 import sys
 import tempfile
 
@@ -58,6 +59,35 @@ def check_backends(runner, folder, model):
     runner.bad(USAGE, "the output is the input", "detect", model, folder, "--backends", "hone", "--stats", model)
 
 
+def stages_of(trace):
+    with sqlite3.connect(trace) as database:
+        rows = database.execute("SELECT s.value, n.value, e.start, e.\"end\" FROM host_events e JOIN strings s ON s.id = e.name "
+                                "JOIN threads t ON t.rowid = e.thread + 1 JOIN strings n ON n.id = t.name ORDER BY e.start")
+        return rows.fetchall()
+
+
+def check_timeline(runner, folder, model):
+    """A range of each stage for each frame, in threads of their names; a frame is decoded before it is written."""
+    trace, page = runner.folder / "net.trace.sqlite", runner.folder / "page.html"
+    ending = runner.good("profile", "detect", model, folder, "--trace", trace, "-o", runner.folder / "found.jsonl")
+    assert "5 stages" in ending.stderr, ending.stderr
+    rows = stages_of(trace)
+    assert {name for name, *_ in rows} == set(STAGES) and all(name == thread for name, thread, *_ in rows), rows
+    for stage in STAGES:
+        assert sum(name == stage for name, *_ in rows) == FRAMES, (stage, rows)
+    starts = {stage: [start for name, _, start, _ in rows if name == stage] for stage in STAGES}
+    for before, after in zip(STAGES, STAGES[1:]):
+        assert all(a < b for a, b in zip(starts[before], starts[after])), (before, after, starts)
+    runner.good("analyze", trace)
+    said = runner.good("report", trace, "-o", page).stdout
+    assert "1 pipeline;" in said and "1 profile," in said, said
+    shown = page.read_text()
+    assert '"pipelines":[{"id":"net"' in shown.replace(": ", ":").replace(", ", ","), "the page has the stages"
+    runner.bad(USAGE, "are one file", "detect", model, folder, "--trace", trace, "--stats", trace)
+    ending = runner.run("profile", "detect", model, runner.folder / "nothing.mp4", "--trace", trace)
+    assert ending.returncode == 3 and "there is no such file" in ending.stderr, ending
+
+
 def check_page(runner, folder, model):
     """Tables of one run and of several are found in folders, and damaged ones are told."""
     runs = runner.folder / "runs"
@@ -81,6 +111,7 @@ def main():
         folder, model = make(runner)
         check_frames(runner, folder, model)
         check_backends(runner, folder, model)
+        check_timeline(runner, folder, model)
         check_page(runner, folder, model)
     print("all as expected")
 
