@@ -1,5 +1,5 @@
 // `hone profile -- COMMAND` records what a program does on the GPU, `hone profile MODEL` what a model does on
-// a backend.
+// a backend, `hone profile detect ARGS` the stages of a pipeline.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,6 +21,7 @@
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/folder.hpp"
+#include "cli/profile_detect.hpp"
 #include "cli/profile_metrics.hpp"
 #include "cli/subject_options.hpp"
 #include "device/devices.hpp"
@@ -66,6 +67,12 @@ struct Options {
 std::vector<std::string>& profiled_command() {
   static std::vector<std::string> command;
   return command;
+}
+
+/// What stood behind `profile detect`, which are options of another command.
+std::optional<std::vector<std::string>>& profiled_pipeline() {
+  static std::optional<std::vector<std::string>> words;
+  return words;
 }
 
 /// Claims "python3.trace.sqlite", or the first free one of "python3-2.trace.sqlite" and so on.
@@ -264,7 +271,14 @@ void profile_model(Options options) {
   }
 }
 
+void profile_pipeline(const std::vector<std::string>& words) {
+  std::unique_ptr<base::ReservedFile> claimed;
+  if (trace_among(words).empty()) claimed = claim_trace("detect");
+  profile_detect(words, claimed ? claimed->path().string() : "");
+}
+
 void run(const Options& options) {
+  if (profiled_pipeline()) return profile_pipeline(*profiled_pipeline());
   const bool has_command = !profiled_command().empty();
   if (options.query_metrics && (has_command || !options.model.empty()))
     fail_usage("--query-metrics lists the metrics: it profiles neither a model nor a program");
@@ -327,6 +341,11 @@ OptionList add_model_options(CLI::App& command, Options& options) {
 void take_profiled_command(int* argc, char** argv) {
   if (*argc < 2 || std::strcmp(argv[1], "profile") != 0) return;
   char** const end = argv + *argc;
+  if (*argc > 2 && std::strcmp(argv[2], "detect") == 0) {
+    profiled_pipeline().emplace(argv + 3, end);
+    *argc = 2;
+    return;
+  }
   char** const dashes =
       std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
   if (dashes == end) return;
@@ -335,8 +354,8 @@ void take_profiled_command(int* argc, char** argv) {
 }
 
 void add_profile_command(CLI::App& program) {
-  CLI::App* command =
-      program.add_subcommand("profile", "Record what a model, or a program after --, does step by step");
+  CLI::App* command = program.add_subcommand(
+      "profile", "Record what a model, a program after --, or hone detect, does step by step");
   const auto options = std::make_shared<Options>();
   command->add_option("model", options->model, "Built-in architecture, model file or engine");
   options->of_models = add_model_options(*command, *options);

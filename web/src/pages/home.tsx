@@ -11,7 +11,7 @@ import { views } from './views';
 
 export function HomePage({ report }: PageProps) {
   const models = modelsOf(report);
-  if (!models.length && !report.profiles.length && !report.diffs.length && !report.partitions.length) {
+  if (!models.length && !report.profiles.length && !report.diffs.length && !report.partitions.length && !report.pipelines.length) {
     return (
       <Empty title="Nothing was found">
         <p><code>hone report</code> looks for results of <code>hone bench</code> and traces of <code>hone profile</code> in the folders it is given.</p>
@@ -54,6 +54,14 @@ export function HomePage({ report }: PageProps) {
         <ul class="cards">
           {report.partitions.map(({ id, path }) => (
             <li key={id}><a href={link(['partition', id])}><b><Name text={id} longest={60} /></b><span><Name text={path} longest={60} /></span></a></li>
+          ))}
+        </ul>
+      </section>}
+      {report.pipelines.length > 0 && <section>
+        <h2>Pipelines</h2>
+        <ul class="cards">
+          {report.pipelines.map(({ id, path }) => (
+            <li key={id}><a href={link(['pipeline', id])}><b><Name text={id} longest={60} /></b><span><Name text={path} longest={60} /></span></a></li>
           ))}
         </ul>
       </section>}
