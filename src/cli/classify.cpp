@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "base/pending_file.hpp"
 #include "cli/command.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/vision_options.hpp"
@@ -52,6 +53,39 @@ std::string text_of(const task::ImageClasses& image) {
   return text + "\n";
 }
 
+/// Shown as it comes, or in a file that is whole or not there.
+class ResultText {
+ public:
+  ResultText(std::string format, const std::string& file) : format_(std::move(format)) {
+    if (!file.empty()) file_.emplace(file);
+  }
+
+  void add(const task::ImageClasses& image) {
+    if (format_ == "json")
+      write((begun_ ? ",\n" : "[\n") + json_of(image));
+    else if (format_ == "csv")
+      write((begun_ ? "" : "file,rank,class,name,probability,score\n") + csv_of(image));
+    else
+      write(text_of(image));
+    begun_ = true;
+  }
+  void finish() {
+    if (format_ == "json") write(begun_ ? "\n]\n" : "[]\n");
+    if (file_) file_->publish();
+  }
+
+ private:
+  void write(const std::string& text) {
+    if (file_) return file_->write(text);
+    fmt::print("{}", text);
+    std::fflush(stdout);
+  }
+
+  std::string format_;
+  std::optional<base::PendingFile> file_;
+  bool begun_ = false;
+};
+
 /// By --format, else by the file's name; people read what has neither.
 std::string choose_format(const ClassifyArguments& arguments) {
   if (!arguments.format.empty() || arguments.output.empty()) return arguments.format;
@@ -63,6 +97,7 @@ std::string choose_format(const ClassifyArguments& arguments) {
 void classify(ClassifyArguments* arguments) {
   complete(arguments->vision);
   task::ClassifyRequest& request = arguments->request;
+  request.input = arguments->vision.input;
   request.network = arguments->vision.network;
   request.labels = arguments->vision.labels;
   request.top = static_cast<size_t>(arguments->top);
@@ -71,22 +106,15 @@ void classify(ClassifyArguments* arguments) {
   request.preprocess.std = arguments->vision.std_values();
   const std::string format = choose_format(*arguments);
   if (!arguments->output.empty()) {
-    refuse_overwriting(arguments->output, {request.network.model, request.input, request.labels});
+    refuse_overwriting(arguments->output,
+                       {request.network.model, request.network.load.weights, request.input, request.labels});
     base::check_writable(arguments->output);
   }
   const system::Interruptible interruptible;
   request.stop = &system::interruption();
-  std::string text;
-  bool first = true;
-  if (format == "csv") text = "file,rank,class,name,probability,score\n";
-  const auto outcome = task::classify(request, [&](const task::ImageClasses& image) {
-    if (format == "json")
-      text += fmt::format("{}{}", first ? "[\n" : ",\n", json_of(image));
-    else
-      text += format == "csv" ? csv_of(image) : text_of(image);
-    first = false;
-  });
-  if (format == "json") text += "\n]\n";
+  ResultText results(format, arguments->output);
+  const auto outcome = task::classify(request, [&](const task::ImageClasses& image) { results.add(image); });
+  results.finish();
   for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
   for (const std::string& sentence : outcome.losses.sentences)
     fmt::print(stderr, "note: {}\n", report::printable(sentence));
@@ -94,11 +122,8 @@ void classify(ClassifyArguments* arguments) {
     fmt::print(stderr, "warning: {} images or packets could not be decoded\n", outcome.losses.damaged);
   if (!outcome.losses.ended_early.empty())
     fmt::print(stderr, "warning: {}\n", report::printable(outcome.losses.ended_early));
+  if (outcome.stopped) fmt::print(stderr, "hone: interrupted after {} images\n", outcome.images);
   if (outcome.stopped) system::throw_if_interrupted();
-  if (arguments->output.empty())
-    fmt::print("{}", text);
-  else
-    base::write_file_atomic(arguments->output, text);
 }
 
 }  // namespace
@@ -107,7 +132,7 @@ void add_classify_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand("classify", "Name what images show");
   auto arguments = std::make_shared<ClassifyArguments>();
   task::ClassifyRequest& request = arguments->request;
-  add_vision_options(*command, arguments->vision, request.input);
+  add_vision_options(*command, arguments->vision);
   command->add_option("--top", arguments->top, "Likeliest classes of each image")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();

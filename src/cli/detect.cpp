@@ -1,21 +1,24 @@
 // `hone detect`: images and videos through a detector, with boxes in files, on videos, or on the terminal.
 #include <fmt/core.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 #include "base/file.hpp"
 #include "base/pending_file.hpp"
 #include "cli/command.hpp"
+#include "cli/detect_backends.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/pipeline_table.hpp"
 #include "cli/progress_display.hpp"
 #include "cli/vision_options.hpp"
+#include "record/pipeline_trace.hpp"
 #include "report/terminal/sheet.hpp"
 #include "system/interruption.hpp"
 #include "task/detect.hpp"
+#include "trace/store.hpp"
 
 namespace hone::cli {
 namespace {
@@ -29,17 +32,35 @@ struct DetectArguments {
   std::string colours;
   std::string stats;
   std::string results_file;
+  std::vector<std::string> backends;
+  std::string trace;
   bool strict = false;
 };
+
+/// The later one would take the earlier one's place.
+void refuse_sharing(const std::vector<std::string>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (is_one_file(outputs[i], outputs[k]))
+        fail_usage("{} and {} are one file: each output needs its own", outputs[k], outputs[i]);
+}
+
+/// Before anything is read or written.
+void check_outputs(const DetectArguments& arguments, const std::vector<std::string>& outputs) {
+  const task::NetworkOptions& network = arguments.vision.network;
+  refuse_sharing(outputs);
+  for (const std::string& file : outputs) {
+    refuse_overwriting(file, {network.model, network.load.weights, arguments.vision.input,
+                              arguments.request.ground_truth, arguments.vision.labels});
+    base::check_writable(file);
+  }
+}
 
 /// Which of the outputs is the video and which the file of results.
 void sort_outputs(DetectArguments* arguments) {
   task::DetectRequest& request = arguments->request;
   if (!arguments->format.empty()) request.format = task::parse_result_format(arguments->format);
   for (const std::string& file : arguments->outputs) {
-    const std::string& model = arguments->vision.network.model;
-    refuse_overwriting(file, {model, request.input, request.ground_truth, request.detector.labels});
-    base::check_writable(file);
     std::string& place = media::names_video(file) ? request.video : arguments->results_file;
     if (!place.empty())
       fail_usage("-o {} and -o {}: one video and one file of results can be written", place, file);
@@ -98,17 +119,25 @@ void print_accuracy(const task::Accuracy& accuracy, std::FILE* to) {
   fmt::print(to, "{}\n", accuracy.rule);
 }
 
-void write_stats(const std::string& file, const task::DetectOutcome& outcome) {
+std::string stats_text(const task::DetectOutcome& outcome) {
   Json json = base::described_json(outcome.report);
   if (outcome.accuracy) json["accuracy"] = base::described_json(*outcome.accuracy);
   json["notes"] = outcome.notes;
   json["losses"] = outcome.losses;
-  base::write_file_atomic(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void write_trace(const std::string& file, const task::DetectOutcome& outcome) {
+  const trace::Trace trace = record::pipeline_trace(outcome.timeline, outcome.report, stats_text(outcome));
+  trace::write_store(trace, file);
+  fmt::print(stderr, "note: what {} stages did, {} ranges, is in {}\n", outcome.timeline.size(),
+             trace.host_events.size(), file);
 }
 
 void check(DetectArguments* arguments) {
   task::DetectRequest& request = arguments->request;
   complete(arguments->vision);
+  request.input = arguments->vision.input;
   request.detector.network = arguments->vision.network;
   request.detector.labels = arguments->vision.labels;
   request.detector.preprocess.mean = arguments->vision.mean_values();
@@ -117,10 +146,35 @@ void check(DetectArguments* arguments) {
   if (!arguments->fit.empty()) request.detector.preprocess.fit = task::parse_fit(arguments->fit);
   if (!arguments->colours.empty()) request.detector.preprocess.bgr = arguments->colours == "bgr";
   sort_outputs(arguments);
-  if (!arguments->stats.empty()) {
-    refuse_overwriting(arguments->stats, {request.input, arguments->vision.network.model});
-    base::check_writable(arguments->stats);
+  std::vector<std::string> all = arguments->outputs;
+  if (!arguments->stats.empty()) all.push_back(arguments->stats);
+  if (!arguments->trace.empty()) all.push_back(arguments->trace);
+  check_outputs(*arguments, all);
+  request.timeline = !arguments->trace.empty();
+}
+
+task::DetectOutcome run_pipeline(const task::DetectRequest& request) {
+  try {
+    return task::detect(request);
+  } catch (const system::Interrupted&) {
+    fmt::print(stderr, "hone: interrupted before the first frame\n");
+    throw;
   }
+}
+
+/// Every backend in a process of its own; only what all of them share is looked at here.
+void compare_backends(const CLI::App& command, DetectArguments* arguments) {
+  complete(arguments->vision);
+  BackendsRequest request{{}, arguments->outputs, arguments->stats};
+  for (const std::string& backend : arguments->backends)
+    if (std::find(request.backends.begin(), request.backends.end(), backend) == request.backends.end())
+      request.backends.push_back(backend);
+  std::vector<std::string> all;
+  for (const std::string& backend : request.backends)
+    for (const std::string& output : request.outputs) all.push_back(output_of(output, backend).string());
+  if (!request.stats.empty()) all.push_back(request.stats);
+  check_outputs(*arguments, all);
+  detect_with_backends(command, request);
 }
 
 void detect(DetectArguments* arguments) {
@@ -133,15 +187,17 @@ void detect(DetectArguments* arguments) {
   constexpr double kLineSeconds = 10;
   ProgressDisplay display(kLineSeconds);
   request.progress = [&](const base::Progress& progress) { display.show(progress); };
-  const task::DetectOutcome outcome = task::detect(request);
+  const task::DetectOutcome outcome = run_pipeline(request);
   display.clear();
   results.finish();
-  if (!arguments->stats.empty()) write_stats(arguments->stats, outcome);
+  if (!arguments->stats.empty()) base::write_file_atomic(arguments->stats, stats_text(outcome));
+  if (!arguments->trace.empty()) write_trace(arguments->trace, outcome);
   std::FILE* const people = results.is_printed() ? stderr : stdout;
   for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
   for (const std::string& loss : outcome.losses) fmt::print(stderr, "warning: {}\n", report::printable(loss));
   print_pipeline(outcome.report, people);
   if (outcome.accuracy) print_accuracy(*outcome.accuracy, people);
+  if (outcome.stopped) fmt::print(stderr, "hone: interrupted after {} frames\n", outcome.report.frames);
   if (outcome.stopped) system::throw_if_interrupted();
   if (arguments->strict && !outcome.losses.empty())
     throw Error(ErrorKind::kThreshold, outcome.losses.front(), request.input);
@@ -159,6 +215,9 @@ void add_input_options(CLI::App& command, DetectArguments& arguments) {
   command.add_option("--timeout", request.timeout_seconds, "Seconds that a network stream may send nothing")
       ->check(finite_range(0.1, 3600))
       ->capture_default_str()
+      ->group(group);
+  command.add_option("--frames", request.most_frames, "Read so many frames only")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->group(group);
   command
       .add_flag("--realtime", request.realtime,
@@ -208,6 +267,10 @@ void add_output_options(CLI::App& command, DetectArguments& arguments) {
       ->group(group);
   command.add_option("--format", arguments.format, "Form of the results: jsonl, coco or mot")->group(group);
   command.add_option("--stats", arguments.stats, "Write the table of the stages as JSON")->group(group);
+  command
+      .add_option("--trace", arguments.trace,
+                  "Write a timeline of the stages (.trace.sqlite); hone profile detect adds the GPU's")
+      ->group(group);
   command.add_flag("--strict", arguments.strict, "Exit with 5 when frames were lost or damaged")
       ->group(group);
   command.add_option("--encoder", request.encoding.encoder, "FFmpeg's name of one (default libx264)")
@@ -234,11 +297,21 @@ void add_output_options(CLI::App& command, DetectArguments& arguments) {
 void add_detect_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand("detect", "Find objects in images and videos");
   auto arguments = std::make_shared<DetectArguments>();
-  add_vision_options(*command, arguments->vision, arguments->request.input);
+  add_vision_options(*command, arguments->vision);
   add_input_options(*command, *arguments);
   add_detection_options(*command, *arguments);
   add_output_options(*command, *arguments);
-  command->callback([arguments] { detect(arguments.get()); });
+  command
+      ->add_option("--backends", arguments->backends,
+                   "Run the same pipeline with each of these systems inside, and compare: hone, torch, "
+                   "torchscript, tensorrt, reference …")
+      ->delimiter(',')
+      ->excludes("--backend")
+      ->excludes("--trace");
+  command->callback([command, arguments] {
+    if (arguments->backends.empty()) return detect(arguments.get());
+    compare_backends(*command, arguments.get());
+  });
 }
 
 }  // namespace hone::cli

@@ -30,8 +30,8 @@ struct Group {
 /// Options that no group names stand under "Options".
 constexpr auto kGroups = std::to_array<Group>({
     {"bench", "What is measured",
-     "--backends --precisions --batches --shapes --weights --seed --input --values --bind --context "
-     "--peer"},
+     "--backends --precisions --batches --full --shapes --weights --seed --input --values --bind --context "
+     "--peer --partition"},
     {"bench", "Where", "--device --threads --busy --streams --includeDataTransfers --coldL2"},
     {"bench", "How long and how often", "--warmup --iterations --exact --duration --rounds --timeout"},
     {"bench", "Judgement",
@@ -85,6 +85,7 @@ constexpr auto kExamples = std::to_array<Example>({
     {"convert", "hone convert net.trace.sqlite csv/ --to csv"},
     {"detect", "hone detect yolov8n.onnx street.mp4 -o boxes.mp4"},
     {"detect", "hone detect yolov4-tiny.cfg images/ -o boxes.jsonl --ground-truth truth.txt"},
+    {"detect", "hone detect yolov4-tiny.cfg street.mp4 -o out.mp4 --backends hone,torch,torchscript"},
     {"diff", "hone diff before.trace.sqlite after.trace.sqlite"},
     {"diff", "hone diff a.trace.sqlite b.trace.sqlite --csv"},
     {"export", "hone export resnet50 -o resnet50.onnx --dynamic-batch"},
@@ -103,6 +104,7 @@ constexpr auto kExamples = std::to_array<Example>({
     {"plot", "hone plot runs/resnet50.json --formats png"},
     {"profile", "hone profile resnet50 --precisions bf16"},
     {"profile", "hone profile -- python3 infer.py"},
+    {"profile", "hone profile detect net.onnx in.mp4 -o out.mp4"},
     {"quantize", "hone quantize model.onnx --calibrate images/ -o model-int8.onnx"},
     {"quantize", "hone quantize model.onnx --calib model.cache -o model-int8.onnx"},
     {"report", "hone report runs/ -o report.html"},

@@ -1,5 +1,5 @@
 // `hone profile -- COMMAND` records what a program does on the GPU, `hone profile MODEL` what a model does on
-// a backend.
+// a backend, `hone profile detect ARGS` the stages of a pipeline.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,6 +21,7 @@
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
 #include "cli/folder.hpp"
+#include "cli/profile_detect.hpp"
 #include "cli/profile_metrics.hpp"
 #include "cli/subject_options.hpp"
 #include "device/devices.hpp"
@@ -68,6 +69,12 @@ std::vector<std::string>& profiled_command() {
   return command;
 }
 
+/// What stood behind `profile detect`, which are options of another command.
+std::optional<std::vector<std::string>>& profiled_pipeline() {
+  static std::optional<std::vector<std::string>> words;
+  return words;
+}
+
 /// Claims "python3.trace.sqlite", or the first free one of "python3-2.trace.sqlite" and so on.
 std::unique_ptr<base::ReservedFile> claim_trace(const std::string& stem) {
   for (int number = 1;; ++number) {
@@ -102,6 +109,8 @@ void print_summary(const trace::Trace& trace, const std::string& output, bool me
   if (metrics) {
     fmt::print(stderr, "hone: {} values of metrics of {} launches of kernels in {}\n",
                trace.kernel_metrics.size(), measured_launches(trace), output);
+  } else if (trace.device_events.empty()) {
+    fmt::print(stderr, "hone: {} calls and ranges of the CPU in {}\n", trace.host_events.size(), output);
   } else {
     fmt::print(stderr, "hone: {} kernels, {} copies, {} sets, {} calls and ranges in {}\n",
                count(trace, trace::DeviceKind::kKernel), count(trace, trace::DeviceKind::kCopy),
@@ -127,9 +136,15 @@ std::string exit_code_text(int code) {
 
 /// What a recording without anything in it lacks, and what to do.
 std::string nothing_recorded(const Options& options, const record::Recording& recording) {
-  if (recording.processes > 0)
+  if (recording.processes > 0 && !options.captures_all())
     return "nothing was recorded: the program used no GPU while it was captured; leave out --delay, "
            "--duration, --capture-range and --kernels to record all of it";
+  if (recording.processes > 0 && !options.metrics.empty())
+    return "nothing was measured: the program launched no kernel; leave out --metrics to record what else it "
+           "did";
+  if (recording.processes > 0)
+    return "nothing was recorded: the program initialised CUDA or NVTX and did nothing with them; "
+           "--trace-threads records what threads of a CPU program wait for";
   if (options.trace_threads)
     return "nothing was recorded: no process of this command initialised CUDA or NVTX, or waited for a "
            "thread";
@@ -229,14 +244,7 @@ void profile_model(Options options) {
   // A first dimension that is fixed need not be a batch: one run is one run.
   if (!model.dynamic_batch && options.batches == std::vector<int64_t>{1})
     options.batches = {model.fixed_batch};
-  for (const int64_t batch : options.batches) {
-    if (!model.runs_at(batch))
-      fail_usage(
-          "the batch of {0} is fixed at {1}: profile it with --batch {1}, or open it where its graph allows "
-          "that: hone "
-          "export {2} -o NEW.onnx --dynamic-batch",
-          model.name, model.fixed_batch, options.model);
-  }
+  for (const int64_t batch : options.batches) bench::require_runs_at(model, batch);
   const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
   const OutputFolder made(folder);
   const system::Interruptible interruptible;
@@ -255,7 +263,7 @@ void profile_model(Options options) {
         print_summary(recording.trace, output, measures);
         system::throw_if_interrupted();
         if (measures) continue;
-        fmt::print("{} {} {} batch {}: {:.4f} ms as it is, {:.4f} ms recorded ({})  {}\n", model.name,
+        fmt::print("{} {} {} batch {}: {:.4g} ms not recorded, {:.4g} ms recorded ({})  {}\n", model.name,
                    backend, precision, batch, recording.plain.p50, recording.recorded.p50,
                    cost_text(recording.trace), output);
       }
@@ -263,7 +271,14 @@ void profile_model(Options options) {
   }
 }
 
+void profile_pipeline(const std::vector<std::string>& words) {
+  std::unique_ptr<base::ReservedFile> claimed;
+  if (trace_among(words).empty()) claimed = claim_trace("detect");
+  profile_detect(words, claimed ? claimed->path().string() : "");
+}
+
 void run(const Options& options) {
+  if (profiled_pipeline()) return profile_pipeline(*profiled_pipeline());
   const bool has_command = !profiled_command().empty();
   if (options.query_metrics && (has_command || !options.model.empty()))
     fail_usage("--query-metrics lists the metrics: it profiles neither a model nor a program");
@@ -326,6 +341,11 @@ OptionList add_model_options(CLI::App& command, Options& options) {
 void take_profiled_command(int* argc, char** argv) {
   if (*argc < 2 || std::strcmp(argv[1], "profile") != 0) return;
   char** const end = argv + *argc;
+  if (*argc > 2 && std::strcmp(argv[2], "detect") == 0) {
+    profiled_pipeline().emplace(argv + 3, end);
+    *argc = 2;
+    return;
+  }
   char** const dashes =
       std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
   if (dashes == end) return;
@@ -334,8 +354,8 @@ void take_profiled_command(int* argc, char** argv) {
 }
 
 void add_profile_command(CLI::App& program) {
-  CLI::App* command =
-      program.add_subcommand("profile", "Record what a model, or a program after --, does step by step");
+  CLI::App* command = program.add_subcommand(
+      "profile", "Record what a model, a program after --, or hone detect, does step by step");
   const auto options = std::make_shared<Options>();
   command->add_option("model", options->model, "Built-in architecture, model file or engine");
   options->of_models = add_model_options(*command, *options);

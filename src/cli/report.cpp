@@ -29,10 +29,11 @@ void run(const Options& options) {
   const report::Report report = report::make_report(files);
   for (const report::ReportProblem& problem : report.problems)
     fmt::print(stderr, "hone: {}\n", report::printable(problem.text));
-  if (report.sweeps.empty() && report.profiles.empty() && report.partitions.empty()) {
+  if (report.sweeps.empty() && report.profiles.empty() && report.partitions.empty() &&
+      report.pipelines.empty()) {
     if (!report.problems.empty())
       throw Error(ErrorKind::kBadInput, "no file could be read, so there is no report");
-    fail_bad_input("found no benchmark results, no traces and no partitions in {}",
+    fail_bad_input("found no benchmark results, no traces, no partitions and no pipelines in {}",
                    fmt::join(options.inputs, ", "));
   }
   const std::string page = report::page_with(report);
@@ -44,8 +45,10 @@ void run(const Options& options) {
                         report.diffs.size() + report.diffs_left_out);
   const std::string partitions =
       report.partitions.empty() ? "" : ", " + many(report.partitions.size(), "partition");
-  fmt::print("{}: {}, {}, {}{}; {}\n", options.output, many(report.sweeps.size(), "benchmark"),
-             many(report.profiles.size(), "profile"), comparisons, partitions,
+  const std::string pipelines =
+      report.pipelines.empty() ? "" : ", " + many(report.pipelines.size(), "pipeline");
+  fmt::print("{}: {}, {}, {}{}{}; {}\n", options.output, many(report.sweeps.size(), "benchmark"),
+             many(report.profiles.size(), "profile"), comparisons, partitions, pipelines,
              base::bytes_text(static_cast<double>(page.size())));
 }
 
@@ -56,8 +59,9 @@ void add_report_command(CLI::App& program) {
       program.add_subcommand("report", "Show benchmarks and traces in one page, a file of its own");
   const auto options = std::make_shared<Options>();
   command
-      ->add_option("inputs", options->inputs,
-                   "Results of hone bench, traces, partitions, and folders in which they are searched")
+      ->add_option(
+          "inputs", options->inputs,
+          "Results of hone bench, traces, partitions, pipelines, and folders in which they are searched")
       ->required();
   command->add_option("-o,--output", options->output, "The page")->capture_default_str();
   command->callback([options] { run(*options); });

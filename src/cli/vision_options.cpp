@@ -17,14 +17,14 @@ std::vector<float> VisionOptions::std_values() const {
   return std.empty() ? std::vector<float>() : importer::parse_divisors(std, "--std");
 }
 
-void add_vision_options(CLI::App& command, VisionOptions& options, std::string& input) {
+void add_vision_options(CLI::App& command, VisionOptions& options) {
   task::NetworkOptions& network = options.network;
   command.add_option("model", network.model, "An engine, a model's file, or a built-in architecture")
       ->required();
-  command
-      .add_option("input,--input", input,
-                  "An image, a folder of images, a pattern like frame_%03d.png, a video or a stream's URL")
-      ->required();
+  command.add_option(
+      "input", options.input,
+      "An image, a folder of images, a pattern like frame_%03d.png, a video or a stream's URL");
+  command.add_option("--input", options.input_option)->group("");
   command.add_option("--backend", network.backend, "The system that runs it")->capture_default_str();
   command.add_option("--device", network.device, "cpu, cuda or cuda:1; an engine's own when left out");
   command.add_option("--precision", network.precision, "fp32, tf32, bf16 or fp16")->capture_default_str();
@@ -48,6 +48,10 @@ void add_vision_options(CLI::App& command, VisionOptions& options, std::string& 
 }
 
 void complete(VisionOptions& options) {
+  if (!options.input.empty() && !options.input_option.empty())
+    fail_usage("input is given twice: {} and --input {}", options.input, options.input_option);
+  if (options.input.empty()) options.input = options.input_option;
+  if (options.input.empty()) fail_usage("input is required: an image, a folder of images or a video");
   if (options.size.empty()) return;
   const size_t cross = options.size.find('x');
   const auto number = [&](std::string_view text) -> int64_t {

@@ -13,6 +13,8 @@ namespace hone::cli {
 
 struct VisionOptions {
   task::NetworkOptions network{.threads = system::usable_cores()};
+  std::string input;
+  std::string input_option;  ///< --input, which other programs' users type
   std::string size;
   std::string labels;
   std::optional<float> scale;
@@ -23,10 +25,10 @@ struct VisionOptions {
   std::vector<float> std_values() const;
 };
 
-/// `input`: gets the positional INPUT, or --input.
-void add_vision_options(CLI::App& command, VisionOptions& options, std::string& input);
+void add_vision_options(CLI::App& command, VisionOptions& options);
 
-/// Reads --size into the network's options; usage error for what is no size.
+/// Reads --size into the network's options, and --input into `input`; usage error for what is no size, and
+/// where there is no input or there are two.
 void complete(VisionOptions& options);
 
 }  // namespace hone::cli

@@ -33,35 +33,9 @@ struct Range {
 
 Range range_of(bool full) { return full ? Range{0, 255, 255} : Range{16, 219, 224}; }
 
-/// What a sample of luma and each of chroma add to red, green and blue, times 2^16.
-struct ToRgb {
-  int32_t luma_offset = 0;
-  int32_t luma = 0;
-  std::array<int32_t, 3> u{};
-  std::array<int32_t, 3> v{};
-};
-
-ToRgb coefficients(const Frame& frame) {
-  const Range range = range_of(frame.full_range);
-  const auto fixed = [](double value) { return static_cast<int32_t>(std::lround(value * (1 << kBits))); };
-  const double luma = 255 / range.luma_levels;
-  const double chroma = 255 / range.chroma_levels;
-  ToRgb result{static_cast<int32_t>(range.luma_offset), fixed(luma), {}, {}};
-  if (frame.matrix == ColourMatrix::kYcgco) {
-    result.u = {fixed(-chroma), fixed(chroma), fixed(-chroma)};
-    result.v = {fixed(chroma), 0, fixed(-chroma)};
-    return result;
-  }
-  const auto [red, blue] = weights_of(frame.matrix);
-  const double green = 1 - red - blue;
-  result.u = {0, fixed(-chroma * 2 * (1 - blue) * blue / green), fixed(chroma * 2 * (1 - blue))};
-  result.v = {fixed(chroma * 2 * (1 - red)), fixed(-chroma * 2 * (1 - red) * red / green), 0};
-  return result;
-}
-
 /// One row of one colour; chroma as wide as luma.
 void convert_row(const uint8_t* __restrict luma, const uint8_t* __restrict u, const uint8_t* __restrict v,
-                 const ToRgb& by, size_t colour, uint8_t* __restrict out, int64_t width) {
+                 const RgbCoefficients& by, size_t colour, uint8_t* __restrict out, int64_t width) {
   const int32_t offset = by.luma_offset;
   const int32_t of_luma = by.luma;
   const int32_t of_u = by.u[colour];
@@ -82,7 +56,7 @@ void widen_row(const uint8_t* __restrict from, uint8_t* __restrict to, int64_t w
 }
 
 void convert_yuv(const Frame& frame, PlanarImage* image) {
-  const ToRgb by = coefficients(frame);
+  const RgbCoefficients by = rgb_coefficients(frame);
   const bool narrow = frame.format != PixelFormat::kYuv444;
   const int64_t rows_share = frame.format == PixelFormat::kYuv420 ? 2 : 1;
   std::vector<uint8_t> wide_u(static_cast<size_t>(frame.width));
@@ -106,7 +80,7 @@ void convert_yuv(const Frame& frame, PlanarImage* image) {
 
 void convert_gray(const Frame& frame, PlanarImage* image) {
   const std::vector<uint8_t> neutral(static_cast<size_t>(frame.width), 128);
-  const ToRgb by = coefficients(frame);
+  const RgbCoefficients by = rgb_coefficients(frame);
   for (int64_t y = 0; y < frame.height; ++y) {
     const uint8_t* luma = frame.planes[0].data + y * frame.planes[0].stride;
     for (size_t c = 0; c < 3; ++c)
@@ -127,6 +101,24 @@ void split_rgb(const Frame& frame, PlanarImage* image) {
 }
 
 }  // namespace
+
+RgbCoefficients rgb_coefficients(const Frame& frame) {
+  const Range range = range_of(frame.full_range);
+  const auto fixed = [](double value) { return static_cast<int32_t>(std::lround(value * (1 << kBits))); };
+  const double luma = 255 / range.luma_levels;
+  const double chroma = 255 / range.chroma_levels;
+  RgbCoefficients result{static_cast<int32_t>(range.luma_offset), fixed(luma), {}, {}};
+  if (frame.matrix == ColourMatrix::kYcgco) {
+    result.u = {fixed(-chroma), fixed(chroma), fixed(-chroma)};
+    result.v = {fixed(chroma), 0, fixed(-chroma)};
+    return result;
+  }
+  const auto [red, blue] = weights_of(frame.matrix);
+  const double green = 1 - red - blue;
+  result.u = {0, fixed(-chroma * 2 * (1 - blue) * blue / green), fixed(chroma * 2 * (1 - blue))};
+  result.v = {fixed(chroma * 2 * (1 - red)), fixed(-chroma * 2 * (1 - red) * red / green), 0};
+  return result;
+}
 
 PlanarImage to_rgb(const Frame& frame) {
   PlanarImage image{frame.width, frame.height, {}};

@@ -80,6 +80,7 @@ class ImageSource : public FrameSource {
       : files_(std::move(files)), options_(options) {
     info_.format = files_.size() == 1 ? "an image" : fmt::format("{} images", files_.size());
     info_.frames_claimed = static_cast<int64_t>(files_.size());
+    info_.is_file = true;
     info_.time_base = {1, 25};
     info_.frame_rate = {25, 1};
   }

@@ -11,28 +11,7 @@ namespace {
 constexpr int kBits = 11;
 constexpr int32_t kOne = 1 << kBits;
 
-/// The two source pixels of a target pixel and the weight of the second.
-struct Tap {
-  int64_t first = 0;
-  int64_t second = 0;
-  int32_t weight = 0;
-};
-
-std::vector<Tap> taps_of(int64_t from, int64_t to) {
-  const double scale = static_cast<double>(from) / static_cast<double>(to);
-  const double shift = scale / 2 - 0.5;
-  std::vector<Tap> taps(static_cast<size_t>(to));
-  for (int64_t i = 0; i < to; ++i) {
-    const double at = std::clamp(static_cast<double>(i) * scale + shift, 0.0, static_cast<double>(from - 1));
-    Tap& tap = taps[static_cast<size_t>(i)];
-    tap.first = static_cast<int64_t>(at);
-    tap.second = std::min(tap.first + 1, from - 1);
-    tap.weight = static_cast<int32_t>(std::lround((at - static_cast<double>(tap.first)) * kOne));
-  }
-  return taps;
-}
-
-void resize_row(const uint8_t* row, const std::vector<Tap>& taps, int32_t* out) {
+void resize_row(const uint8_t* row, const std::vector<ResizeTap>& taps, int32_t* out) {
   for (size_t x = 0; x < taps.size(); ++x)
     out[x] = row[taps[x].first] * (kOne - taps[x].weight) + row[taps[x].second] * taps[x].weight;
 }
@@ -44,7 +23,7 @@ void mix_rows(const int32_t* __restrict a, const int32_t* __restrict b, int32_t 
     out[x] = static_cast<uint8_t>((a[x] * (kOne - weight) + b[x] * weight + kHalf) >> (2 * kBits));
 }
 
-void resize_by(const std::vector<Tap>& columns, const std::vector<Tap>& rows, const uint8_t* from,
+void resize_by(const std::vector<ResizeTap>& columns, const std::vector<ResizeTap>& rows, const uint8_t* from,
                int64_t width, uint8_t* to, int64_t stride) {
   std::array<std::vector<int32_t>, 2> kept{std::vector<int32_t>(columns.size()),
                                            std::vector<int32_t>(columns.size())};
@@ -66,13 +45,27 @@ void resize_by(const std::vector<Tap>& columns, const std::vector<Tap>& rows, co
 
 }  // namespace
 
+std::vector<ResizeTap> resize_taps(int64_t from, int64_t to) {
+  const double scale = static_cast<double>(from) / static_cast<double>(to);
+  const double shift = scale / 2 - 0.5;
+  std::vector<ResizeTap> taps(static_cast<size_t>(to));
+  for (int64_t i = 0; i < to; ++i) {
+    const double at = std::clamp(static_cast<double>(i) * scale + shift, 0.0, static_cast<double>(from - 1));
+    ResizeTap& tap = taps[static_cast<size_t>(i)];
+    tap.first = static_cast<int64_t>(at);
+    tap.second = std::min(tap.first + 1, from - 1);
+    tap.weight = static_cast<int32_t>(std::lround((at - static_cast<double>(tap.first)) * kOne));
+  }
+  return taps;
+}
+
 void resize_plane(const uint8_t* from, int64_t width, int64_t height, uint8_t* to, int64_t to_width,
                   int64_t to_height, int64_t stride) {
   if (width == to_width && height == to_height) {
     for (int64_t y = 0; y < height; ++y) std::copy_n(from + y * width, width, to + y * stride);
     return;
   }
-  resize_by(taps_of(width, to_width), taps_of(height, to_height), from, width, to, stride);
+  resize_by(resize_taps(width, to_width), resize_taps(height, to_height), from, width, to, stride);
 }
 
 }  // namespace hone::media

@@ -31,6 +31,7 @@ struct SourceInfo {
   Rational time_base{1, 1000};  ///< seconds of a tick
   Rational frame_rate{0, 1};    ///< average; 0 where it is not known
   bool live = false;            ///< frames come when they come, and wait for nobody
+  bool is_file = false;         ///< all of it is there, so frames can be had faster than they were recorded
   bool is_video = false;        ///< false: single pictures
   int64_t width = 0;            ///< of the first frame, where it is known before
   int64_t height = 0;

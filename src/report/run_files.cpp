@@ -40,6 +40,9 @@ bool is_sweep(const std::string& bytes) { return contains(bytes, "\"hone.bench\"
 /// So does a partition.
 bool is_partition(const std::string& bytes) { return contains(bytes, "\"hone.partition\""); }
 
+/// And the stages of a pipeline, of one run or of several.
+bool is_pipeline(const std::string& bytes) { return contains(bytes, "\"hone.pipeline"); }
+
 class Search {
  public:
   explicit Search(size_t most_entries) : most_entries_(most_entries) {}
@@ -52,6 +55,7 @@ class Search {
     }
     const std::string bytes = fs::is_regular_file(path, error) ? beginning(path).value_or("") : "";
     if (is_partition(bytes)) return add_file({path, RunFileKind::kPartition});
+    if (is_pipeline(bytes)) return add_file({path, RunFileKind::kPipeline});
     add_file({path, is_sweep(bytes) ? RunFileKind::kSweep : RunFileKind::kTrace});
   }
 
@@ -105,6 +109,7 @@ class Search {
       return std::nullopt;
     }
     if (is_partition(*bytes)) return RunFileKind::kPartition;
+    if (is_pipeline(*bytes)) return RunFileKind::kPipeline;
     if (is_sweep(*bytes)) return RunFileKind::kSweep;
     if (contains(*bytes, "\"traceEvents\"") || contains(*bytes, "\"deviceProperties\""))
       return RunFileKind::kTrace;

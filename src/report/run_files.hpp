@@ -1,4 +1,4 @@
-// Finds results of benchmarks, traces and partitions among files and folders that people name.
+// Finds results of benchmarks, traces, partitions and pipelines among files and folders that people name.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace hone::report {
 
-enum class RunFileKind { kSweep, kTrace, kPartition };
+enum class RunFileKind { kSweep, kTrace, kPartition, kPipeline };
 
 struct RunFile {
   std::filesystem::path path;

@@ -22,6 +22,15 @@ struct ClassResult {
   int64_t truths = 0;
 };
 
+/// IoU; with a crowd, in which a detection finds one of many, the part of the detection that lies in it.
+float overlap_with(const TrueBox& truth, const Box& found) {
+  if (!truth.crowd) return iou(truth.box, found);
+  const float width = std::min(truth.box.x2, found.x2) - std::max(truth.box.x1, found.x1);
+  const float height = std::min(truth.box.y2, found.y2) - std::max(truth.box.y1, found.y1);
+  const float area = found.width() * found.height();
+  return width > 0 && height > 0 && area > 0 ? width * height / area : 0;
+}
+
 /// Detections of one class in one frame, by falling score, each take the best box that is free.
 void match_frame(const std::vector<TrueBox>& truths, const std::vector<const Detection*>& found,
                  ClassResult* result) {
@@ -30,7 +39,7 @@ void match_frame(const std::vector<TrueBox>& truths, const std::vector<const Det
     size_t best = truths.size();
     float most = kOverlap;
     for (size_t i = 0; i < truths.size(); ++i) {
-      const float overlap = iou(truths[i].box, detection->box);
+      const float overlap = overlap_with(truths[i], detection->box);
       // An ignored box may be met any number of times, and only where no other one is.
       const bool open = truths[i].ignored ? best == truths.size() : !taken[i];
       const bool replaces =
@@ -94,8 +103,7 @@ Accuracy measure_accuracy(const GroundTruth& truth, const std::vector<FrameResul
   accuracy.threshold = threshold;
   accuracy.rule =
       "mAP@0.5: COCO's 101 points of recall, IoU of 0.5 at least, the mean over classes that have true "
-      "boxes; "
-      "precision and recall at the threshold";
+      "boxes; precision and recall at the threshold";
   for (auto& [label, result] : classes) {
     for (const Judged& judged : result.judged) {
       if (!(judged.score > threshold)) continue;
@@ -103,7 +111,10 @@ Accuracy measure_accuracy(const GroundTruth& truth, const std::vector<FrameResul
     }
     accuracy.truths += result.truths;
     if (result.truths == 0) continue;
-    const std::string name = truth.one_class ? "all" : name_of(names, label);
+    const auto own = truth.names.find(label);
+    const std::string name = truth.one_class            ? "all"
+                             : own != truth.names.end() ? own->second
+                                                        : name_of(names, label);
     accuracy.classes.push_back({label, name, result.truths, average_precision(&result)});
     accuracy.map50 += accuracy.classes.back().ap50;
   }

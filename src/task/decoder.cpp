@@ -29,6 +29,36 @@ Box in_pixels(const Box& box, int64_t width, int64_t height) {
   return {box.x1 * w, box.y1 * h, box.x2 * w, box.y2 * h};
 }
 
+/// Whether an output holds what the role reads, with a dimension for the batch or without.
+bool has_form(const tensor::Shape& shape, const tensor::Shape& least) {
+  if (least.empty()) return true;
+  if (shape.size() != least.size() && shape.size() != least.size() + 1) return false;
+  const size_t before = shape.size() - least.size();
+  for (size_t i = 0; i < least.size(); ++i)
+    if (shape[before + i] < least[i]) return false;
+  return true;
+}
+
+/// "n x 4": any number of rows of four numbers.
+std::string least_text(const tensor::Shape& least) {
+  std::string text;
+  for (const int64_t side : least)
+    text += fmt::format("{}{}", text.empty() ? "" : " x ", side == 0 ? "n" : std::to_string(side));
+  return text;
+}
+
+/// Names tell some forms, and outputs of any shape can have names. `shape_of(i)` is that of output i.
+template <class ShapeOf>
+void check_form(const DecoderChoice& choice, const Signature& signature, const ShapeOf& shape_of) {
+  for (const Role& role : choice.match.roles) {
+    const tensor::Shape& shape = shape_of(role.output);
+    if (has_form(shape, role.least)) continue;
+    fail_bad_input("the output {} [{}] is none of {} ({}), which needs {} numbers of an image at least",
+                   signature.outputs[role.output].name, tensor::shape_text(shape), choice.decoder->name,
+                   choice.decoder->form, least_text(role.least));
+  }
+}
+
 /// In pixels of the image.
 Box placed(Space space, const Box& box, const Geometry& g) {
   switch (space) {
@@ -54,7 +84,12 @@ DecoderChoice choose_decoder(const Signature& signature, std::string_view name) 
   for (const Decoder& decoder : decoders()) {
     if (!name.empty() && decoder.name != name) continue;
     const auto match = decoder.match(signature, !name.empty());
-    if (match) return {&decoder, *match};
+    if (match) {
+      const DecoderChoice choice{&decoder, *match};
+      check_form(choice, signature,
+                 [&](size_t i) -> const tensor::Shape& { return signature.outputs[i].shape; });
+      return choice;
+    }
     if (!name.empty())
       fail_usage("the outputs {} are not of the form of --decoder {} ({})", outputs_text(signature), name,
                  decoder.form);
@@ -68,6 +103,8 @@ std::vector<Detection> decode_image(const DecoderChoice& choice, const DecodeCal
                                     const Geometry& geometry, const FinishOptions& options) {
   const Decoder& decoder = *choice.decoder;
   std::vector<Detection> found;
+  check_form(choice, call.signature,
+             [&](size_t i) -> const tensor::Shape& { return call.outputs[i].shape(); });
   decoder.decode(call, &found);
   for (Detection& detection : found) detection.box = placed(decoder.space, detection.box, geometry);
   if (decoder.needs_nms) {

@@ -46,10 +46,17 @@ struct InputForm {
   bool antialias = false;
 };
 
+/// An output as a decoder reads it.
+struct Role {
+  size_t output = 0;  ///< its index
+  /// What one image's part has at least: as many dimensions, each of this size or larger. Empty: any form.
+  tensor::Shape least = {};
+};
+
 /// A form that fits, with what decoding needs.
 struct Match {
-  /// Indices of outputs, in the order that the row's decode() wants.
-  std::vector<size_t> roles;
+  /// In the order that the row's decode() wants.
+  std::vector<Role> roles;
   int64_t classes = 0;
   std::string assumed;  ///< a clause; empty where nothing was
   /// Where the model says it.
@@ -95,8 +102,9 @@ struct DecoderChoice {
   Match match;
 };
 
-/// The first that fits, or the one of this name. Bad input that names the outputs where none does; usage
-/// error for a name that nobody has, or whose form the outputs cannot be.
+/// The first that fits, or the one of this name. Bad input that names the outputs where none does, or where
+/// one is not as the form needs it; usage error for a name that nobody has, or whose form the outputs cannot
+/// be.
 DecoderChoice choose_decoder(const Signature& signature, std::string_view name);
 
 struct FinishOptions {
@@ -104,7 +112,8 @@ struct FinishOptions {
   int64_t most = 300;
 };
 
-/// Decodes one image of a batch: boxes in pixels of the image, inside it, by falling score.
+/// Decodes one image of a batch: boxes in pixels of the image, inside it, by falling score. Bad input where
+/// the outputs of this run have not the form that was chosen.
 std::vector<Detection> decode_image(const DecoderChoice& choice, const DecodeCall& call,
                                     const Geometry& geometry, const FinishOptions& options);
 

@@ -2,6 +2,7 @@
 #include "task/detect.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -111,6 +112,7 @@ class Run {
       times_.push_back(times);
     if (sink_ != nullptr) times_.push_back(&draw_times_);
     times_.push_back(&write_times_);
+    for (StageTimes* times : times_) times->keeps_spans = request.timeline;
   }
 
   DetectOutcome run() {
@@ -155,12 +157,13 @@ class Run {
 
   std::vector<std::thread> start_threads() {
     std::vector<std::thread> threads;
-    const auto begin = [&](auto work) {
+    const auto begin = [&](StageTimes* times, auto work) {
       {
         const std::lock_guard lock(mutex_);
         ++running_;
       }
-      threads.emplace_back([this, work] {
+      threads.emplace_back([this, times, work] {
+        times->thread = ::gettid();
         try {
           work();
         } catch (...) {
@@ -173,49 +176,57 @@ class Run {
         ended_.notify_all();
       });
     };
-    begin([this] { decode(); });
-    begin([this] {
+    begin(&decode_times_, [this] { decode(); });
+    begin(&preprocess_times_, [this] {
       run_stage<Batch>(&preprocess_times_, read_, &filled_, [this](Batch* batch) { preprocess(batch); });
     });
-    begin([this] {
+    begin(&infer_times_, [this] {
       run_stage<Batch>(&infer_times_, filled_, &inferred_, [this](Batch* batch) { infer(batch); });
     });
     BoundedQueue<Batch>& last = sink_ != nullptr ? drawn_ : decoded_;
-    begin([this] {
+    begin(&postprocess_times_, [this] {
       run_stage<Batch>(&postprocess_times_, inferred_, &decoded_,
                        [this](Batch* batch) { postprocess(batch); });
     });
     if (sink_ != nullptr)
-      begin([this] {
+      begin(&draw_times_, [this] {
         run_stage<Batch>(&draw_times_, decoded_, &drawn_, [this](Batch* batch) {
           for (Item& item : batch->items) draw_detections(detector_.names(), &item);
         });
       });
-    begin([this, &last] {
+    begin(&write_times_, [this, &last] {
       run_stage<Batch>(&write_times_, last, nullptr, [this](Batch* batch) { write(batch); });
     });
     return threads;
   }
 
-  /// Waits until a frame of a recording would have come, if the source plays the part of a camera.
-  void keep_pace(const media::Frame& frame, base::Clock::time_point start) const {
-    if (!request_.realtime || source_->info().live) return;
-    std::this_thread::sleep_until(start + std::chrono::duration_cast<base::Clock::duration>(
-                                              std::chrono::duration<double>(frame.seconds)));
+  /// Waits until a frame of a recording would have come, if a file plays the part of a camera. What comes
+  /// over a network has its own pace. Ends at once when somebody wants to end.
+  void keep_pace(const media::Frame& frame, base::Clock::time_point start) {
+    if (!request_.realtime || !source_->info().is_file) return;
+    // Times of damaged files may be anything.
+    constexpr double kLongest = 1e8;
+    const std::chrono::duration<double> after(std::clamp(frame.seconds, 0.0, kLongest));
+    const auto due = start + std::chrono::duration_cast<base::Clock::duration>(after);
+    constexpr auto kSlice = std::chrono::milliseconds(50);
+    while (!stopped()) {
+      const auto now = base::Clock::now();
+      if (now >= due || read_.is_given_up_by(std::min(due, now + kSlice))) return;
+    }
   }
 
   void decode() {
     const auto start = base::Clock::now();
     int64_t number = 0;
     bool more = true;
-    while (more && !stopped()) {
+    while (more && !stopped() && !read_.is_given_up()) {
       Batch batch;
       while (static_cast<int64_t>(batch.items.size()) < detector_.batch()) {
         const auto asked = base::Clock::now();
         Item item;
-        more = source_->next(&item.frame);
+        more = number < request_.most_frames.value_or(INT64_MAX) && source_->next(&item.frame);
         if (!more) break;
-        count_busy(1, base::seconds_since(asked), &decode_times_);
+        count_busy(1, asked, base::Clock::now(), &decode_times_);
         item.result.frame = number++;
         item.result.name = source_->name();
         item.result.seconds = item.frame.seconds;
@@ -301,6 +312,15 @@ class Run {
   DetectOutcome outcome(double startup, double wall, double cpu) {
     DetectOutcome outcome;
     PipelineReport& report = outcome.report;
+    const NetworkOptions& network = request_.detector.network;
+    report.model = network.model;
+    report.backend = network.backend;
+    report.device = network.device;
+    report.precision = network.precision;
+    report.input = request_.input;
+    report.input_width = detector_.input().width;
+    report.input_height = detector_.input().height;
+    report.batch = detector_.batch();
     const media::Losses losses = source_->losses();
     report.frames = frames_;
     report.dropped = dropped_;
@@ -315,6 +335,7 @@ class Run {
     std::vector<StageTimes> times;
     for (const StageTimes* stage : times_) times.push_back(*stage);
     judge_stages(times, system::usable_cores(), &report);
+    if (request_.timeline) outcome.timeline = std::move(times);
     if (truth_)
       outcome.accuracy = measure_accuracy(*truth_, judged_, detector_.names(), request_.detector.threshold);
     outcome.stopped = stopped();
@@ -359,12 +380,12 @@ class Run {
   BoundedQueue<Batch> inferred_{kPlaces};
   BoundedQueue<Batch> decoded_{kPlaces};
   BoundedQueue<Batch> drawn_{kPlaces};
-  StageTimes decode_times_{"decode", {}, 0, 0};
-  StageTimes preprocess_times_{"preprocess", {}, 0, 0};
-  StageTimes infer_times_{"infer", {}, 0, 0};
-  StageTimes postprocess_times_{"postprocess", {}, 0, 0};
-  StageTimes draw_times_{"draw", {}, 0, 0};
-  StageTimes write_times_{"write", {}, 0, 0};
+  StageTimes decode_times_{.name = "decode"};
+  StageTimes preprocess_times_{.name = "preprocess"};
+  StageTimes infer_times_{.name = "infer"};
+  StageTimes postprocess_times_{.name = "postprocess"};
+  StageTimes draw_times_{.name = "draw"};
+  StageTimes write_times_{.name = "write"};
   std::vector<StageTimes*> times_;
 
   Failure failure_;

@@ -32,6 +32,8 @@ struct DetectRequest {
   bool track = false;
   bool realtime = false;  ///< frames come as they were recorded, and are dropped where the pipeline is behind
   double timeout_seconds = 10;
+  std::optional<int64_t> most_frames;  ///< reading ends after them
+  bool timeline = false;               ///< keeps what each stage did when
   /// Called by the thread that called detect(), some times a second.
   std::function<void(const base::Progress&)> progress;
   /// Reading ends when it is set; what was read is finished and written. May be null.
@@ -41,8 +43,9 @@ struct DetectRequest {
 struct DetectOutcome {
   PipelineReport report;
   std::optional<Accuracy> accuracy;
-  std::vector<std::string> notes;   ///< what was assumed, and what a reader of the results must know
-  std::vector<std::string> losses;  ///< what is missing from the results, a sentence each
+  std::vector<StageTimes> timeline;  ///< of the stages in their order, where it was asked for
+  std::vector<std::string> notes;    ///< what was assumed, and what a reader of the results must know
+  std::vector<std::string> losses;   ///< what is missing from the results, a sentence each
   bool stopped = false;
 };
 

@@ -11,10 +11,12 @@ namespace hone::task {
 namespace {
 
 /// Boxes in pixels and in shares of the image differ by it.
-float largest_coordinate(const tensor::Tensor& output) {
+float largest_coordinate(const tensor::Tensor& numbers) {
   constexpr int64_t kBoxNumbers = 4;
-  if (output.dtype() != tensor::DType::kFloat32 || output.rank() < 2 || output.shape().back() < kBoxNumbers)
+  if (!tensor::is_floating(numbers.dtype()) || numbers.rank() < 2 || numbers.shape().back() < kBoxNumbers)
     return 0;
+  const tensor::Tensor output =
+      numbers.dtype() == tensor::DType::kFloat32 ? numbers : numbers.cast(tensor::DType::kFloat32);
   const auto width = static_cast<size_t>(output.shape().back());
   const auto values = output.values<float>();
   float largest = 0;
@@ -34,6 +36,9 @@ Detector::Detector(const DetectorOptions& options) : options_(options), network_
   const auto outputs = network_.run(grey, sizes);
   signature_ = signature_of(outputs);
   choose();
+  // What cannot be decoded is refused before anything is read.
+  for (int64_t row = 0; row < input.batch; ++row)
+    decode(outputs, row, place_image(Fit::kStretch, input.width, input.height, input.width, input.height));
   InputForm form = choice_.decoder->input;
   form.fit = choice_.match.fit.value_or(form.fit);
   preprocessor_ = std::make_unique<Preprocessor>(input, form, network_.model().metadata, options.preprocess);
@@ -86,7 +91,12 @@ std::vector<tensor::Tensor> Detector::run(const tensor::Tensor& input,
 std::vector<Detection> Detector::decode(std::span<const tensor::Tensor> outputs, int64_t row,
                                         const Geometry& geometry) const {
   const DecodeCall call{outputs, choice_.match, signature_, row, options_.threshold};
-  return decode_image(choice_, call, geometry, options_.finish);
+  try {
+    return decode_image(choice_, call, geometry, options_.finish);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBadInput || !error.where().empty()) throw;
+    throw error.within(options_.network.model);
+  }
 }
 
 std::vector<std::string> Detector::notes() const {

@@ -28,6 +28,7 @@ class Detector {
   explicit Detector(const DetectorOptions& options);
 
   int64_t batch() const { return network_.input().batch; }
+  const ImageInput& input() const { return network_.input(); }
   tensor::Tensor make_input() const;
   Geometry place(int64_t width, int64_t height) const { return preprocessor_->place(width, height); }
   void fill(const media::Frame& frame, const Geometry& geometry, int64_t row, tensor::Tensor* input) const;

@@ -72,27 +72,46 @@ GroundTruth from_mot(const std::string& text) {
   return truth;
 }
 
-int64_t label_of(const Json& category, size_t place, const std::vector<std::string>& names) {
-  const auto found = std::find(names.begin(), names.end(), category.value("name", std::string()));
-  return found == names.end() ? static_cast<int64_t>(place) : found - names.begin();
+/// Labels of the categories, by id. Those that the network does not know get labels of their own.
+std::map<int64_t, int64_t> labels_of(const std::map<int64_t, std::string>& categories,
+                                     const std::vector<std::string>& names, GroundTruth* truth) {
+  std::map<int64_t, int64_t> labels;
+  std::vector<int64_t> unknown;
+  for (const auto& [id, name] : categories) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+      unknown.push_back(id);
+    else
+      labels[id] = found - names.begin();
+  }
+  const bool by_order = labels.empty();
+  if (by_order)
+    truth->assumed.emplace_back("its categories are the network's classes in the order of their ids");
+  auto next = by_order ? 0 : static_cast<int64_t>(names.size());
+  for (const int64_t id : unknown) {
+    labels[id] = next;
+    if (static_cast<size_t>(next) >= names.size() && !categories.at(id).empty())
+      truth->names[next] = categories.at(id);
+    ++next;
+  }
+  return labels;
 }
 
 GroundTruth from_coco(const std::string& text, const std::vector<std::string>& names) {
   GroundTruth truth;
   truth.by_image_id = true;
   const Json json = Json::parse(text);
-  std::map<int64_t, Json> categories;
-  for (const Json& category : json.at("categories")) categories[category.at("id").get<int64_t>()] = category;
-  std::map<int64_t, int64_t> labels;
-  size_t place = 0;
-  for (const auto& [id, category] : categories) labels[id] = label_of(category, place++, names);
+  std::map<int64_t, std::string> categories;
+  for (const Json& category : json.at("categories"))
+    categories[category.at("id").get<int64_t>()] = category.value("name", std::string());
+  const std::map<int64_t, int64_t> labels = labels_of(categories, names, &truth);
   for (const Json& annotation : json.at("annotations")) {
     const auto& box = annotation.at("bbox");
     TrueBox entry;
     const auto x = box.at(0).get<float>();
     const auto y = box.at(1).get<float>();
     entry.box = {x, y, x + box.at(2).get<float>(), y + box.at(3).get<float>()};
-    entry.ignored = annotation.value("iscrowd", int64_t{0}) != 0;
+    entry.crowd = entry.ignored = annotation.value("iscrowd", int64_t{0}) != 0;
     const auto label = labels.find(annotation.at("category_id").get<int64_t>());
     if (label == labels.end()) fail_bad_input("an annotation has a category_id that no category has");
     entry.label = label->second;

@@ -17,6 +17,7 @@ struct TrueBox {
   Box box;
   int64_t label = 0;
   bool ignored = false;  ///< neither finding nor missing it counts
+  bool crowd = false;    ///< many objects in one box; ignored as well
 };
 
 struct GroundTruth {
@@ -25,13 +26,15 @@ struct GroundTruth {
   bool by_image_id = false;
   /// No box has a class: all detections count as of one.
   bool one_class = false;
+  /// Of classes that only the truth knows; their labels are behind those of the network.
+  std::map<int64_t, std::string> names;
   std::vector<std::string> assumed;  ///< sentences
 };
 
 /// MOT's text form: frame, id, left, top, width, height, flag, class, … with frames and pixels from 1; a box
 /// whose flag is 0 is ignored; classes count from 1 unless one of them is 0, and -1 is none. Or COCO's JSON,
-/// whose categories are found by name, else in the order of their ids. Bad input naming the line or the
-/// field.
+/// whose categories are found by name, or in the order of their ids where the network knows none of the
+/// names. Bad input naming the line or the field.
 GroundTruth read_ground_truth(const std::filesystem::path& file, const std::vector<std::string>& names);
 
 struct ClassAccuracy {

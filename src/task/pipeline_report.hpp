@@ -3,11 +3,19 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/described.hpp"
 
 namespace hone::task {
+
+inline constexpr std::string_view kPipelineSchema = "hone.pipeline";
+inline constexpr int kPipelineVersion = 1;
+/// Name of the entry of a trace's metadata that holds one.
+inline constexpr const char* kPipelineEntry = "pipeline";
+/// Of a table with a row for each backend.
+inline constexpr std::string_view kPipelinesSchema = "hone.pipelines";
 
 /// One stage while the pipeline ran. Times are of one frame: of a batch, its part.
 struct StageReport {
@@ -21,6 +29,14 @@ struct StageReport {
 };
 
 struct PipelineReport {
+  std::string model;
+  std::string backend;
+  std::string device;  ///< empty: an engine's own
+  std::string precision;
+  std::string input;        ///< what was read
+  int64_t input_width = 0;  ///< of the network
+  int64_t input_height = 0;
+  int64_t batch = 1;
   int64_t frames = 0;
   int64_t dropped = 0;  ///< by --realtime, because the pipeline was behind
   int64_t damaged = 0;  ///< packets or images that could not be decoded
@@ -40,12 +56,23 @@ struct PipelineReport {
   std::vector<StageReport> stages;
 };
 
+/// One piece of work of a stage: consecutive frames, in nanoseconds of base::monotonic_ns().
+struct StageSpan {
+  int64_t frame = 0;
+  int64_t frames = 1;
+  int64_t start = 0;
+  int64_t end = 0;
+};
+
 /// What a stage did, while it did it. Used by the stage's thread.
 struct StageTimes {
   std::string name;
   std::vector<double> busy_seconds;  ///< of each frame
   double waits_input = 0;
   double waits_output = 0;
+  bool keeps_spans = false;
+  std::vector<StageSpan> spans;  ///< where they are kept
+  int64_t thread = 0;            ///< the system's id
 };
 
 /// Fills in rates, utilisation and the bound from the times, `report->frames`, wall_seconds and
@@ -78,6 +105,16 @@ struct Description<task::PipelineReport> {
   using T = task::PipelineReport;
   static constexpr std::string_view kName = "Pipeline";
   static constexpr auto kFields = std::tuple{
+      Field{"schema", [](const T&) { return task::kPipelineSchema; }, "hone.pipeline"},
+      Field{"version", [](const T&) { return task::kPipelineVersion; }, "Of the schema"},
+      Field{"model", &T::model, "What was run"},
+      Field{"backend", &T::backend, "The system that ran it"},
+      Field{"device", &T::device, "Where; empty: where the engine was built for"},
+      Field{"precision", &T::precision, "Of the run"},
+      Field{"input", &T::input, "What was read"},
+      Field{"input_width", &T::input_width, "Of the network's input", unit::kCount},
+      Field{"input_height", &T::input_height, "Of the network's input", unit::kCount},
+      Field{"batch", &T::batch, "Frames that go through the network together", unit::kCount},
       Field{"frames", &T::frames, "Frames that came out", unit::kCount},
       Field{"dropped", &T::dropped, "Frames dropped because the pipeline was behind", unit::kCount},
       Field{"damaged", &T::damaged, "Packets or images that could not be decoded", unit::kCount},

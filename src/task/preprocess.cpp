@@ -51,11 +51,15 @@ float Preprocessor::normalized(float level, size_t channel) const {
   return (level * form_.scale - mean_[channel]) / std_[channel];
 }
 
+ChannelRule Preprocessor::rule_of(size_t channel) const {
+  const size_t colour = form_.bgr && input_.channels == 3 ? 2 - channel : channel;
+  return {colour, table_[channel], normalized(form_.padding, channel)};
+}
+
 /// One colour of the image in the size that it has in the input, normalised.
 void Preprocessor::resize(const media::PlanarImage& image, const Geometry& g, size_t channel,
                           std::vector<float>* out) const {
-  const size_t colour = form_.bgr && input_.channels == 3 ? 2 - channel : channel;
-  const uint8_t* plane = image.planes[colour].data();
+  const uint8_t* plane = image.planes[rule_of(channel).colour].data();
   out->resize(static_cast<size_t>(g.width * g.height));
   std::vector<uint8_t> levels(out->size());
   media::resize_plane(plane, image.width, image.height, levels.data(), g.width, g.height, g.width);
@@ -76,7 +80,7 @@ void Preprocessor::fill(const media::Frame& frame, const Geometry& g, float* ima
     resize(colours, g, channel, &part);
     float* out = image + (input_.channels_last ? c : c * plane);
     const bool covers = g.width == input_.width && g.height == input_.height;
-    const float margin = normalized(form_.padding, channel);
+    const float margin = rule_of(channel).margin;
     for (int64_t i = 0; !covers && i < plane; ++i) out[i * pixel] = margin;
     for (int64_t y = 0; y < g.height; ++y) {
       const float* row = part.data() + y * g.width;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,13 @@ struct PreprocessOptions {
   std::vector<float> std;
 };
 
+/// How one channel of the input is made of levels.
+struct ChannelRule {
+  size_t colour = 0;              ///< 0 red, 1 green, 2 blue
+  std::span<const float> levels;  ///< what 0 to 255 become
+  float margin = 0;               ///< what stands where no image is
+};
+
 /// The form with the model's metadata (image.scale, image.mean, image.std as import/image/preprocess.hpp has
 /// them) and the flags over it. Used by any number of threads.
 class Preprocessor {
@@ -38,6 +46,8 @@ class Preprocessor {
   }
   /// Writes one image of a batch, float32 in the input's layout.
   void fill(const media::Frame& frame, const Geometry& geometry, float* image) const;
+  /// Of an input of three colours: all of fill() that is not geometry.
+  ChannelRule rule_of(size_t channel) const;
   /// "letterbox to 640 x 640, RGB, times 0.00392".
   std::string text() const;
 

@@ -25,10 +25,12 @@ class BoundedQueue {
     changed_.notify_all();
     return true;
   }
-  /// Never waits: the oldest item makes room, and is returned.
+  /// Never waits: the oldest item makes room, and is returned. Once somebody has given up the item is lost:
+  /// who gives looks at is_given_up(), since nothing else would ever stop it.
   std::optional<T> push_over(T item) {
     const std::lock_guard lock(mutex_);
     std::optional<T> lost;
+    if (given_up_) return lost;
     if (items_.size() >= places_) {
       lost = std::move(items_.front());
       items_.pop_front();
@@ -58,6 +60,16 @@ class BoundedQueue {
     const std::lock_guard lock(mutex_);
     given_up_ = true;
     changed_.notify_all();
+  }
+  bool is_given_up() {
+    const std::lock_guard lock(mutex_);
+    return given_up_;
+  }
+  /// Waits until then, or until somebody gives up, which it tells.
+  template <class TimePoint>
+  bool is_given_up_by(TimePoint time) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_until(lock, time, [this] { return given_up_; });
   }
 
  private:

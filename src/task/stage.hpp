@@ -29,8 +29,16 @@ class Failure {
   std::exception_ptr error_;
 };
 
-inline void count_busy(size_t frames, double seconds, StageTimes* times) {
+inline void count_busy(size_t frames, base::Clock::time_point begun, base::Clock::time_point done,
+                       StageTimes* times) {
+  const double seconds = base::seconds_between(begun, done);
+  const auto first = static_cast<int64_t>(times->busy_seconds.size());
   times->busy_seconds.insert(times->busy_seconds.end(), frames, seconds / static_cast<double>(frames));
+  if (!times->keeps_spans) return;
+  const auto ns = [](base::Clock::time_point time) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+  };
+  times->spans.push_back({first, static_cast<int64_t>(frames), ns(begun), ns(done)});
 }
 
 /// Runs in the stage's thread until nothing comes any more. `out` is null for the last stage; `work` changes
@@ -47,7 +55,7 @@ void run_stage(StageTimes* times, BoundedQueue<Batch>& in, BoundedQueue<Batch>* 
     const size_t frames = batch->items.size();
     work(&*batch);
     const auto done = base::Clock::now();
-    count_busy(frames, base::seconds_between(begun, done), times);
+    count_busy(frames, begun, done, times);
     if (out == nullptr) continue;
     if (!out->push(std::move(*batch))) break;
     times->waits_output += base::seconds_since(done);

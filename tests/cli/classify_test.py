@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import pathlib
+import signal
+import subprocess
 import sys
 import tempfile
 
@@ -58,6 +60,23 @@ def check_assumptions(runner):
     assert other.stdout != ending.stdout
 
 
+def check_interruption(runner):
+    """What is classified is printed at once, so Ctrl-C leaves it: here while the third image never comes."""
+    folder = runner.folder / "endless"
+    folder.mkdir()
+    for number in range(20000):
+        (folder / f"{number}.png").hardlink_to(runner.folder / "image.png")
+    program = subprocess.Popen([runner.hone, "classify", runner.folder / "plain.onnx", folder, "--format", "csv"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    first = [program.stdout.readline() for _ in range(3)]
+    assert program.poll() is None, "the first images are printed while others are classified"
+    program.send_signal(signal.SIGINT)
+    rest, said = program.communicate(timeout=60)
+    assert program.returncode == -signal.SIGINT, (program.returncode, said)
+    images = {line.split(",")[0] for line in (first + rest.splitlines())[1:]}
+    assert 0 < len(images) < 20000 and f"interrupted after {len(images)} images" in said, (len(images), said)
+
+
 def check_refusals(runner):
     image = runner.folder / "image.png"
     model = runner.folder / "plain.onnx"
@@ -68,6 +87,7 @@ def check_refusals(runner):
     runner.bad(USAGE, "smaller than the crop", "classify", model, image, "--resize", "0", "--crop", "100")
     runner.bad(USAGE, "--resize and --crop decide", "classify", model, image, "--resize", "0", "--crop", "20")
     runner.bad(BAD_INPUT, "no such file", "classify", model, runner.folder / "nothing")
+    runner.bad(USAGE, "input is required", "classify", model)
 
 
 def main():
@@ -76,6 +96,7 @@ def main():
         check_digits(runner, pathlib.Path(sys.argv[2]))
         check_batches(runner)
         check_assumptions(runner)
+        check_interruption(runner)
         check_refusals(runner)
     print("all as expected")
 

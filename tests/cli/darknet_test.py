@@ -227,6 +227,14 @@ def check_files(tester):
     tester.weights.write_bytes(data + bytes(7))
     ending = tester.call("run", tester.cfg, "--weights", tester.weights, "--input", tester.input)
     assert ending.returncode == 0 and "7 bytes are left over" in ending.stderr, ending.stderr
+    for garbage in (b"", b"short", b"this is no file of weights " * 50):
+        tester.weights.write_bytes(garbage)
+        ending = tester.bad(BAD_INPUT, f"{tester.weights}: ", "run", tester.cfg, "--weights", tester.weights,
+                            "--input", tester.input)
+    garbage = tester.folder / "garbage.cfg"
+    for text in ("no cfg at all\n", "[net]\nwidth=32\n[wonder]\n", ""):
+        garbage.write_text(text)
+        tester.bad(BAD_INPUT, "garbage.cfg", "run", garbage, "--input", tester.input)
     tester.bad(BAD_INPUT, "missing.weights: cannot open the file", "run", tester.cfg, "--weights",
                tester.folder / "missing.weights", "--input", tester.input)
 

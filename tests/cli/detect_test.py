@@ -211,6 +211,28 @@ def check_accuracy(runner):
     truth.write_text(json.dumps(coco))
     text = runner.good("detect", model, folder, "--ground-truth", truth, "-o", runner.folder / "o.jsonl").stdout
     assert "3 true boxes, 3 detections true, 3 false" in text, text
+    # A crowd's box is none of the true ones, and what lies in it by half is neither true nor false: a in image 2,
+    # but not b in image 1.
+    coco["annotations"] += [
+        {"image_id": 2, "category_id": 9, "bbox": [0, 0, 64, 32], "iscrowd": 1},
+        {"image_id": 1, "category_id": 7, "bbox": [0, 0, 30, 30], "iscrowd": 1}]
+    truth.write_text(json.dumps(coco))
+    text = runner.good("detect", model, folder, "--ground-truth", truth, "-o", runner.folder / "o.jsonl").stdout
+    assert "3 true boxes, 3 detections true, 2 false" in text, text
+    assert "AP@0.5 1.0000  2 true boxes" in text, text
+    # Two categories that the network does not know are two classes, neither of them one of its own.
+    coco["categories"] += [{"id": 11, "name": "c"}, {"id": 3, "name": "d"}]
+    coco["annotations"] += [{"image_id": 1, "category_id": 11, "bbox": [8, 4, 16, 16]},
+                            {"image_id": 1, "category_id": 3, "bbox": [40, 4, 16, 16]}]
+    truth.write_text(json.dumps(coco))
+    text = runner.good("detect", model, folder, "--ground-truth", truth, "-o", runner.folder / "o.jsonl").stdout
+    assert "5 true boxes, 3 detections true, 2 false" in text, text
+    lines = {line.split()[0]: line.split()[2:] for line in text.splitlines() if " AP@0.5 " in line}
+    assert lines["c"] == lines["d"] == ["0.0000", "1", "true", "boxes"], lines
+    coco["categories"] = [{"id": number, "name": f"other {number}"} for number in (3, 7, 9, 11)]
+    truth.write_text(json.dumps(coco))
+    ending = runner.good("detect", model, folder, "--ground-truth", truth, "-o", runner.folder / "o.jsonl")
+    assert "categories are the network's classes in the order of their ids" in ending.stderr, ending.stderr
     truth.write_text("1,1,9,5,16\n")
     runner.bad(BAD_INPUT, "line 1", "detect", model, folder, "--ground-truth", truth)
     truth.write_text("{}")
@@ -248,6 +270,17 @@ def check_refusals(runner):
     runner.bad(USAGE, "--batch 4", "detect", model, image, "--batch", "4")
     runner.bad(USAGE, "ends neither", "detect", model, image, "-o", runner.folder / "x.doc")
     runner.bad(USAGE, "the output is the input", "detect", model, image, "-o", model)
+    runner.bad(USAGE, "input is required", "detect", model)
+    runner.bad(USAGE, "input is given twice", "detect", model, image, "--input", image)
+    kept = runner.folder / "kept.json"
+    kept.write_text("old")
+    runner.bad(USAGE, "are one file", "detect", model, image, "-o", kept, "--stats", kept)
+    runner.bad(USAGE, "are one file", "detect", model, image, "-o", kept, "--stats", f"{runner.folder}/./kept.json")
+    (runner.folder / "link.json").symlink_to(kept)
+    runner.bad(USAGE, "are one file", "detect", model, image, "-o", kept, "--stats", runner.folder / "link.json")
+    assert kept.read_text() == "old"
+    runner.bad(USAGE, "the output is the input", "detect", model, image, "--stats", image)
+    runner.bad(USAGE, "the output is the input", "detect", model, image, "--labels", kept, "--stats", kept)
     labels = runner.folder / "labels.txt"
     labels.write_text("a\nb\n")
     v8 = constant_model(runner.folder / "v8.onnx", [1, 3, 32, 64], {"o": np.zeros((1, 7, 42), np.float32)}, {})

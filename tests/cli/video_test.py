@@ -240,16 +240,41 @@ def check_interruption(videos, plain):
                                 "-o", results], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     time.sleep(1.0)
     program.send_signal(signal.SIGINT)
+    asked = time.monotonic()
     _, said = program.communicate(timeout=20)
     if program.returncode == 0:
         print("SKIPPED: the clip was over before the signal came")
         return
     assert program.returncode == -signal.SIGINT, (program.returncode, said)
+    assert b"interrupted after " in said, said
     if out.exists():
         lines, _ = videos.read(out)
+        assert f"interrupted after {len(lines)} frames".encode() in said, (len(lines), said)
         count = len(results.read_text().splitlines())
         assert 0 < len(lines) < FRAMES and count == len(lines), (len(lines), count)
         assert videos.numbers(lines) == list(range(len(lines))), videos.numbers(lines)
+
+
+def check_pacing(videos):
+    """A frame that is due in a minute keeps nobody waiting: not Ctrl-C, and not a stage that has failed."""
+    path = videos.runner.folder / "slow.gif"
+    pictures = [numbered(number).convert("P", palette=Image.ADAPTIVE) for number in range(3)]
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=60000, loop=0)
+    results = videos.runner.folder / "slow.jsonl"
+    command = [videos.runner.hone, "detect", videos.nothing, path, "--realtime", "-o", results]
+    program = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    assert program.poll() is None, program.communicate()
+    program.send_signal(signal.SIGINT)
+    _, said = program.communicate(timeout=20)
+    assert program.returncode == -signal.SIGINT and "interrupted after " in said, (program.returncode, said)
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+    ending = subprocess.run([*command[:-1], videos.runner.folder / "slow.ts", "--encoder", "mpeg2video"],
+                            capture_output=True, text=True, preexec_fn=limit, check=False, timeout=20)
+    assert ending.returncode == ENVIRONMENT and ending.stderr.count("\n") == 1, ending
+    # Images have no times of their own, and come 25 a second.
+    ending = videos.runner.good("detect", videos.nothing, videos.folder, "--realtime", "-o", results)
+    assert len(results.read_text().splitlines()) == FRAMES, ending.stderr
 
 
 def main():
@@ -266,6 +291,7 @@ def main():
         check_refusals(videos)
         check_full_disk(videos)
         check_interruption(videos, plain)
+        check_pacing(videos)
     print("all as expected")
 
 

@@ -36,6 +36,18 @@ TEST(BoundedQueue, NobodyWaitsAfterAFailure) {
   EXPECT_EQ(queue.pop(), std::nullopt);
 }
 
+TEST(BoundedQueue, NothingIsKeptAfterAFailure) {
+  BoundedQueue<int> queue(1);
+  EXPECT_FALSE(queue.is_given_up());
+  EXPECT_FALSE(queue.is_given_up_by(std::chrono::steady_clock::now()));
+  queue.give_up();
+  EXPECT_TRUE(queue.is_given_up());
+  EXPECT_TRUE(queue.is_given_up_by(std::chrono::steady_clock::now() + std::chrono::hours(1)));
+  EXPECT_EQ(queue.push_over(1), std::nullopt);
+  EXPECT_EQ(queue.push_over(2), std::nullopt);
+  EXPECT_EQ(queue.pop(), std::nullopt);
+}
+
 TEST(JudgeStages, TheSlowestStageBounds) {
   PipelineReport report;
   report.frames = 10;

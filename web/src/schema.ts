@@ -652,6 +652,7 @@ export interface MatchedLayers {
   time_a: Estimate;
   time_b: Estimate;
   change_ns: number | null;
+  reasons: string[];
   certain: boolean;
 }
 
@@ -670,6 +671,8 @@ export interface TraceDiff {
   trend_a_ns: Trend | null;
   trend_b_ns: Trend | null;
   speedup: number | null;
+  speedup_interval: (number | null)[] | null;
+  speedup_undisturbed: boolean;
   waterfall: WaterfallBar[];
   layers: MatchedLayers[];
   kernels: KernelExchange[];
@@ -798,6 +801,52 @@ export interface ReportPartition {
   partition: Partition;
 }
 
+export interface PipelineStage {
+  name: string;
+  p50_ms: number | null;
+  p95_ms: number | null;
+  rate: number | null;
+  utilisation: number | null;
+  waits_input: number | null;
+  waits_output: number | null;
+}
+
+export interface Pipeline {
+  schema: string;
+  version: number;
+  model: string;
+  backend: string;
+  device: string;
+  precision: string;
+  input: string;
+  input_width: number;
+  input_height: number;
+  batch: number;
+  frames: number;
+  dropped: number;
+  damaged: number;
+  corrupt: number;
+  skipped: number;
+  missing: number;
+  detections: number;
+  startup_seconds: number | null;
+  wall_seconds: number | null;
+  end_to_end_fps: number | null;
+  inference_fps: number | null;
+  cpu_seconds_a_frame: number | null;
+  processor_rate: number | null;
+  bound: number | null;
+  bounded_by: string;
+  advice: string;
+  stages: PipelineStage[];
+}
+
+export interface ReportPipeline {
+  id: string;
+  path: string;
+  pipeline: Pipeline;
+}
+
 export interface ReportProblem {
   path: string;
   text: string;
@@ -814,6 +863,7 @@ export interface Report {
   diffs: ReportDiff[];
   diffs_left_out: number;
   partitions: ReportPartition[];
+  pipelines: ReportPipeline[];
   problems: ReportProblem[];
 }
 
@@ -1406,6 +1456,7 @@ export const fields = {
     time_a: { text: "Their time in one iteration of A", unit: "ns", origin: "measured" },
     time_b: { text: "Their time in one iteration of B", unit: "ns", origin: "measured" },
     change_ns: { text: "B minus A", unit: "ns", origin: "measured" },
+    reasons: { text: "What the two do otherwise", unit: "", origin: "" },
     certain: { text: "Whether that is more than noise: the confidence intervals lie apart", unit: "", origin: "" },
   },
   KernelExchange: {
@@ -1421,7 +1472,9 @@ export const fields = {
     iteration_b: { text: "An iteration of B", unit: "", origin: "" },
     trend_a_ns: { text: "Whether A's iterations grow longer or shorter", unit: "ns", origin: "estimated" },
     trend_b_ns: { text: "Whether B's iterations grow longer or shorter", unit: "ns", origin: "estimated" },
-    speedup: { text: "A's mean iteration by B's: above 1, B is faster; none where one has no time", unit: "ratio", origin: "measured" },
+    speedup: { text: "A's time by B's: above 1, B is faster; none where one has no time", unit: "ratio", origin: "measured" },
+    speedup_interval: { text: "Of the speedup, 95 % at least; none of too few runs", unit: "ratio", origin: "estimated" },
+    speedup_undisturbed: { text: "Whether the speedup is of runs that nothing recorded, else of the recorded iterations", unit: "", origin: "" },
     waterfall: { text: "From A to B: changes that add up to the difference exactly", unit: "", origin: "" },
     layers: { text: "The largest change first", unit: "", origin: "" },
     kernels: { text: "Kernels that took the place of others, the largest change first", unit: "", origin: "" },
@@ -1538,6 +1591,49 @@ export const fields = {
     path: { text: "File", unit: "", origin: "" },
     partition: { text: "What hone partition found", unit: "", origin: "" },
   },
+  PipelineStage: {
+    name: { text: "Stage of the pipeline", unit: "", origin: "" },
+    p50_ms: { text: "Median time of a frame", unit: "ms", origin: "measured" },
+    p95_ms: { text: "Time that 95 % of frames do not exceed", unit: "ms", origin: "measured" },
+    rate: { text: "Frames a second if it had never waited", unit: "1/s", origin: "estimated" },
+    utilisation: { text: "Share of the time in which it worked", unit: "share", origin: "measured" },
+    waits_input: { text: "Share of the time in which it waited for the stage before", unit: "share", origin: "measured" },
+    waits_output: { text: "Share of the time in which it waited for the stage after", unit: "share", origin: "measured" },
+  },
+  Pipeline: {
+    schema: { text: "hone.pipeline", unit: "", origin: "" },
+    version: { text: "Of the schema", unit: "", origin: "" },
+    model: { text: "What was run", unit: "", origin: "" },
+    backend: { text: "The system that ran it", unit: "", origin: "" },
+    device: { text: "Where; empty: where the engine was built for", unit: "", origin: "" },
+    precision: { text: "Of the run", unit: "", origin: "" },
+    input: { text: "What was read", unit: "", origin: "" },
+    input_width: { text: "Of the network's input", unit: "count", origin: "" },
+    input_height: { text: "Of the network's input", unit: "count", origin: "" },
+    batch: { text: "Frames that go through the network together", unit: "count", origin: "" },
+    frames: { text: "Frames that came out", unit: "count", origin: "" },
+    dropped: { text: "Frames dropped because the pipeline was behind", unit: "count", origin: "" },
+    damaged: { text: "Packets or images that could not be decoded", unit: "count", origin: "" },
+    corrupt: { text: "Frames delivered with parts missing", unit: "count", origin: "" },
+    skipped: { text: "Packets that gave no frame", unit: "count", origin: "" },
+    missing: { text: "Frames missing by the times of others, where something is damaged", unit: "count", origin: "" },
+    detections: { text: "Detections in all frames", unit: "count", origin: "" },
+    startup_seconds: { text: "Loading, building and the network's first run", unit: "s", origin: "measured" },
+    wall_seconds: { text: "From the first read to the last write", unit: "s", origin: "measured" },
+    end_to_end_fps: { text: "frames / wall_seconds", unit: "1/s", origin: "measured" },
+    inference_fps: { text: "1 / mean time of a frame in the network", unit: "1/s", origin: "measured" },
+    cpu_seconds_a_frame: { text: "Processor time of a frame, all threads", unit: "s", origin: "measured" },
+    processor_rate: { text: "Frames a second if no core ever idled", unit: "1/s", origin: "estimated" },
+    bound: { text: "The smaller of processor_rate and the slowest stage's rate", unit: "1/s", origin: "estimated" },
+    bounded_by: { text: "What bounds the pipeline", unit: "", origin: "" },
+    advice: { text: "What would lift the bound", unit: "", origin: "" },
+    stages: { text: "The stages in their order", unit: "", origin: "" },
+  },
+  ReportPipeline: {
+    id: { text: "Name for links", unit: "", origin: "" },
+    path: { text: "File", unit: "", origin: "" },
+    pipeline: { text: "What hone detect measured", unit: "", origin: "" },
+  },
   ReportProblem: {
     path: { text: "File", unit: "", origin: "" },
     text: { text: "What is wrong with it", unit: "", origin: "" },
@@ -1553,6 +1649,7 @@ export const fields = {
     diffs: { text: "Comparisons of profiles", unit: "", origin: "" },
     diffs_left_out: { text: "Pairs of profiles of one model and batch beyond as many as a page compares", unit: "count", origin: "measured" },
     partitions: { text: "Models split between backends", unit: "", origin: "" },
+    pipelines: { text: "Runs of hone detect, stage by stage", unit: "", origin: "" },
     problems: { text: "Files that could not be read", unit: "", origin: "" },
   },
 } as const satisfies Record<string, Record<string, FieldMeaning>>;

@@ -177,21 +177,29 @@ std::unique_ptr<WeightSource> source_of(const Network& network, const Bytes& wei
   }
 }
 
-/// Calls f; errors name the weights' file, unless it is a cfg's.
+bool is_transposed(const Bytes& weights, const std::string& where) {
+  if (weights.bytes.data() == nullptr) return false;
+  try {
+    return darknet::read_header(weights.bytes).transposed();
+  } catch (const Error& error) {
+    throw where.empty() ? error : error.within(where);
+  }
+}
+
+/// Errors name the file that they are about. `warnings`: told with those of the cfg, once it is one.
 Model import_model(const std::string& name, std::string_view cfg, const Bytes& weights,
                    const std::string& cfg_file, const std::string& weights_file,
-                   const LoadModelOptions& options) {
-  std::vector<std::string> warnings;
+                   const LoadModelOptions& options, std::vector<std::string> warnings = {}) {
   Network network;
   std::vector<size_t> outputs;
   try {
     const auto sections = darknet::parse_cfg(cfg, &warnings);
-    const bool transposed =
-        weights.bytes.data() != nullptr && darknet::read_header(weights.bytes).transposed();
-    network = darknet::read_network(sections, rules_of(options), transposed, &warnings);
+    network =
+        darknet::read_network(sections, rules_of(options), is_transposed(weights, weights_file), &warnings);
     outputs = outputs_of(network, options);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kBadInput || cfg_file.empty()) throw;
+    const bool of_weights = !weights_file.empty() && error.where() == weights_file;
+    if (error.kind() != ErrorKind::kBadInput || cfg_file.empty() || of_weights) throw;
     throw error.within(cfg_file);
   }
   warn(options, cfg_file.empty() ? name : cfg_file, warnings);
@@ -263,17 +271,15 @@ Model import_darknet(const std::string& name, std::string_view cfg, std::span<co
 Model load_darknet(const std::string& file, const LoadModelOptions& options) {
   const std::string cfg = base::read_file(file, darknet::kMaxCfgBytes);
   const fs::path weights = weights_beside(file, options);
-  if (weights.empty()) {
-    const std::string stem = fs::path(file).stem().string();
-    warn(
-        options, file,
-        {fmt::format(
-            "there is neither --weights nor {0}.weights or {0}_best.weights beside it: the weights come from "
-            "a seed, so results mean nothing",
-            stem)});
-  }
-  Model model = import_model(fs::path(file).stem().string(), cfg, weights.empty() ? Bytes{} : mapped(weights),
-                             file, weights.string(), options);
+  const std::string stem = fs::path(file).stem().string();
+  std::vector<std::string> warnings;
+  if (weights.empty())
+    warnings.push_back(fmt::format(
+        "there is neither --weights nor {0}.weights or {0}_best.weights beside it: the weights come from "
+        "a seed, so results mean nothing",
+        stem));
+  Model model = import_model(stem, cfg, weights.empty() ? Bytes{} : mapped(weights), file, weights.string(),
+                             options, warnings);
   add_labels(file, &model.metadata);
   return model;
 }

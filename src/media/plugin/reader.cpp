@@ -1,6 +1,7 @@
 // Videos and streams read with FFmpeg: every frame once, in order of time, with its own colours, turned as it
 // is to be shown. What is damaged is counted and passed over.
 #include <cmath>
+#include <filesystem>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -215,6 +216,8 @@ class VideoSource : public FrameSource {
     info_.format = fmt::format("{} in {}", avcodec_get_name(decoder_->codec_id), format_->iformat->name);
     info_.is_video = true;
     info_.live = is_network_ && format_->duration == AV_NOPTS_VALUE;
+    std::error_code unknown;
+    info_.is_file = !is_network_ && std::filesystem::is_regular_file(input_, unknown);
     info_.time_base = {stream_->time_base.num, stream_->time_base.den};
     const AVRational rate = av_guess_frame_rate(format_.get(), stream_, nullptr);
     if (rate.num > 0 && rate.den > 0) info_.frame_rate = {rate.num, rate.den};

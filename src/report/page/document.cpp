@@ -9,6 +9,7 @@
 #include "base/version.hpp"
 #include "bench/results/result_file.hpp"
 #include "report/page/document_schema.hpp"
+#include "task/pipeline_file.hpp"
 #include "trace/open.hpp"
 
 namespace hone::report {
@@ -45,6 +46,8 @@ class Maker {
           add_sweep(file.path);
         } else if (file.kind == RunFileKind::kPartition) {
           report_.partitions.push_back(read_report_partition(ids_.take(trace_stem(file.path)), file.path));
+        } else if (file.kind == RunFileKind::kPipeline) {
+          add_pipelines(read_report_pipelines(ids_.take(trace_stem(file.path)), file.path));
         } else {
           add_profile(file.path);
         }
@@ -69,6 +72,11 @@ class Maker {
     profile.timeline = TimelineSource(answers.trace(), answers.dependencies().path).window();
     candidates_.push_back(diff_candidate(profile.id, answers.trace()));
     report_.profiles.push_back(std::move(profile));
+    add_pipelines(pipelines_of(report_.profiles.back()));
+  }
+
+  void add_pipelines(const std::vector<ReportPipeline>& pipelines) {
+    report_.pipelines.insert(report_.pipelines.end(), pipelines.begin(), pipelines.end());
   }
 
   Report report_;
@@ -135,6 +143,23 @@ ReportSweep read_report_sweep(const std::string& id, const std::filesystem::path
 
 ReportPartition read_report_partition(const std::string& id, const std::filesystem::path& path) {
   return {id, path.string(), {base::described_json(base::read_partition(path))}};
+}
+
+std::vector<ReportPipeline> read_report_pipelines(const std::string& id, const std::filesystem::path& path) {
+  const std::vector<task::PipelineReport> reports = task::read_pipelines(path);
+  std::vector<ReportPipeline> pipelines;
+  for (const task::PipelineReport& report : reports)
+    pipelines.push_back({reports.size() == 1 ? id : id + "-" + report.backend, path.string(), report});
+  return pipelines;
+}
+
+std::vector<ReportPipeline> pipelines_of(const ReportProfile& profile) {
+  for (const auto& [key, text] : profile.metadata) {
+    if (key != task::kPipelineEntry) continue;
+    const auto reports = task::parse_pipelines(text);
+    if (!reports.empty()) return {{profile.id, profile.path, reports.front()}};
+  }
+  return {};
 }
 
 Report make_report(const RunFiles& files) { return Maker().make(files); }

@@ -1,5 +1,6 @@
-// What the page shows: results of benchmarks, profiles of traces, comparisons of profiles, and partitions.
-// Schema hone.report; its fields are described in document_schema.hpp, and from there in web/src/schema.ts.
+// What the page shows: results of benchmarks, profiles of traces, comparisons of profiles, partitions,
+// pipelines. Schema hone.report; its fields are described in document_schema.hpp, and from there in
+// web/src/schema.ts.
 #pragma once
 
 #include <optional>
@@ -16,6 +17,7 @@
 #include "report/page/timeline.hpp"
 #include "report/run_files.hpp"
 #include "report/run_pairs.hpp"
+#include "task/pipeline_report.hpp"
 
 namespace hone::report {
 
@@ -50,6 +52,13 @@ struct ReportPartition {
   base::JsonOf<base::PartitionRecord> partition;
 };
 
+/// Of a file of `hone detect --stats`, or of a trace of `hone profile detect`.
+struct ReportPipeline {
+  std::string id;
+  std::string path;
+  task::PipelineReport pipeline;
+};
+
 struct ReportProblem {
   std::string path;
   std::string text;
@@ -64,6 +73,7 @@ struct Report {
   std::vector<ReportDiff> diffs;
   size_t diffs_left_out = 0;  ///< pairs beyond as many as a page holds
   std::vector<ReportPartition> partitions;
+  std::vector<ReportPipeline> pipelines;
   std::vector<ReportProblem> problems;
 };
 
@@ -93,5 +103,11 @@ ReportSweep read_report_sweep(const std::string& id, const std::filesystem::path
 
 /// The same of the file of a partition.
 ReportPartition read_report_partition(const std::string& id, const std::filesystem::path& path);
+
+/// The same of the file of one pipeline, or of several, whose ids end in their backends.
+std::vector<ReportPipeline> read_report_pipelines(const std::string& id, const std::filesystem::path& path);
+
+/// The pipeline whose stages a trace holds; none where it holds none. Bad input where it is damaged.
+std::vector<ReportPipeline> pipelines_of(const ReportProfile& profile);
 
 }  // namespace hone::report

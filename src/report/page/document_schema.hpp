@@ -126,6 +126,15 @@ struct Description<report::ReportPartition> {
 };
 
 template <>
+struct Description<report::ReportPipeline> {
+  using Pipeline = report::ReportPipeline;
+  static constexpr std::string_view kName = "ReportPipeline";
+  static constexpr auto kFields =
+      std::tuple{Field{"id", &Pipeline::id, "Name for links"}, Field{"path", &Pipeline::path, "File"},
+                 Field{"pipeline", &Pipeline::pipeline, "What hone detect measured"}};
+};
+
+template <>
 struct Description<report::ReportProblem> {
   using Problem = report::ReportProblem;
   static constexpr std::string_view kName = "ReportProblem";
@@ -150,6 +159,7 @@ struct Description<report::Report> {
             "Pairs of profiles of one model and batch beyond as many as a page compares", unit::kCount,
             origin::kMeasured},
       Field{"partitions", &Report::partitions, "Models split between backends"},
+      Field{"pipelines", &Report::pipelines, "Runs of hone detect, stage by stage"},
       Field{"problems", &Report::problems, "Files that could not be read"}};
 };
 

@@ -79,6 +79,7 @@ struct Site::Entry {
   std::string problem;  ///< why it could not be read
   std::optional<ReportSweep> sweep;
   std::optional<ReportPartition> partition;
+  std::vector<ReportPipeline> pipelines;
   std::shared_ptr<const std::string> profile;  ///< JSON
   base::Named<std::string> metadata;
   std::optional<DiffCandidate> candidate;
@@ -178,10 +179,15 @@ void Site::load(Entry* entry) {
       entry->partition = read_report_partition(entry->id, entry->path);
       return;
     }
+    if (entry->kind == RunFileKind::kPipeline) {
+      entry->pipelines = read_report_pipelines(entry->id, entry->path);
+      return;
+    }
     auto loaded = std::make_shared<Loaded>(entry->path);
     ReportProfile profile = make_profile(entry->id, loaded->answers);
     entry->name = profile.name;
     entry->metadata = profile.metadata;
+    entry->pipelines = pipelines_of(profile);
     entry->candidate = diff_candidate(entry->id, loaded->answers.trace());
     entry->profile = std::make_shared<const std::string>(
         base::described_json(profile).dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -215,12 +221,13 @@ Report Site::current() {
       if (entry->sweep) report.sweeps.push_back(*entry->sweep);
     } else if (entry->kind == RunFileKind::kPartition) {
       if (entry->partition) report.partitions.push_back(*entry->partition);
-    } else {
+    } else if (entry->kind == RunFileKind::kTrace) {
       ReportProfile profile{entry->id, entry->name, entry->path.string(), entry->metadata};
       profile.ready = entry->done;
       report.profiles.push_back(std::move(profile));
       if (entry->candidate) candidates.push_back(*entry->candidate);
     }
+    report.pipelines.insert(report.pipelines.end(), entry->pipelines.begin(), entry->pipelines.end());
   }
   compare_profiles(candidates, &report);
   return report;

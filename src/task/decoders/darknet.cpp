@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/checked.hpp"
 #include "base/error.hpp"
 #include "task/decoders/rows.hpp"
 
@@ -103,6 +104,20 @@ int64_t entries_of(const Head& head) {
   return head.coords + 1 + head.classes;
 }
 
+int64_t numbers_of(const tensor::Shape& part) {
+  int64_t numbers = 1;
+  for (const int64_t side : part) numbers = base::checked_mul(numbers, side);
+  return numbers;
+}
+
+/// What an image's part of the output is. Bad input for sizes that no memory holds.
+tensor::Shape part_of(const Head& head) {
+  if (!is_grid(head)) return {base::checked_mul(head.boxes, entries_of(head)), head.rows, head.columns};
+  constexpr int64_t kBoxNumbers = 5;
+  const int64_t cell = head.classes + head.boxes * kBoxNumbers;
+  return {numbers_of({head.rows, head.columns, cell}), 1, 1};
+}
+
 /// Bad input where the head says something else than its output's shape.
 void check_head(const Head& head, const OutputInfo& output) {
   const tensor::Shape& shape = output.shape;
@@ -111,10 +126,8 @@ void check_head(const Head& head, const OutputInfo& output) {
                      head.coords >= 4 && head.classes < kMost && head.boxes < kMost && head.columns < kMost &&
                      head.rows < kMost && head.coords < kMost;
   if (!sound) fail_bad_input("the metadata of the head {} have no sizes", head.output);
-  const int64_t numbers = is_grid(head) ? head.columns * head.rows * (head.classes + head.boxes * 5)
-                                        : head.boxes * entries_of(head) * head.columns * head.rows;
-  int64_t have = 1;
-  for (size_t i = 1; i < shape.size(); ++i) have *= shape[i];
+  const int64_t numbers = numbers_of(part_of(head));
+  const int64_t have = shape.empty() ? 0 : numbers_of({shape.begin() + 1, shape.end()});
   if (have != numbers)
     fail_bad_input("the output {} has {} numbers an image, its head's metadata tell {}", head.output, have,
                    numbers);
@@ -131,7 +144,7 @@ std::optional<Match> match_heads(const Signature& signature, bool grid) {
         output_where(signature, {}, [&](const OutputInfo& info) { return info.name == head.output; });
     if (!output) fail_bad_input("the metadata name the head {}, which is no output", head.output);
     check_head(head, signature.outputs[*output]);
-    match.roles.push_back(*output);
+    match.roles.push_back({*output, part_of(head)});
     match.classes = head.classes;
   }
   if (match.roles.empty()) return std::nullopt;
@@ -197,7 +210,7 @@ void decode_darknet(const DecodeCall& call, std::vector<Detection>* found) {
   const std::vector<Head> heads = heads_of(call.signature.metadata);
   for (size_t i = 0; i < heads.size(); ++i) {
     const Head& head = heads[i];
-    const Rows rows(call.outputs[call.match.roles[i]], call.row, 3);
+    const Rows rows(call, i);
     const auto plane = static_cast<size_t>(head.rows * head.columns);
     for (int64_t anchor = 0; anchor < head.boxes; ++anchor) {
       const float* first = rows.values().data() + static_cast<size_t>(anchor * entries_of(head)) * plane;
@@ -214,7 +227,7 @@ void decode_darknet_grid(const DecodeCall& call, std::vector<Detection>* found) 
   const std::vector<Head> heads = heads_of(call.signature.metadata);
   for (size_t i = 0; i < heads.size(); ++i) {
     const Head& head = heads[i];
-    const Rows rows(call.outputs[call.match.roles[i]], call.row, 3);
+    const Rows rows(call, i);
     const int64_t cells = head.rows * head.columns;
     const float* scores = rows.values().data();
     const float* confidences = scores + cells * head.classes;

@@ -8,6 +8,7 @@ namespace {
 
 /// More boxes than this no network chooses: what has more rows has cells.
 constexpr int64_t kMostChosen = 1000;
+constexpr int64_t kBoxNumbers = 4;
 
 bool says_detr(const Signature& signature) {
   const auto told = signature.metadata.find("description");
@@ -16,23 +17,24 @@ bool says_detr(const Signature& signature) {
 }
 
 /// x1, y1, x2, y2, score, class.
+constexpr int64_t kRowNumbers = 6;
 std::optional<Match> match_end_to_end(const Signature& signature, bool forced) {
   const auto index = output_where(signature, {}, [](const OutputInfo& output) {
     return is_float(output.dtype) && (output.shape.size() == 3 || output.shape.size() == 2) &&
-           output.shape.back() >= 6;
+           output.shape.back() >= kRowNumbers;
   });
   if (!index) return std::nullopt;
   const tensor::Shape& shape = signature.outputs[*index].shape;
   const bool told = signature.metadata.contains("end2end") && signature.metadata.at("end2end") == "True";
   // Behind six numbers stand mask coefficients or keypoints.
-  if (!told && shape.back() != 6 && !forced) return std::nullopt;
+  if (!told && shape.back() != kRowNumbers && !forced) return std::nullopt;
   if (!told && !forced && (shape[shape.size() - 2] > kMostChosen || says_detr(signature)))
     return std::nullopt;
   // RT-DETR's rows have six numbers as well: shares of the image, which no corners in pixels are.
   constexpr float kMostShare = 1.5f;
   const float largest = signature.outputs[*index].largest_coordinate;
   if (!told && !forced && largest > 0 && largest <= kMostShare) return std::nullopt;
-  return Match{{*index},
+  return Match{{{*index, {0, kRowNumbers}}},
                signature.classes,
                told || forced
                    ? ""
@@ -40,25 +42,26 @@ std::optional<Match> match_end_to_end(const Signature& signature, bool forced) {
 }
 
 void decode_end_to_end(const DecodeCall& call, std::vector<Detection>* found) {
-  const Rows rows(call.outputs[call.match.roles[0]], call.row, 2);
-  for (int64_t i = 0; i < rows.shape()[0]; ++i) {
+  const Rows rows(call, 0);
+  for (int64_t i = 0; i < rows.count(); ++i) {
     const auto row = rows.row(i);
     add_above(call.threshold, {row[0], row[1], row[2], row[3]}, {index_of(row[5]), row[4]}, found);
   }
 }
 
+constexpr int64_t kBatchRowNumbers = 7;
 /// [n, 7]: image of the batch, x1, y1, x2, y2, class, score.
 std::optional<Match> match_yolov7_nms(const Signature& signature, bool /*forced*/) {
   const auto index = output_where(signature, {}, [](const OutputInfo& output) {
-    return is_float(output.dtype) && output.shape.size() == 2 && output.shape.back() == 7;
+    return is_float(output.dtype) && output.shape.size() == 2 && output.shape.back() == kBatchRowNumbers;
   });
   if (!index) return std::nullopt;
-  return Match{{*index}, signature.classes, ""};
+  return Match{{{*index, {0, kBatchRowNumbers}}}, signature.classes, ""};
 }
 
 void decode_yolov7_nms(const DecodeCall& call, std::vector<Detection>* found) {
-  const Rows rows(call.outputs[call.match.roles[0]], 0, 2);
-  for (int64_t i = 0; i < rows.shape()[0]; ++i) {
+  const Rows rows(call, 0, 0);
+  for (int64_t i = 0; i < rows.count(); ++i) {
     const auto row = rows.row(i);
     if (index_of(row[0]) != call.row) continue;
     add_above(call.threshold, {row[1], row[2], row[3], row[4]}, {index_of(row[5]), row[6]}, found);
@@ -73,19 +76,19 @@ std::optional<Match> match_efficient_nms(const Signature& signature, bool /*forc
   const auto labels =
       output_named(signature, {"det_classes", "detection_classes", "nmsed_classes", "classes"});
   if (!count || !boxes || !scores || !labels) return std::nullopt;
-  return Match{
-      {*count, *boxes, *scores, *labels}, signature.classes, "boxes as corners in pixels of the input"};
+  return Match{{{*count}, {*boxes, {0, kBoxNumbers}}, {*scores, {0}}, {*labels, {0}}},
+               signature.classes,
+               "boxes as corners in pixels of the input"};
 }
 
 void decode_efficient_nms(const DecodeCall& call, std::vector<Detection>* found) {
-  const auto& roles = call.match.roles;
-  const std::vector<double> counts = call.outputs[roles[0]].to_double();
-  const Rows boxes(call.outputs[roles[1]], call.row, 2);
-  const Rows scores(call.outputs[roles[2]], call.row, 1);
-  const Rows labels(call.outputs[roles[3]], call.row, 1);
+  const std::vector<double> counts = call.outputs[call.match.roles[0].output].to_double();
+  const Rows boxes(call, 1);
+  const Rows scores(call, 2);
+  const Rows labels(call, 3);
   const auto row = static_cast<size_t>(call.row);
   const double told = row < counts.size() && counts[row] >= 0 ? counts[row] : 0;
-  const auto room = static_cast<double>(std::min({boxes.shape()[0], scores.shape()[0], labels.shape()[0]}));
+  const auto room = static_cast<double>(common_count({&boxes, &scores, &labels}));
   const auto count = static_cast<int64_t>(std::clamp(told, 0.0, room));
   for (int64_t i = 0; i < count; ++i) {
     const auto box = boxes.row(i);
@@ -96,9 +99,9 @@ void decode_efficient_nms(const DecodeCall& call, std::vector<Detection>* found)
 }
 
 /// Boxes, classes and scores in outputs of their own, with or without a dimension for the batch.
-std::optional<std::vector<size_t>> three_outputs(const Signature& signature, size_t rank) {
+std::optional<std::vector<Role>> three_outputs(const Signature& signature, size_t rank) {
   const auto is_boxes = [rank](const OutputInfo& output) {
-    return is_float(output.dtype) && output.shape.size() == rank && output.shape.back() == 4;
+    return is_float(output.dtype) && output.shape.size() == rank && output.shape.back() == kBoxNumbers;
   };
   const auto boxes = output_where(signature, {}, is_boxes);
   if (!boxes) return std::nullopt;
@@ -112,16 +115,15 @@ std::optional<std::vector<size_t>> three_outputs(const Signature& signature, siz
     return is_float(output.dtype) && output.shape.size() + 1 == rank;
   });
   if (!scores) return std::nullopt;
-  return std::vector<size_t>{*boxes, *chosen, *scores};
+  return std::vector<Role>{{*boxes, {0, kBoxNumbers}}, {*chosen, {0}}, {*scores, {0}}};
 }
 
 /// `first`: the number of the first class, before which there is the background.
 void decode_three(const DecodeCall& call, int64_t first, std::vector<Detection>* found) {
-  const auto& roles = call.match.roles;
-  const Rows boxes(call.outputs[roles[0]], call.row, 2);
-  const Rows labels(call.outputs[roles[1]], call.row, 1);
-  const Rows scores(call.outputs[roles[2]], call.row, 1);
-  const int64_t count = std::min({boxes.shape()[0], labels.shape()[0], scores.shape()[0]});
+  const Rows boxes(call, 0);
+  const Rows labels(call, 1);
+  const Rows scores(call, 2);
+  const int64_t count = common_count({&boxes, &labels, &scores});
   for (int64_t i = 0; i < count; ++i) {
     const auto box = boxes.row(i);
     const auto at = static_cast<size_t>(i);

@@ -26,12 +26,12 @@ std::optional<Match> match_rtdetr(const Signature& signature, bool forced) {
   const int64_t classes = pairs ? 0 : width - kBoxNumbers;
   const bool fits = pairs || signature.classes == 0 || signature.classes == classes;
   if (!fits && !forced) return std::nullopt;
-  return Match{{*index}, classes, "centres and sides in 0..1 of the image"};
+  return Match{{{*index, {0, width}}}, classes, "centres and sides in 0..1 of the image"};
 }
 
 void decode_rtdetr(const DecodeCall& call, std::vector<Detection>* found) {
-  const Rows rows(call.outputs[call.match.roles[0]], call.row, 2);
-  for (int64_t i = 0; i < rows.shape()[0]; ++i) {
+  const Rows rows(call, 0);
+  for (int64_t i = 0; i < rows.count(); ++i) {
     const auto row = rows.row(i);
     const Best best = call.match.classes == 0
                           ? Best{index_of(row[5]), row[4]}
@@ -62,7 +62,8 @@ std::optional<Queries> query_outputs(const Signature& signature) {
       return is_float(output.dtype) && output.shape.size() == 3 && output.shape[1] == count;
     });
   if (!logits || count > kMostQueries) return std::nullopt;
-  return Queries{*boxes, *logits, count, signature.outputs[*logits].shape.back()};
+  const tensor::Shape& shape = signature.outputs[*logits].shape;
+  return Queries{*boxes, *logits, count, shape.empty() ? 0 : shape.back()};
 }
 
 bool has_sigmoid(const Signature& signature, const Queries& queries) {
@@ -71,21 +72,24 @@ bool has_sigmoid(const Signature& signature, const Queries& queries) {
   return queries.count == kQueriesOfSigmoid;
 }
 
+std::vector<Role> roles_of(const Queries& queries) {
+  return {{queries.boxes, {0, kBoxNumbers}}, {queries.logits, {0, queries.width}}};
+}
+
 std::optional<Match> match_detr(const Signature& signature, bool forced) {
   const auto queries = query_outputs(signature);
   if (!queries || queries->width < 2) return std::nullopt;
   if (!forced && has_sigmoid(signature, *queries)) return std::nullopt;
   return Match{
-      {queries->boxes, queries->logits},
-      queries->width - 1,
+      roles_of(*queries), queries->width - 1,
       "a softmax whose last class is 'no object' (--decoder rtdetr-logits: a sigmoid for each class)"};
 }
 
 std::optional<Match> match_rtdetr_logits(const Signature& signature, bool forced) {
   const auto queries = query_outputs(signature);
-  if (!queries || (!forced && !has_sigmoid(signature, *queries))) return std::nullopt;
-  return Match{{queries->boxes, queries->logits},
-               queries->width,
+  if (!queries || queries->width < 1) return std::nullopt;
+  if (!forced && !has_sigmoid(signature, *queries)) return std::nullopt;
+  return Match{roles_of(*queries), queries->width,
                "a sigmoid for each class (--decoder detr: a softmax with 'no object')"};
 }
 
@@ -100,9 +104,10 @@ Best softmax_best(std::span<const float> logits, int64_t classes) {
 }
 
 void decode_detr(const DecodeCall& call, std::vector<Detection>* found) {
-  const Rows boxes(call.outputs[call.match.roles[0]], call.row, 2);
-  const Rows logits(call.outputs[call.match.roles[1]], call.row, 2);
-  for (int64_t i = 0; i < boxes.shape()[0]; ++i) {
+  const Rows boxes(call, 0);
+  const Rows logits(call, 1);
+  const int64_t count = common_count({&boxes, &logits});
+  for (int64_t i = 0; i < count; ++i) {
     const auto box = boxes.row(i);
     add_above(call.threshold, from_centre(box[0], box[1], box[2], box[3]),
               softmax_best(logits.row(i), call.match.classes), found);
@@ -110,9 +115,10 @@ void decode_detr(const DecodeCall& call, std::vector<Detection>* found) {
 }
 
 void decode_rtdetr_logits(const DecodeCall& call, std::vector<Detection>* found) {
-  const Rows boxes(call.outputs[call.match.roles[0]], call.row, 2);
-  const Rows logits(call.outputs[call.match.roles[1]], call.row, 2);
-  for (int64_t i = 0; i < boxes.shape()[0]; ++i) {
+  const Rows boxes(call, 0);
+  const Rows logits(call, 1);
+  const int64_t count = common_count({&boxes, &logits});
+  for (int64_t i = 0; i < count; ++i) {
     const auto box = boxes.row(i);
     Best best = best_of(logits.row(i));
     best.score = 1 / (1 + std::exp(-best.score));
@@ -132,15 +138,17 @@ std::optional<Match> match_boxes_confs(const Signature& signature, bool /*forced
     return is_float(output.dtype) && output.shape.size() == 3 && output.shape[1] == count;
   });
   if (!confidences) return std::nullopt;
-  return Match{{*boxes, *confidences},
-               signature.outputs[*confidences].shape[2],
+  const int64_t classes = signature.outputs[*confidences].shape[2];
+  return Match{{{*boxes, {0, 1, kBoxNumbers}}, {*confidences, {0, classes}}},
+               classes,
                "corners in 0..1 of the image, which was resized without padding"};
 }
 
 void decode_boxes_confs(const DecodeCall& call, std::vector<Detection>* found) {
-  const Rows boxes(call.outputs[call.match.roles[0]], call.row, 3);
-  const Rows confidences(call.outputs[call.match.roles[1]], call.row, 2);
-  for (int64_t i = 0; i < boxes.shape()[0]; ++i) {
+  const Rows boxes(call, 0);
+  const Rows confidences(call, 1);
+  const int64_t count = common_count({&boxes, &confidences});
+  for (int64_t i = 0; i < count; ++i) {
     const auto box = boxes.row(i);
     add_above(call.threshold, {box[0], box[1], box[2], box[3]}, best_of(confidences.row(i)), found);
   }

@@ -8,18 +8,40 @@
 
 namespace hone::task {
 
-Rows::Rows(const tensor::Tensor& output, int64_t row, size_t rank) {
+Rows::Rows(const DecodeCall& call, size_t role, int64_t image) {
+  const Role& form = call.match.roles[role];
+  const tensor::Tensor& output = call.outputs[form.output];
+  name_ = call.signature.outputs[form.output].name;
   converted_ = output.dtype() == tensor::DType::kFloat32 ? output : output.cast(tensor::DType::kFloat32);
   const tensor::Shape& shape = converted_.shape();
   values_ = converted_.values<float>();
   shape_ = shape;
-  if (shape.size() == rank) return;
-  if (shape.size() != rank + 1 || row >= shape[0])
-    fail_bad_input("an output of the shape {} has no part for image {} of a batch", tensor::shape_text(shape),
-                   row);
-  shape_.erase(shape_.begin());
-  const size_t size = values_.size() / static_cast<size_t>(shape[0]);
-  values_ = values_.subspan(static_cast<size_t>(row) * size, size);
+  const bool has_batch = shape.size() == form.least.size() + 1;
+  const int64_t images = has_batch ? shape[0] : 1;
+  if (image >= images)
+    fail_bad_input("the output {} [{}] has no part for image {} of a batch", name_, tensor::shape_text(shape),
+                   image + 1);
+  if (has_batch) {
+    shape_.erase(shape_.begin());
+    const size_t size = values_.size() / static_cast<size_t>(images);
+    values_ = values_.subspan(static_cast<size_t>(image) * size, size);
+  }
+  count_ = shape_.back() == 0 ? 0 : static_cast<int64_t>(values_.size()) / shape_.back();
+}
+
+std::span<const float> Rows::row(int64_t index) const {
+  if (index < 0 || index >= count_) fail_internal("row {} of {} rows of the output {}", index, count_, name_);
+  const auto width = static_cast<size_t>(shape_.back());
+  return values_.subspan(static_cast<size_t>(index) * width, width);
+}
+
+int64_t common_count(std::initializer_list<const Rows*> parts) {
+  const Rows& first = **parts.begin();
+  for (const Rows* part : parts)
+    if (part->shape()[0] != first.shape()[0])
+      fail_bad_input("its outputs {} and {} disagree: they have {} and {} rows for an image", first.name(),
+                     part->name(), first.shape()[0], part->shape()[0]);
+  return first.shape()[0];
 }
 
 Best best_of(std::span<const float> scores) {

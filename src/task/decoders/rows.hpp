@@ -13,22 +13,31 @@ namespace hone::task {
 /// One image's part of an output, as float. Outputs of other types are converted.
 class Rows {
  public:
-  /// `rank` of one image's part: an output that has no dimension for the batch is that part itself.
-  Rows(const tensor::Tensor& output, int64_t row, size_t rank);
+  /// `role`: index into call.match.roles. An output without a dimension for the batch is the part of its only
+  /// image. Bad input where there is no part for the call's image.
+  Rows(const DecodeCall& call, size_t role) : Rows(call, role, call.row) {}
+  /// Of this image of the batch, whichever is decoded.
+  Rows(const DecodeCall& call, size_t role, int64_t image);
 
+  const std::string& name() const { return name_; }
   std::span<const float> values() const { return values_; }
-  /// Of one image.
+  /// Of one image; as large as the role needs it at least.
   const tensor::Shape& shape() const { return shape_; }
-  std::span<const float> row(int64_t index) const {
-    const auto width = static_cast<size_t>(shape_.back());
-    return values_.subspan(static_cast<size_t>(index) * width, width);
-  }
+  /// How many rows of its last dimension there are.
+  int64_t count() const { return count_; }
+  /// An internal error for one that is not there.
+  std::span<const float> row(int64_t index) const;
 
  private:
+  std::string name_;
+  int64_t count_ = 0;
   tensor::Tensor converted_;
   std::span<const float> values_;
   tensor::Shape shape_;
 };
+
+/// How many rows each of these has; bad input where they disagree. Their first dimensions count.
+int64_t common_count(std::initializer_list<const Rows*> parts);
 
 struct Best {
   int64_t label = 0;

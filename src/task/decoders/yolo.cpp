@@ -59,12 +59,14 @@ std::optional<Match> match_yolov5(const Signature& signature, bool forced) {
   if (!counted && !forced) return std::nullopt;
   const int64_t classes = classes_of(signature, output->columns, kWithObject);
   if (classes <= 0) return std::nullopt;
-  return Match{{output->index}, classes, signature.classes > 0 ? "" : fmt::format("{} classes", classes)};
+  return Match{{{output->index, {0, kWithObject + classes}}},
+               classes,
+               signature.classes > 0 ? "" : fmt::format("{} classes", classes)};
 }
 
 void decode_yolov5(const DecodeCall& call, std::vector<Detection>* found) {
-  const Rows rows(call.outputs[call.match.roles[0]], call.row, 2);
-  for (int64_t i = 0; i < rows.shape()[0]; ++i) {
+  const Rows rows(call, 0);
+  for (int64_t i = 0; i < rows.count(); ++i) {
     const auto row = rows.row(i);
     const float object = row[kBoxNumbers];
     if (!(object > call.threshold)) continue;
@@ -91,7 +93,10 @@ std::optional<Match> match_yolov8(const Signature& signature, bool forced) {
   const int64_t width = by_rows ? output->columns : output->rows;
   const int64_t classes = classes_of(signature, width, kBoxNumbers);
   if (classes <= 0) return std::nullopt;
-  return Match{{output->index}, classes, signature.classes > 0 ? "" : fmt::format("{} classes", classes)};
+  const int64_t numbers = kBoxNumbers + classes;
+  return Match{{{output->index, by_rows ? tensor::Shape{0, numbers} : tensor::Shape{numbers, 0}}},
+               classes,
+               signature.classes > 0 ? "" : fmt::format("{} classes", classes)};
 }
 
 /// Numbers of a cell lie a row apart: [4 + nc, cells].
@@ -116,11 +121,10 @@ void decode_upright(const Rows& rows, const DecodeCall& call, std::vector<Detect
 }
 
 void decode_yolov8(const DecodeCall& call, std::vector<Detection>* found) {
-  const Rows rows(call.outputs[call.match.roles[0]], call.row, 2);
-  const int64_t width = kBoxNumbers + call.match.classes;
-  const bool by_rows = rows.shape()[0] > rows.shape()[1] && rows.shape()[1] >= width;
+  const Rows rows(call, 0);
+  const bool by_rows = call.match.roles[0].least[0] == 0;
   if (!by_rows) return decode_upright(rows, call, found);
-  for (int64_t i = 0; i < rows.shape()[0]; ++i) {
+  for (int64_t i = 0; i < rows.count(); ++i) {
     const auto row = rows.row(i);
     add_above(call.threshold, from_centre(row[0], row[1], row[2], row[3]),
               best_of(row.subspan(kBoxNumbers, static_cast<size_t>(call.match.classes))), found);
@@ -133,7 +137,7 @@ std::optional<Match> match_yolox(const Signature& signature, bool forced) {
   if (!is_count(signature, output->rows, 1)) return std::nullopt;
   const bool likely = signature.classes == 0 || output->columns == kWithObject + signature.classes;
   if (!likely && !forced) return std::nullopt;
-  return Match{{output->index},
+  return Match{{{output->index, {0, output->columns}}},
                output->columns - kWithObject,
                "boxes relative to their cells, as YOLOX exports them (where they are pixels already, as in "
                "YOLOv6, --decoder yolov5)"};
@@ -143,7 +147,8 @@ std::optional<Match> match_yolox(const Signature& signature, bool forced) {
 template <class Use>
 void each_cell(const Signature& signature, int64_t rows, const Use& use) {
   int64_t row = 0;
-  for (int64_t stride = 8; row < rows; stride *= 2) {
+  constexpr int64_t kLargestStride = 64;
+  for (int64_t stride = 8; row < rows && stride <= kLargestStride; stride *= 2) {
     const int64_t width = (signature.input_width + stride - 1) / stride;
     const int64_t height = (signature.input_height + stride - 1) / stride;
     for (int64_t y = 0; y < height; ++y)
@@ -152,8 +157,8 @@ void each_cell(const Signature& signature, int64_t rows, const Use& use) {
 }
 
 void decode_yolox(const DecodeCall& call, std::vector<Detection>* found) {
-  const Rows rows(call.outputs[call.match.roles[0]], call.row, 2);
-  each_cell(call.signature, rows.shape()[0], [&](int64_t index, int64_t x, int64_t y, int64_t stride) {
+  const Rows rows(call, 0);
+  each_cell(call.signature, rows.count(), [&](int64_t index, int64_t x, int64_t y, int64_t stride) {
     const auto row = rows.row(index);
     const float object = row[kBoxNumbers];
     if (!(object > call.threshold)) return;
@@ -181,8 +186,16 @@ std::optional<Match> match_yolov7_raw(const Signature& signature, bool /*forced*
   std::sort(heads.begin(), heads.end(), [&](size_t a, size_t b) {
     return signature.outputs[a].shape[3] > signature.outputs[b].shape[3];
   });
-  const int64_t classes = signature.outputs[heads[0]].shape[4] - kWithObject;
-  return Match{heads, classes,
+  const int64_t width = signature.outputs[heads[0]].shape[4];
+  std::vector<Role> roles;
+  for (const size_t head : heads) {
+    if (signature.outputs[head].shape[4] != width)
+      fail_bad_input("its heads {} and {} disagree: {} and {} numbers a box",
+                     signature.outputs[heads[0]].name, signature.outputs[head].name, width,
+                     signature.outputs[head].shape[4]);
+    roles.push_back({head, {kHeadAnchors, 0, 0, width}});
+  }
+  return Match{roles, width - kWithObject,
                signature.metadata.contains("anchors")
                    ? ""
                    : "the anchors of YOLOv7 (metadata 'anchors' tells others)"};
@@ -210,7 +223,7 @@ float sigmoid(float value) { return 1 / (1 + std::exp(-value)); }
 void decode_yolov7_raw(const DecodeCall& call, std::vector<Detection>* found) {
   const std::vector<float> anchors = anchors_of(call.signature);
   for (size_t head = 0; head < kHeads; ++head) {
-    const Rows rows(call.outputs[call.match.roles[head]], call.row, 4);
+    const Rows rows(call, head);
     const int64_t height = rows.shape()[1];
     const int64_t width = rows.shape()[2];
     const float x_stride = static_cast<float>(call.signature.input_width) / static_cast<float>(width);

@@ -202,6 +202,7 @@ constexpr Check kChecks[] = {
     {"grid_sample", hone::device::cuda::check::check_grid_sample},
     {"reduction", hone::device::cuda::check::check_reduction},
     {"resize", hone::device::cuda::check::check_resize},
+    {"frame_input", hone::device::cuda::check::check_frame_input},
     {"matrix_vector", hone::device::cuda::check::check_matrix_vector},
     {"warpgroup_matrix", hone::device::cuda::check::check_warpgroup_matrix},
     {"warpgroup_matrix_layers", hone::device::cuda::check::check_warpgroup_matrix_layers},

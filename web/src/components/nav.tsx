@@ -75,6 +75,16 @@ function Partitions({ report, route }: { report: Report; route: Route }) {
   );
 }
 
+function Pipelines({ report, route }: { report: Report; route: Route }) {
+  if (!report.pipelines.length) return null;
+  return (
+    <section>
+      <h2>Pipelines</h2>
+      <ul>{report.pipelines.map(({ id }) => <Item key={id} path={['pipeline', id]} here={route.path[0] === 'pipeline' && route.path[1] === id}>{id}</Item>)}</ul>
+    </section>
+  );
+}
+
 export function Nav({ report, route }: { report: Report; route: Route }) {
   const [open, setOpen] = useState(false);
   const theme = useTheme();
@@ -95,6 +105,7 @@ export function Nav({ report, route }: { report: Report; route: Route }) {
         <Profiles report={report} route={route} />
         <Diffs report={report} route={route} />
         <Partitions report={report} route={route} />
+        <Pipelines report={report} route={route} />
         <footer>
           <p>{formatDate(report.generated)}<br />hone {clip(report.hone, 60)}</p>
           <p class="legend"><span><i class="mark">●</i> measured</span> <span><i class="mark">○</i> estimated</span> <span><i class="mark">◇</i> by name</span> <span><i class="mark">▪</i> recorded</span></p>

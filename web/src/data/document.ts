@@ -2,7 +2,7 @@
 import type * as schema from '../schema';
 import type { Profile, TimelineHeader } from '../schema';
 
-export type { Analysis, Profile, ReportDiff, ReportPartition, ReportProblem, TimelineHeader } from '../schema';
+export type { Analysis, Profile, ReportDiff, ReportPartition, ReportPipeline, ReportProblem, TimelineHeader } from '../schema';
 
 /// What the machine and the options hold differs from run to run, so nothing is relied on.
 export interface Sweep extends Omit<schema.Sweep, 'context' | 'options'> {

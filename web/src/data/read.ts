@@ -2,7 +2,7 @@
 // out becomes a problem that is shown.
 import { finite } from '../format';
 import type { Run } from '../schema';
-import type { ReportDiff, ReportPartition, ReportProblem, Profile, Report, ReportSweep, Sweep } from './document';
+import type { ReportDiff, ReportPartition, ReportPipeline, ReportProblem, Profile, Report, ReportSweep, Sweep } from './document';
 
 type Dict = Record<string, unknown>;
 
@@ -73,6 +73,11 @@ function readPartition(value: unknown): ReportPartition | null {
   return isDict(entry['partition']) ? { id: text(entry['id']), path: text(entry['path']), partition: entry['partition'] as unknown as ReportPartition['partition'] } : null;
 }
 
+function readPipeline(value: unknown): ReportPipeline | null {
+  const entry = dict(value);
+  return isDict(entry['pipeline']) ? { id: text(entry['id']), path: text(entry['path']), pipeline: entry['pipeline'] as unknown as ReportPipeline['pipeline'] } : null;
+}
+
 export function readReport(value: unknown): Report {
   if (!isDict(value) || value['schema'] !== 'hone.report') throw new Error('The document is not a report of hone.');
   if (value['version'] !== 1) throw new Error(`This page reads reports of version 1, not ${String(value['version'])}.`);
@@ -95,6 +100,7 @@ export function readReport(value: unknown): Report {
     profiles: all('profiles', 'profile', readProfile),
     diffs: all('diffs', 'diff', readDiff),
     partitions: all('partitions', 'partition', readPartition),
+    pipelines: all('pipelines', 'pipeline', readPipeline),
     diffs_left_out: Math.max(finite(value['diffs_left_out']) ?? 0, 0),
     problems,
   };

@@ -5,12 +5,13 @@ import { formatDate } from '../format';
 import { link } from '../route';
 import { plural } from '../text';
 import { machineOf, modelsOf, shortModel } from './compare/select';
+import { Headlines } from './headline';
 import type { PageProps } from './props';
 import { views } from './views';
 
 export function HomePage({ report }: PageProps) {
   const models = modelsOf(report);
-  if (!models.length && !report.profiles.length && !report.diffs.length && !report.partitions.length) {
+  if (!models.length && !report.profiles.length && !report.diffs.length && !report.partitions.length && !report.pipelines.length) {
     return (
       <Empty title="Nothing was found">
         <p><code>hone report</code> looks for results of <code>hone bench</code> and traces of <code>hone profile</code> in the folders it is given.</p>
@@ -20,6 +21,7 @@ export function HomePage({ report }: PageProps) {
   return (
     <article>
       <header class="title"><h1>Report</h1><p>{formatDate(report.generated)}</p></header>
+      <Headlines report={report} models={models} />
       {models.length > 0 && <section>
         <h2>Compared</h2>
         <ul class="cards">
@@ -52,6 +54,14 @@ export function HomePage({ report }: PageProps) {
         <ul class="cards">
           {report.partitions.map(({ id, path }) => (
             <li key={id}><a href={link(['partition', id])}><b><Name text={id} longest={60} /></b><span><Name text={path} longest={60} /></span></a></li>
+          ))}
+        </ul>
+      </section>}
+      {report.pipelines.length > 0 && <section>
+        <h2>Pipelines</h2>
+        <ul class="cards">
+          {report.pipelines.map(({ id, path }) => (
+            <li key={id}><a href={link(['pipeline', id])}><b><Name text={id} longest={60} /></b><span><Name text={path} longest={60} /></span></a></li>
           ))}
         </ul>
       </section>}

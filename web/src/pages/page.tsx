@@ -6,6 +6,7 @@ import { ComparePage } from './compare/compare';
 import { DiffPage } from './diff';
 import { HomePage } from './home';
 import { PartitionPage } from './partition/partition';
+import { PipelinePage } from './pipeline/pipeline';
 import { ProfilePage } from './profile';
 import type { PageProps } from './props';
 
@@ -15,6 +16,7 @@ export function Page(props: PageProps) {
   if (page === 'compare') return <ComparePage {...props} />;
   if (page === 'profile') return <ProfilePage {...props} />;
   if (page === 'partition') return <PartitionPage {...props} />;
+  if (page === 'pipeline') return <PipelinePage {...props} />;
   if (page === 'diff') return <DiffPage {...props} />;
   return <Empty title="No such page"><p>Nothing is called “{clip(page, 60)}”. <a href={link([])}>To the start</a></p></Empty>;
 }

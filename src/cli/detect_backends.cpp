@@ -1,0 +1,160 @@
+// See detect_backends.hpp.
+#include "cli/detect_backends.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "report/terminal/sheet.hpp"
+#include "system/interruption.hpp"
+#include "system/process.hpp"
+#include "system/scratch.hpp"
+#include "task/pipeline_report.hpp"
+
+namespace hone::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One backend's run, or why there is none.
+struct Row {
+  std::string backend;
+  std::optional<Json> stats;
+  std::string failure;
+};
+
+/// Those that this program gives each run itself.
+bool is_own(const CLI::Option& option) {
+  constexpr std::array<std::string_view, 5> kOwn{"--backends", "--backend", "--output", "--stats", "--help"};
+  return std::find(kOwn.begin(), kOwn.end(), option.get_name()) != kOwn.end();
+}
+
+/// What the user typed, for a run of its own.
+std::vector<std::string> given_words(const CLI::App& command) {
+  std::vector<std::string> positional;
+  std::vector<std::string> options;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || is_own(*option)) continue;
+    const bool is_flag = option->get_items_expected_max() == 0;
+    for (const std::string& value : option->results()) {
+      if (option->get_positional()) {
+        positional.push_back(value);
+        continue;
+      }
+      options.push_back(option->get_name());
+      if (!is_flag) options.push_back(value);
+    }
+  }
+  options.insert(options.begin(), positional.begin(), positional.end());
+  return options;
+}
+
+/// The program's last words, without its own name.
+std::string reason_of(system::Process* process) {
+  const std::string end = process->describe_end();
+  std::string said = process->last_error_line();
+  constexpr std::string_view kName = "hone: ";
+  if (said.starts_with(kName)) said.erase(0, kName.size());
+  return said.empty() || process->crashed() ? end : said;
+}
+
+Row run_backend(const CLI::App& command, const BackendsRequest& request, const std::string& backend) {
+  const system::Scratch scratch;
+  const fs::path stats = scratch.folder() / "stats.json";
+  std::vector<std::string> words{fs::canonical("/proc/self/exe").string(), "detect"};
+  for (std::string& word : given_words(command)) words.push_back(std::move(word));
+  words.insert(words.end(), {"--backend", backend, "--stats", stats.string()});
+  for (const std::string& output : request.outputs)
+    words.insert(words.end(), {"-o", output_of(output, backend).string()});
+  if (request.outputs.empty()) words.insert(words.end(), {"-o", (scratch.folder() / "found.jsonl").string()});
+  system::Process process(words, scratch.folder() / "errors", nullptr);
+  const auto never = base::Clock::now() + std::chrono::hours(24 * 365);
+  for (std::string line; process.read_line(&line, never) == system::Process::ReadResult::kLine;) continue;
+  Row row{backend, std::nullopt, reason_of(&process)};
+  if (!process.succeeded()) return row;
+  row.failure.clear();
+  row.stats = Json::parse(base::read_file(stats));
+  return row;
+}
+
+Json json_of(const std::vector<Row>& rows) {
+  Json json = {
+      {"schema", task::kPipelinesSchema}, {"version", task::kPipelineVersion}, {"rows", Json::array()}};
+  for (const Row& row : rows) {
+    Json one = {{"backend", row.backend}};
+    if (row.stats) one["pipeline"] = *row.stats;
+    if (!row.stats) one["failure"] = row.failure;
+    json["rows"].push_back(std::move(one));
+  }
+  return json;
+}
+
+void print_table(const std::vector<Row>& rows) {
+  const bool judged = std::any_of(
+      rows.begin(), rows.end(), [](const Row& row) { return row.stats && row.stats->contains("accuracy"); });
+  fmt::print("{:<20} {:<12} {:<12} {:>13} {:>14} {:>9}{}  {}\n", "model", "backend", "input size",
+             "inference FPS", "end-to-end FPS", "of bound", judged ? "  mAP@0.5" : "", "bounded by");
+  for (const Row& row : rows) {
+    if (!row.stats) {
+      fmt::print("{:<20} {:<12} {}\n", "-", row.backend, report::printable(row.failure));
+      continue;
+    }
+    const Json& stats = *row.stats;
+    const auto number = [&](const char* key) { return stats.at(key).get<double>(); };
+    const std::string model = fs::path(stats.at("model").get<std::string>()).stem().string();
+    const std::string size = fmt::format("{} x {}", stats.at("input_width").get<int64_t>(),
+                                         stats.at("input_height").get<int64_t>());
+    const std::string share =
+        number("bound") > 0 ? fmt::format("{:.0f} %", 100 * number("end_to_end_fps") / number("bound")) : "-";
+    const std::string accuracy =
+        judged ? fmt::format("  {:>7.4f}", stats.at("accuracy").at("map50").get<double>()) : "";
+    fmt::print("{:<20} {:<12} {:<12} {:>13.2f} {:>14.2f} {:>9}{}  {}\n", report::printable(model),
+               row.backend, size, number("inference_fps"), number("end_to_end_fps"), share, accuracy,
+               stats.at("bounded_by").get<std::string>());
+  }
+}
+
+}  // namespace
+
+fs::path output_of(const fs::path& output, const std::string& backend) {
+  // "partition:p.json" is a backend too.
+  std::string part = backend;
+  std::replace_if(
+      part.begin(), part.end(), [](char c) { return c == '/' || c == ':'; }, '-');
+  fs::path name = output;
+  name.replace_extension("." + part + output.extension().string());
+  return name;
+}
+
+void detect_with_backends(const CLI::App& command, const BackendsRequest& request) {
+  std::vector<Row> rows;
+  bool interrupted = false;
+  const system::Interruptible interruptible;
+  for (const std::string& backend : request.backends) {
+    fmt::print(stderr, "note: {} of {}: {}\n", rows.size() + 1, request.backends.size(), backend);
+    try {
+      rows.push_back(run_backend(command, request, backend));
+    } catch (const system::Interrupted&) {
+      interrupted = true;
+      break;
+    }
+  }
+  print_table(rows);
+  if (!request.stats.empty())
+    base::write_file_atomic(request.stats,
+                            json_of(rows).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (interrupted) throw system::Interrupted{};
+  const bool any =
+      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.stats.has_value(); });
+  if (!any) fail_environment("no backend could run it: {}", rows.front().failure);
+}
+
+}  // namespace hone::cli

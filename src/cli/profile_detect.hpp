@@ -1,0 +1,17 @@
+// `hone profile detect ARGS`: `hone detect ARGS` with a timeline of its stages and, where it runs on a GPU,
+// of what that did.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hone::cli {
+
+/// `words`: what stands behind `detect`, with --trace FILE or, else, with `trace` for that. Throws
+/// ProgramFailed with the command's own exit code where it has one.
+void profile_detect(std::vector<std::string> words, const std::string& trace);
+
+/// The value of the last `--trace FILE` or `--trace=FILE` among the words; empty where there is none.
+std::string trace_among(const std::vector<std::string>& words);
+
+}  // namespace hone::cli

@@ -1,0 +1,145 @@
+// Decoded frames to the input of a network in one kernel: colours, resizing into a rectangle of the input,
+// and normalization, without a copy between them.
+//
+// The rule is that of the CPU (src/media/colour.cpp, src/media/resize.cpp, src/task/preprocess.cpp) to the
+// bit: every source pixel becomes red, green and blue in whole levels, four of them are mixed with weights of
+// 11 bits and rounded to a level again, and a table tells what the level becomes.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cuda/plugin/kernels/common/host_device.hpp"
+#include "device/cuda/plugin/kernels/common/launch_options.hpp"
+
+namespace hone::device::cuda {
+
+/// The two source pixels of a target pixel along an axis, and the weight of the second times 2^11.
+struct FrameTap {
+  int32_t first = 0;
+  int32_t second = 0;
+  int32_t weight = 0;
+};
+
+/// Eight bits a sample; chroma of the last two has half the width and height, rounded up.
+enum class FrameFormat : int32_t {
+  kRgb24,   ///< one plane, red, green and blue next to each other
+  kYuv420,  ///< three planes
+  kNv12     ///< two planes, the second with both chroma samples next to each other
+};
+
+/// What a sample of luma and each of chroma add to red, green and blue, times 2^16.
+struct FrameColours {
+  int32_t luma_offset = 0;
+  int32_t luma = 0;
+  int32_t u[3] = {};
+  int32_t v[3] = {};
+};
+
+/// All pointers are to device memory.
+struct FrameInput {
+  const uint8_t* planes[3] = {};
+  int64_t strides[3] = {};  ///< bytes from one row of a plane to the next
+  FrameFormat format = FrameFormat::kNv12;
+  FrameColours colours;  ///< not for kRgb24
+
+  /// The rectangle of the input that the frame fills, and where its pixels come from: `width` and `height`
+  /// taps.
+  int32_t left = 0;
+  int32_t top = 0;
+  int32_t width = 0;
+  int32_t height = 0;
+  const FrameTap* columns = nullptr;
+  const FrameTap* rows = nullptr;
+
+  int32_t input_width = 0;
+  int32_t input_height = 0;
+  /// Of each channel of the input: its colour (0 red, 1 green, 2 blue), what the levels 0 to 255 become
+  /// ([3][256]), and what stands around the rectangle.
+  int32_t colour[3] = {0, 1, 2};
+  const float* levels = nullptr;
+  float margin[3] = {};
+};
+
+namespace frame {
+
+constexpr int kColourBits = 16;
+constexpr int kWeightBits = 11;
+
+/// Red, green and blue of a pixel of the frame.
+struct Pixel {
+  int32_t colour[3];
+};
+
+HONE_HOST_DEVICE int32_t clamp_level(int32_t level) { return level < 0 ? 0 : level > 255 ? 255 : level; }
+
+template <FrameFormat format>
+HONE_HOST_DEVICE Pixel pixel_at(const FrameInput& input, int32_t x, int32_t y) {
+  Pixel pixel;
+  if constexpr (format == FrameFormat::kRgb24) {
+    const uint8_t* at = input.planes[0] + y * input.strides[0] + int64_t{3} * x;
+    for (int c = 0; c < 3; ++c) pixel.colour[c] = at[c];
+    return pixel;
+  }
+  int32_t u = 0;
+  int32_t v = 0;
+  if constexpr (format == FrameFormat::kNv12) {
+    const uint8_t* at = input.planes[1] + (y / 2) * input.strides[1] + int64_t{x / 2} * 2;
+    u = at[0];
+    v = at[1];
+  } else {
+    u = input.planes[1][(y / 2) * input.strides[1] + x / 2];
+    v = input.planes[2][(y / 2) * input.strides[2] + x / 2];
+  }
+  const FrameColours& by = input.colours;
+  const int32_t luma = (input.planes[0][y * input.strides[0] + x] - by.luma_offset) * by.luma;
+  for (int c = 0; c < 3; ++c) {
+    const int32_t sum = luma + (u - 128) * by.u[c] + (v - 128) * by.v[c] + (1 << (kColourBits - 1));
+    pixel.colour[c] = clamp_level(sum >> kColourBits);
+  }
+  return pixel;
+}
+
+/// Levels of red, green and blue at a pixel of the rectangle.
+template <FrameFormat format>
+HONE_HOST_DEVICE Pixel mixed_at(const FrameInput& input, int32_t x, int32_t y) {
+  constexpr int32_t kOne = 1 << kWeightBits;
+  const FrameTap column = input.columns[x];
+  const FrameTap row = input.rows[y];
+  const Pixel a = pixel_at<format>(input, column.first, row.first);
+  const Pixel b = pixel_at<format>(input, column.second, row.first);
+  const Pixel c = pixel_at<format>(input, column.first, row.second);
+  const Pixel d = pixel_at<format>(input, column.second, row.second);
+  Pixel result;
+  for (int k = 0; k < 3; ++k) {
+    const int32_t upper = a.colour[k] * (kOne - column.weight) + b.colour[k] * column.weight;
+    const int32_t lower = c.colour[k] * (kOne - column.weight) + d.colour[k] * column.weight;
+    result.colour[k] = (upper * (kOne - row.weight) + lower * row.weight + (1 << (2 * kWeightBits - 1))) >>
+                       (2 * kWeightBits);
+  }
+  return result;
+}
+
+/// The three channels of a pixel of the network's input.
+template <FrameFormat format>
+HONE_HOST_DEVICE void values_at(const FrameInput& input, int32_t x, int32_t y, float (&values)[3]) {
+  const int32_t column = x - input.left;
+  const int32_t row = y - input.top;
+  if (column < 0 || row < 0 || column >= input.width || row >= input.height) {
+    for (int c = 0; c < 3; ++c) values[c] = input.margin[c];
+    return;
+  }
+  const Pixel pixel = mixed_at<format>(input, column, row);
+  for (int c = 0; c < 3; ++c) {
+    const int32_t colour = input.colour[c];
+    const int32_t level = colour == 0 ? pixel.colour[0] : colour == 1 ? pixel.colour[1] : pixel.colour[2];
+    values[c] = input.levels[256 * c + level];
+  }
+}
+
+}  // namespace frame
+
+/// Fills one image of a batch, three channels of the input's type in the input's order.
+cudaError_t fill_frame_input(const FrameInput& input, void* image, FloatType type, ImageOrder order,
+                             const LaunchOptions& options);
+
+}  // namespace hone::device::cuda

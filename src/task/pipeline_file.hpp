@@ -1,0 +1,17 @@
+// Files that `hone detect --stats` writes: the report of one pipeline, or those of several backends.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "task/pipeline_report.hpp"
+
+namespace hone::task {
+
+/// Of a table of backends those that ran. Bad input naming the field; files are untrusted.
+std::vector<PipelineReport> parse_pipelines(std::string_view text);
+/// The same of a file of 64 MiB at most. Bad input naming it, too.
+std::vector<PipelineReport> read_pipelines(const std::filesystem::path& file);
+
+}  // namespace hone::task
