@@ -1,7 +1,7 @@
 # Sourced by ./hone and ./check: installs Debian packages, configures and builds.
 # Everything said here goes to stderr, so that the program's own output stays clean.
 # Expects $root (the checkout); provides $build, cuda_cache, cuda_files, ensure_packages, ensure_plugin_packages, configure,
-# lacks_cuda, make_cuda_toolkit, offer_cuda_toolkit, build_targets, say_what_is_left_out, with_lock.
+# lacks_cuda, wants_cuda, make_cuda_toolkit, offer_cuda_toolkit, build_targets, say_what_is_left_out, with_lock.
 
 build=$root/build/release
 log=$root/build/bootstrap.log
@@ -177,9 +177,23 @@ say_what_is_left_out() {
   while IFS= read -r line; do
     say "left out: ${line#-- }"
   done < <(sed -n '/left out/p' "$root/build/configure.log" 2>/dev/null)
+  if cache_has HONE_CUDA:BOOL=OFF; then
+    say "left out: the device cuda, as no NVIDIA driver is here; it is built when there is one, or a command names --device cuda"
+  fi
 }
 
 has_nvidia_driver() { [[ -e /proc/driver/nvidia/version ]] || command -v nvidia-smi >/dev/null; }
+
+# wants_cuda ARGS: whether the GPU half, which takes minutes to compile, can be of use: an NVIDIA driver is here, or the
+# command names the device.
+wants_cuda() {
+  local word
+  if has_nvidia_driver; then return; fi
+  for word; do
+    if [[ $word =~ ^(--device=)?cuda(:[0-9]+)?$ ]]; then return; fi
+  done
+  return 1
+}
 
 # Fetches CUDA's compiler and libraries into the user's cache, unless they are there.
 make_cuda_toolkit() {
@@ -201,21 +215,23 @@ offer_cuda_toolkit() {
     say "To fetch them later, without root: tools/cuda_toolkit.py, then $0 again."
     return 0
   fi
-  make_cuda_toolkit && configure "$1"
+  make_cuda_toolkit && configure "$1" ON
 }
 
-# configure ON|OFF: with or without the tests; does nothing when that is how the build stands.
+# configure TESTS CUDA, each ON or OFF: with or without the tests and the GPU half; does nothing when that is how the
+# build stands. What is there already is kept.
 configure() {
-  local tests=$1 came=
+  local tests=$1 cuda=$2 came=
+  if cache_has HONE_CUDA:BOOL=ON; then cuda=ON; fi
   if something_came; then came=1; fi
   if [[ -f $build/CMakeCache.txt ]] && ! cache_has "CMAKE_HOME_DIRECTORY:INTERNAL=$root"; then
     rm -rf "$build"  # the checkout was moved or copied
   fi
-  if [[ -z $came && -f $build/build.ninja ]] && { [[ $tests == OFF ]] || cache_has BUILD_TESTING:BOOL=ON; }; then
+  if [[ -z $came && -f $build/build.ninja ]] && ! { [[ $cuda == ON ]] && cache_has HONE_CUDA:BOOL=OFF; } && { [[ $tests == OFF ]] || cache_has BUILD_TESTING:BOOL=ON; }; then
     return
   fi
   say "configuring"
-  if (cd "$root" && cmake --preset release "-DBUILD_TESTING=$tests") >"$root/build/configure.log" 2>&1 </dev/null; then
+  if (cd "$root" && cmake --preset release "-DBUILD_TESTING=$tests" "-DHONE_CUDA=$cuda") >"$root/build/configure.log" 2>&1 </dev/null; then
     touch "$build/CMakeCache.txt"  # CMake leaves it as old as it was where nothing changed
     return
   fi

@@ -15,6 +15,8 @@ from pathlib import Path
 RUNS = ["base", "system", "tensor", "graph", "import", "reference", "transform", "quantize", "engine", "device", "backend", "media", "task", "bench"]
 TRACES = ["base", "system", "trace", "analysis"]
 MAY_INCLUDE = {stream[i]: set(stream[:i + 1]) for stream in (RUNS, TRACES) for i in range(len(stream))}
+# Analyses are of events, whatever machine they run on.
+MAY_INCLUDE["analysis"].remove("system")
 # Where the streams meet: something is recorded, and something is shown, which knows files and structs, not how they came.
 MAY_INCLUDE["record"] = {"record", *RUNS, *TRACES}
 MAY_INCLUDE["report"] = {"report", *RUNS, *TRACES} - {"engine", "device", "backend"}

@@ -31,45 +31,8 @@ if [ ${#cells[@]} -eq 0 ]; then
   cells+=(resnet50:fp32:1,8,16,32 resnet50:tf32:1,8,16,32)
 fi
 
-say() { printf '%s\n' "$*" >&2; }
-
-fetch() {
-  local folder=$1 work
-  command -v mvn >/dev/null || { say "no TensorRT is installed, and Maven, which could fetch 8.6.1, is not either"; return 4; }
-  work=$(mktemp -d)
-  mvn -q -B dependency:copy -DoutputDirectory="$work" -Dartifact=org.bytedeco:tensorrt:8.6-1.5.10:jar:linux-x86_64-redist &&
-    unzip -qjo "$work"/*.jar 'org/bytedeco/tensorrt/linux-x86_64/*.so*' -d "$work/libraries" &&
-    mkdir -p "$(dirname "$folder")" && mv "$work/libraries" "$folder"
-  local code=$?
-  rm -rf "$work"
-  [ $code -eq 0 ] || say "TensorRT 8.6.1 could not be fetched"
-  return $code
-}
-
-found() { "$install/bin/hone" backends --device cuda | grep '^tensorrt '; }
-
-# An empty library under this name, where the loader finds none: what needs it is not called.
-stand_in() {
-  python3 -c "import ctypes, sys; ctypes.CDLL(sys.argv[1])" "$1" 2>/dev/null && return 1
-  mkdir -p "$output/empty"
-  echo | cc -shared -fPIC -x c - -Wl,-soname,"$1" -o "$output/empty/$1"
-}
-
-if [ -n "${TENSORRT:-}" ]; then
-  export HONE_TENSORRT=$TENSORRT
-elif found | grep -q 'no TensorRT was found'; then
-  cached=${XDG_CACHE_HOME:-$HOME/.cache}/hone/tensorrt-8.6.1
-  [ -d "$cached" ] || fetch "$cached" || exit 4
-  export HONE_TENSORRT=$cached
-fi
-if [ -e "${HONE_TENSORRT:-}/libnvinfer.so.8" ]; then
-  for library in libcublas.so.12 libcublasLt.so.12 libcudnn.so.8; do
-    stand_in $library && TACTICS=${TACTICS:-edge,jit}
-  done
-  export LD_LIBRARY_PATH=$HONE_TENSORRT:$output/empty${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-fi
-found | tee "$output/tensorrt.txt"
-grep -q 'not available' "$output/tensorrt.txt" && exit 4
+. "$here/tensorrt_library.sh"
+find_tensorrt "$install" "$output"
 
 options=(--tensorrt-level "${LEVEL:-3}" --timeout 7200 --duration "${DURATION:-5}" --compare-to tensorrt)
 [ -n "${TACTICS:-}" ] && options+=(--tensorrt-tactics "$TACTICS")

@@ -4,8 +4,7 @@
 //   hone::Buffer image = hone::allocate(engine.place(), bytes);
 //   hone::Binding binding = context.bind({view of image}, {hone::TensorView()});
 //   hone::Queue queue = hone::Queue::of_stream(engine.place(), stream);   // a cudaStream_t
-//   context.run(binding, &queue);                               // handed over; read binding.outputs() behind
-//   it
+//   context.run(binding, &queue);          // handed over; binding.outputs() are ready when it has passed
 //
 // Copies to and from the host are the caller's, by copy() or by other means.
 #pragma once

@@ -63,11 +63,12 @@ void copy(const TensorView& from, const TensorView& to, const Queue& queue) {
     fail_usage("a copy needs two tensors of one type and shape");
   if (!is_row_major(source) || !is_row_major(target)) fail_usage("a copy needs row-major tensors");
   if (target.read_only) fail_usage("a copy cannot be made to memory that is read-only");
-  for (const tensor::TensorView* view : {&source, &target}) {
-    const tensor::Place place = view->buffer.place;
-    if (place.kind != tensor::PlaceKind::kCpu && place != api::inner_place(queue.place()))
-      fail_usage("a copy of memory on {} needs a queue there", place_text(place));
-  }
+  const tensor::Place from_place = source.buffer.place;
+  const tensor::Place to_place = target.buffer.place;
+  const tensor::Place at = api::inner_place(queue.place());
+  const tensor::Place needed = from_place.kind == tensor::PlaceKind::kCpu ? to_place : from_place;
+  if (needed.kind != tensor::PlaceKind::kCpu && at != from_place && at != to_place)
+    fail_usage("a copy of memory on {} needs a queue there", place_text(needed));
   tensor::Buffer bytes = source.buffer;
   bytes.bytes = extent(source, "the tensor to copy");
   extent(target, "the tensor to copy to");

@@ -11,12 +11,14 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/device_exchange.hpp"
 #include "backend/layer_profile.hpp"
 #include "backend/observer.hpp"
 #include "base/refusal.hpp"
 #include "import/model.hpp"
 #include "tensor/precision.hpp"
 #include "tensor/tensor.hpp"
+#include "tensor/tensor_view.hpp"
 
 namespace hone::backend {
 
@@ -125,6 +127,22 @@ struct StepInfo {
   std::vector<Rival> rivals = {};
 };
 
+/// Runs whose inputs and outputs stay at the same places on a GPU.
+class BoundRuns {
+ public:
+  virtual ~BoundRuns() = default;
+  /// Hands one run over to the exchange's queue.
+  virtual void submit() = 0;
+  /// In the model's order and types, in memory of the executable's own; the same after every run.
+  virtual const std::vector<tensor::TensorView>& outputs() const = 0;
+};
+
+/// What Executable::bind() gives: runs, or why there are none.
+struct Bound {
+  std::unique_ptr<BoundRuns> runs;
+  Refusal refusal;
+};
+
 /// A loaded model, used by one thread at a time.
 class Executable {
  public:
@@ -173,6 +191,12 @@ class Executable {
   virtual std::optional<double> predicted_ms() const { return std::nullopt; }
   /// Sentences a reader of its numbers must know ("bf16 is emulated: this CPU has no AVX-512 BF16").
   virtual std::vector<std::string> notes() const { return {}; }
+  /// Runs on inputs that lie at the exchange's place, in the model's order and types, for a caller who takes
+  /// the outputs from where the executable leaves them: nothing goes over the host. The runs end before the
+  /// executable and the exchange do. Errors as load() has them.
+  virtual Bound bind(std::span<const tensor::TensorView> /*inputs*/, DeviceExchange& /*exchange*/) {
+    return {nullptr, "it computes on the host"};
+  }
 
  private:
   std::span<const tensor::Tensor> uploaded_;
@@ -199,6 +223,9 @@ class Backend {
   virtual std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions& options);
   /// A copy to the device and back and one wait, or nothing on the CPU, unless a backend says otherwise.
   virtual Handover handover(std::string_view device) const;
+  /// Whether its executables bind (Executable::bind) on GPUs. In a model that is split between backends there
+  /// the others compute on the host.
+  virtual bool binds() const { return false; }
 };
 
 /// The backend of this project.

@@ -16,10 +16,10 @@
 #include "cli/command.hpp"
 #include "cli/log_file.hpp"
 #include "cli/terminal.hpp"
+#include "cli/trace_argument.hpp"
 #include "report/answers.hpp"
 #include "report/terminal/path_tables.hpp"
 #include "report/terminal/trace_tables.hpp"
-#include "trace/open.hpp"
 #include "trace/recording_cost.hpp"
 
 namespace hone::cli {
@@ -267,7 +267,7 @@ void run(Options options) {
   options.trace = newest_trace(options.trace);
   choose_steps(options.steps, &options.analysis);
   check_log(options.log_file, options.trace);
-  const report::Answers answers(options.trace, trace::open_trace(options.trace), options.analysis);
+  const report::Answers answers(options.trace, open_given_trace(options.trace), options.analysis);
   write_log(options.log_file, options.json  ? json_text(options, answers)
                               : options.csv ? csv_text(options, answers)
                                             : people_text(options, answers));

@@ -20,6 +20,7 @@
 #include "bench/results/results.hpp"
 #include "bench/sweep/sweep.hpp"
 #include "bench/worker/subject.hpp"
+#include "cli/bench_limits.hpp"
 #include "cli/bench_screen.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
@@ -41,18 +42,17 @@ namespace {
 struct Arguments {
   bench::SweepOptions sweep;
   SubjectOptions subject;
-  double max_error = 0;
+  BenchLimits limits;
   bool csv = false;
+  bool full = false;
   std::vector<std::string> peers;
+  std::vector<std::string> peer_names;
   std::vector<std::string> partitions;
   std::vector<std::string> shapes;
   std::string output = "runs";
   double percentile = 50;
   double warmup_ms = 200;
   bool save_result = false;
-  bool require_valid = false;
-  std::string baseline;
-  std::string max_regression = "5%";
 };
 
 std::vector<std::string> command_line() {
@@ -104,7 +104,9 @@ void check_engines(const Arguments& arguments, size_t engines) {
   const bool all = engines == sweep.models.size();
   if (all && !sweep.precisions.empty())
     fail_usage("--precisions is for models: an engine runs in the precision that it was built with");
-  for (const std::string& name : sweep.backends) {
+  std::vector<std::string> backends = sweep.backends;
+  backends.insert(backends.end(), arguments.peer_names.begin(), arguments.peer_names.end());
+  for (const std::string& name : backends) {
     if (name != backend::kOwnBackend)
       fail_usage("--backends {}: an engine of hone runs on hone alone; give the model to compare it with",
                  name);
@@ -143,11 +145,17 @@ void complete(Arguments* arguments) {
   // Else the row of a backend would be missing without a word.
   if (sweep.backends.empty()) base::require_readable_manifests();
   if (sweep.backends.empty()) sweep.backends = usual;
+  std::vector<std::string> partitioned;
   for (const std::string& file : arguments->partitions) {
     // Before anything is measured.
-    base::read_partition(file);
+    partitioned.push_back(base::read_partition(file).precision);
     sweep.backends.push_back(std::string(backend::partition::kPrefix) + file);
   }
+  // Who names a peer wants it measured.
+  sweep.backends.insert(sweep.backends.end(), arguments->peer_names.begin(), arguments->peer_names.end());
+  if (arguments->full) sweep.usual_batches = {1, 8, 16, 32};
+  // Its blocks may run in no other.
+  if (sweep.precisions.empty()) sweep.precisions = partitioned;
   if (sweep.precisions.empty()) sweep.precisions = {"fp32", cuda ? "fp16" : "bf16"};
   sweep.shapes = parse_named_shapes(arguments->shapes);
   // trtexec's shapes hold the batch.
@@ -156,7 +164,7 @@ void complete(Arguments* arguments) {
     if (!first.empty() && first.front() > 1) sweep.batches = {first.front()};
   }
   for (const std::string& name : sweep.precisions) backend::parse_run_precision(name);
-  bench::parse_share(arguments->max_regression);
+  bench::parse_share(arguments->limits.max_regression);
   check_device_options(sweep.measure.setup);
   drop_repeated(&sweep.models, bench::same_model);
   drop_repeated(&sweep.backends);
@@ -177,97 +185,30 @@ void complete(Arguments* arguments) {
   }
 }
 
-bool has_input(const importer::Model& model, const std::string& name) {
-  if (model.graph == nullptr) return true;  // an archive does not tell
-  const auto& inputs = model.graph->inputs;
-  return std::any_of(inputs.begin(), inputs.end(),
-                     [&](graph::ValueId id) { return model.graph->value(id).name == name; });
-}
-
-/// One configuration again, in a sweep of its own.
-bench::Run remeasure(const bench::SweepOptions& options, const bench::Peers& peers,
-                     const bench::Setup& setup) {
-  bench::SweepOptions one = options;
-  one.models = {setup.model};
-  one.backends = {setup.backend};
-  one.precisions = {setup.precision};
-  one.batches = {setup.batch};
-  if (options.models.size() > 1) {
-    const importer::Model model = options.load_model(setup.model);
-    std::erase_if(one.shapes, [&](const auto& shape) { return !has_input(model, shape.first); });
+void show_results(const Arguments& arguments, const bench::Sweep& sweep, BenchScreen* screen) {
+  if (arguments.csv) {
+    screen->clear();
+    fmt::print("{}", report::bench_csv(sweep, arguments.sweep.percentiles));
+    return;
   }
-  bench::Sweep sweep = bench::run_sweep(one, peers, {}, &system::interruption());
-  system::throw_if_interrupted();
-  return sweep.runs.front();
-}
-
-void run_gate(const Arguments& arguments, const bench::Peers& peers, const bench::Sweep& baseline,
-              const bench::Sweep& sweep, BenchScreen* screen) {
-  const double limit = bench::parse_share(arguments.max_regression);
-  const bench::Gate gate =
-      bench::compare_with_baseline(baseline, sweep, limit, [&](const bench::Setup& setup) {
-        screen->line("measuring again: " + setup.text());
-        return remeasure(arguments.sweep, peers, setup);
-      });
-  size_t failed = 0;
-  for (const bench::GateRow& row : gate.rows) {
-    failed += row.passed() ? 0 : 1;
-    const char* const outcome = row.passed()                                       ? "ok       "
-                                : row.outcome == bench::GateRow::Outcome::kUnknown ? "UNKNOWN  "
-                                                                                   : "REGRESSED";
-    screen->line(fmt::format("{}  {}: {}", outcome, row.setup.text(), row.sentence));
+  screen->line("");
+  for (const std::string& model : arguments.sweep.models) {
+    if (const std::string note = random_weights_note(model, arguments.subject.parameters); !note.empty())
+      screen->line(note);
   }
-  if (!gate.passed()) {
-    throw Error(
-        ErrorKind::kThreshold,
-        fmt::format("{} of {} configurations are worse than the baseline allows, or cannot be told from that",
-                    failed, gate.rows.size()));
+  if (sweep.runs.size() == 1 && sweep.runs.front().measured()) {
+    for (const std::string& line : report::bench_summary(sweep.runs.front())) screen->line(line);
   }
-}
-
-/// A run whose error is not known has none that is allowed.
-void check_errors(double limit, const bench::Sweep& sweep) {
-  for (const bench::Run& run : sweep.runs) {
-    if (!run.measured()) continue;
-    if (!run.accuracy.relative_l2)
-      throw Error(ErrorKind::kThreshold,
-                  fmt::format("the error of {} is not known: {}", run.setup.text(), run.accuracy.reason));
-    if (!(*run.accuracy.relative_l2 <= limit))
-      throw Error(ErrorKind::kThreshold, fmt::format("the error of {} is {:.1e}, more than --max-error {:g}",
-                                                     run.setup.text(), *run.accuracy.relative_l2, limit));
-  }
-}
-
-void judge_sweep(const Arguments& arguments, const bench::Peers& peers, const bench::Sweep& sweep) {
-  const auto measured = std::count_if(sweep.runs.begin(), sweep.runs.end(),
-                                      [](const bench::Run& run) { return run.measured(); });
-  if (measured == 0) {
-    const auto bug = std::find_if(sweep.runs.begin(), sweep.runs.end(), [&](const bench::Run& run) {
-      return run.failed_by_bug && !peers.is_external(run.setup.backend);
-    });
-    if (bug != sweep.runs.end()) fail_internal("no configuration could be measured: {}", *bug->failure);
-    const std::string first = sweep.runs.empty() ? "" : sweep.runs.front().failure.value_or("no samples");
-    const bool same = std::all_of(sweep.runs.begin(), sweep.runs.end(),
-                                  [&](const bench::Run& run) { return run.failure == first; });
-    fail_environment("no configuration could be measured{}{}", same && !first.empty() ? ": " : "",
-                     same ? first : "");
-  }
-  if (arguments.max_error > 0) check_errors(arguments.max_error, sweep);
-  const auto invalid = std::count_if(sweep.runs.begin(), sweep.runs.end(),
-                                     [](const bench::Run& run) { return !run.verdict.valid; });
-  if (arguments.require_valid && invalid > 0) {
-    throw Error(ErrorKind::kThreshold,
-                fmt::format("{} of {} runs are not VALID", invalid, sweep.runs.size()));
-  }
+  for (const std::string& note : report::bench_notes(sweep, arguments.sweep)) screen->line(note);
 }
 
 void run_bench(Arguments* arguments) {
+  bench::Peers peers(worker_command(arguments->subject));
+  for (const std::string& peer : arguments->peers) arguments->peer_names.push_back(peers.add(peer));
   complete(arguments);
   check_output_folder(arguments->output);
-  bench::Peers peers(worker_command(arguments->subject));
-  for (const std::string& peer : arguments->peers) peers.add(peer);
   bench::Sweep baseline;
-  if (!arguments->baseline.empty()) baseline = bench::read_sweep(arguments->baseline);
+  if (!arguments->limits.baseline.empty()) baseline = bench::read_sweep(arguments->limits.baseline);
   // A peer knows best what it runs on.
   const std::vector<std::string> known = backend::backend_names();
   if (std::any_of(arguments->sweep.backends.begin(), arguments->sweep.backends.end(),
@@ -288,15 +229,15 @@ void run_bench(Arguments* arguments) {
   // Ctrl-C ends the sweep in order, and keeps what was measured.
   const system::Interruptible interruptible;
 
-  BenchScreen screen(arguments->sweep);
+  BenchScreen screen(arguments->sweep, arguments->csv);
   bench::SweepEvents events;
-  if (!arguments->baseline.empty())
-    events.on_plan = [&](const bench::Sweep& planned) { bench::require_comparable(baseline, planned); };
+  events.on_plan = [&](const bench::Sweep& planned, double seconds) {
+    if (!arguments->limits.baseline.empty()) bench::require_comparable(baseline, planned);
+    screen.plan(planned, seconds);
+  };
   events.on_progress = [&](const base::Progress& progress) { screen.progress(progress); };
   events.on_change = [&](const bench::Sweep& sweep) { bench::write_sweep(sweep, path); };
-  events.on_group = [&](std::span<const bench::Run> runs) {
-    if (!arguments->csv) screen.group(runs);
-  };
+  events.on_group = [&](std::span<const bench::Run> runs) { screen.group(runs); };
   bench::Sweep sweep;
   try {
     sweep = bench::run_sweep(arguments->sweep, peers, events, &system::interruption());
@@ -304,30 +245,17 @@ void run_bench(Arguments* arguments) {
     screen.clear();
     throw;
   }
-
-  if (arguments->csv) {
-    screen.clear();
-    fmt::print("{}", report::bench_csv(sweep, arguments->sweep.percentiles));
-    system::throw_if_interrupted();
-    return judge_sweep(*arguments, peers, sweep);
-  }
-  screen.line("");
-  for (const std::string& model : arguments->sweep.models) {
-    if (const std::string note = random_weights_note(model, subject.parameters); !note.empty())
-      screen.line(note);
-  }
-  if (sweep.runs.size() == 1 && sweep.runs.front().measured()) {
-    for (const std::string& line : report::bench_summary(sweep.runs.front())) screen.line(line);
-  }
-  for (const std::string& note : report::bench_notes(sweep, arguments->sweep)) screen.line(note);
+  show_results(*arguments, sweep, &screen);
   if (arguments->save_result && sweep.complete) {
     for (const auto& file : bench::write_small_results(sweep, arguments->sweep.models, "results"))
       screen.line("written: " + file.string());
   }
   screen.line((sweep.complete ? "written: " : "interrupted; what was measured is in ") + path.string());
   system::throw_if_interrupted();
-  judge_sweep(*arguments, peers, sweep);
-  if (!arguments->baseline.empty()) run_gate(*arguments, peers, baseline, sweep, &screen);
+  judge_sweep(arguments->limits, peers, sweep);
+  if (!arguments->limits.baseline.empty())
+    run_gate(arguments->limits, arguments->sweep, peers, baseline, sweep, &screen);
+  require_all_measured(peers, sweep);
 }
 
 /// What is measured when no backends are named: "torch hone; on cuda torch torch-graph hone".
@@ -396,7 +324,7 @@ void add_bench_command(CLI::App& program) {
       ->add_option(
           "--precisions", sweep.precisions,
           "fp32, tf32, bf16, fp16, int8, int8+fp16; int8 of hone is calibrated on generated inputs (default: "
-          "fp32 bf16; on cuda fp32 fp16)")
+          "fp32 bf16; on cuda fp32 fp16; with --partition the partition's)")
       ->delimiter(',');
   add_device_option(*command, sweep.measure.setup.device);
   command->add_flag("--includeDataTransfers", sweep.measure.setup.transfers,
@@ -409,9 +337,10 @@ void add_bench_command(CLI::App& program) {
                    "--threads threads")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  command->add_option("--batches", sweep.batches, "Batch sizes (default: 1 8 16 32)")
+  command->add_option("--batches", sweep.batches, "Batch sizes (default: 1 8)")
       ->delimiter(',')
       ->check(CLI::Range(int64_t{1}, int64_t{65536}));
+  command->add_flag("--full", arguments->full, "Measure batches 1 8 16 32")->excludes("--batches");
   add_shapes_option(*command, arguments->shapes);
   add_subject_options(*command, arguments->subject);
   command->add_option("--percentiles", sweep.percentiles, "Percentiles to show")
@@ -420,7 +349,8 @@ void add_bench_command(CLI::App& program) {
       ->capture_default_str();
   command->add_flag("--csv", arguments->csv, "Print the results as CSV in place of the table");
   command
-      ->add_option("--max-error", arguments->max_error, "Exit with 5 when a run's relative error is larger")
+      ->add_option("--max-error", arguments->limits.max_error,
+                   "Exit with 5 when a run's relative error is larger")
       ->check(finite_range(1e-12, 1e6));
   CLI::Option* bind = command->add_option(
       "--bind", sweep.decoding.bind, "INPUT=OUTPUT of a decoder's caches, as past_key_values.*=present.*");
@@ -436,13 +366,14 @@ void add_bench_command(CLI::App& program) {
   add_tensorrt_options(*command, sweep.measure.settings);
   command->add_option("--partition", arguments->partitions,
                       "Also measure a partition that hone partition wrote, beside the backends");
-  command->add_option("--peer", arguments->peers, "An external backend: name=command");
+  command->add_option("--peer", arguments->peers, "Also measure an external backend: name=command");
   command->add_option("-o,--output", arguments->output, "Folder for the result file")->capture_default_str();
   command->add_flag("--save-result", arguments->save_result, "Also write results/<model>/<backend>.json");
-  command->add_flag("--require-valid", arguments->require_valid, "Exit with 5 unless every run is VALID");
-  CLI::Option* baseline = command->add_option("--baseline", arguments->baseline,
+  command->add_flag("--require-valid", arguments->limits.require_valid,
+                    "Exit with 5 unless every run is VALID");
+  CLI::Option* baseline = command->add_option("--baseline", arguments->limits.baseline,
                                               "Result file to compare with; exit with 5 when slower");
-  command->add_option("--max-regression", arguments->max_regression, "What --baseline allows")
+  command->add_option("--max-regression", arguments->limits.max_regression, "What --baseline allows")
       ->needs(baseline)
       ->capture_default_str();
   command->callback([arguments] { run_bench(arguments.get()); });

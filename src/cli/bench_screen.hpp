@@ -13,7 +13,11 @@ namespace hone::cli {
 
 class BenchScreen {
  public:
-  explicit BenchScreen(const bench::SweepOptions& options);
+  /// `csv`: standard output is for CSV alone; what people read goes to standard error, without the table.
+  BenchScreen(const bench::SweepOptions& options, bool csv);
+
+  /// Before anything runs: how much is measured, and how long that takes at least.
+  void plan(const bench::Sweep& planned, double seconds);
 
   void progress(const base::Progress& progress) { progress_.show(progress); }
   void group(std::span<const bench::Run> runs);
@@ -24,6 +28,7 @@ class BenchScreen {
  private:
   report::BenchTable table_;
   ProgressDisplay progress_;
+  bool csv_;
   bool header_shown_ = false;
 };
 

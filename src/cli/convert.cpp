@@ -8,11 +8,11 @@
 #include "cli/command.hpp"
 #include "cli/folder.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/trace_argument.hpp"
 #include "report/export/event_csv.hpp"
 #include "report/export/trtexec_json.hpp"
 #include "trace/format/kineto_writer.hpp"
 #include "trace/format/text_sink.hpp"
-#include "trace/open.hpp"
 
 namespace hone::cli {
 namespace {
@@ -73,7 +73,7 @@ void check_outputs(const Options& options) {
 void run(const Options& options) {
   check_flags(options);
   check_outputs(options);
-  const trace::Trace trace = trace::open_trace(options.trace);
+  const trace::Trace trace = open_given_trace(options.trace);
   const OutputFolder folder(options.folder);
   if (options.format == "csv") {
     write_csv(options, "gpu_trace.csv", trace, report::gpu_trace_csv);

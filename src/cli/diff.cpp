@@ -10,10 +10,11 @@
 #include "cli/diff_accuracy.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/terminal.hpp"
+#include "cli/trace_argument.hpp"
+#include "record/layer_files.hpp"
 #include "report/terminal/diff_tables.hpp"
 #include "report/terminal/trace_tables.hpp"
 #include "system/cpu.hpp"
-#include "trace/open.hpp"
 
 namespace hone::cli {
 namespace {
@@ -28,27 +29,39 @@ void print(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) fmt::print("{}\n", line);
 }
 
+struct Side {
+  analysis::DiffSide side;
+  decltype(trace::Trace::doubts) doubts;
+};
+
+/// A trace, or a folder of layer files.
+Side open_side(const std::string& path) {
+  if (record::holds_layer_files(path)) return {record::read_layer_files(path), {}};
+  const trace::Trace trace = open_given_trace(path);
+  return {analysis::diff_side(trace, analysis::find_steps(trace)), trace.doubts};
+}
+
 void run(const Options& all) {
   const AccuracyDiffOptions& options = all.both;
   if (all.accuracy) return diff_accuracy(options);
   refuse_given(all.for_accuracy, "is for --accuracy");
-  const trace::Trace a = trace::open_trace(options.a);
-  const trace::Trace b = trace::open_trace(options.b);
-  const std::string model_a = analysis::Recorded::of(a).model;
-  const std::string model_b = analysis::Recorded::of(b).model;
+  refuse_other_comparisons(options.a, options.b);
+  const Side a = open_side(options.a);
+  const Side b = open_side(options.b);
+  const std::string& model_a = a.side.recorded.model;
+  const std::string& model_b = b.side.recorded.model;
   if (!model_a.empty() && !model_b.empty() && !bench::same_model(model_a, model_b))
     fail_usage("A is of {} and B of {}; only recordings of one model can be compared", model_a, model_b);
-  const analysis::TraceDiff diff = analysis::compare_traces(analysis::diff_side(a, analysis::find_steps(a)),
-                                                            analysis::diff_side(b, analysis::find_steps(b)));
+  const analysis::TraceDiff diff = analysis::compare_traces(a.side, b.side);
   if (options.json) {
     fmt::print("{}\n", to_json(diff).dump(2, ' ', false, Json::error_handler_t::replace));
     return;
   }
   const report::SheetStyle style = terminal_style(options.rows);
-  for (const auto& [name, path, trace] : {std::tuple("A", &options.a, &a), std::tuple("B", &options.b, &b)}) {
+  for (const auto& [name, path, side] : {std::tuple("A", &options.a, &a), std::tuple("B", &options.b, &b)}) {
     if (options.csv) break;
     fmt::print("{}: {}\n", name, *path);
-    print(report::doubt_text(trace->doubts, style.width));
+    print(report::doubt_text(side->doubts, style.width));
   }
   for (const report::Sheet& sheet : report::diff_sheets(diff)) {
     if (!options.csv) fmt::print("\n");
@@ -63,7 +76,10 @@ void add_diff_command(CLI::App& program) {
       "diff", "Say why one recording of a model is faster than another, or where two engines differ");
   const auto all = std::make_shared<Options>();
   AccuracyDiffOptions& options = all->both;
-  command->add_option("a", options.a, "A trace; with --accuracy an engine or a model")->required();
+  command
+      ->add_option("a", options.a,
+                   "A trace, or a folder of layer files of TensorRT; with --accuracy an engine or a model")
+      ->required();
   command->add_option("b", options.b, "Another one of the same model")->required();
   command->add_flag(
       "--accuracy", all->accuracy,

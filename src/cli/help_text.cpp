@@ -30,8 +30,8 @@ struct Group {
 /// Options that no group names stand under "Options".
 constexpr auto kGroups = std::to_array<Group>({
     {"bench", "What is measured",
-     "--backends --precisions --batches --shapes --weights --seed --input --values --bind --context "
-     "--peer"},
+     "--backends --precisions --batches --full --shapes --weights --seed --input --values --bind --context "
+     "--peer --partition"},
     {"bench", "Where", "--device --threads --busy --streams --includeDataTransfers --coldL2"},
     {"bench", "How long and how often", "--warmup --iterations --exact --duration --rounds --timeout"},
     {"bench", "Judgement",

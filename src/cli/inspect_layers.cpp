@@ -74,14 +74,6 @@ Inspected ask_worker(const LayerOptions& options, const bench::Setup& setup) {
   return result;
 }
 
-void write_files(const std::string& folder, const backend::LayerProfile& profile) {
-  if (folder.empty()) return;
-  const OutputFolder made(folder);
-  base::write_file_atomic(std::filesystem::path(folder) / "trt_engine_info.json", profile.description);
-  base::write_file_atomic(std::filesystem::path(folder) / "trt_layer_latency.json",
-                          backend::tensorrt::latency_json(profile).dump(2) + "\n");
-}
-
 double sum_of_medians(const backend::LayerProfile& profile) {
   double sum = 0;
   for (const backend::LayerTime& layer : profile.layers) sum += base::summarize(layer.times_ms).p50;
@@ -125,7 +117,7 @@ Json interval_json(const base::Summary& time) {
   return {time.p50_interval.low, time.p50_interval.high};
 }
 
-void print_json(const Inspected& inspected, const std::string& model) {
+Json layers_json(const Inspected& inspected, const std::string& model) {
   const backend::LayerProfile& profile = inspected.profile;
   const std::vector<backend::StepInfo> steps = backend::tensorrt::layers_of(profile.description);
   Json layers = Json::array();
@@ -142,6 +134,8 @@ void print_json(const Inspected& inspected, const std::string& model) {
     if (time.n > 0) {
       row["n"] = time.n;
       row["median_ms"] = time.p50;
+      row["mean_ms"] = time.mean;
+      row["sd_ms"] = time.sd;
       row["interval_ms"] = interval_json(time);
     }
     layers.push_back(std::move(row));
@@ -154,7 +148,21 @@ void print_json(const Inspected& inspected, const std::string& model) {
     json["sum_of_medians_ms"] = sum_of_medians(profile);
     json["engine_ms"] = base::summarize(profile.engine_ms).p50;
   }
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  return json;
+}
+
+std::string json_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void write_files(const std::string& folder, const Inspected& inspected, const std::string& model) {
+  if (folder.empty()) return;
+  const OutputFolder made(folder);
+  const std::filesystem::path path(folder);
+  base::write_file_atomic(path / "trt_engine_info.json", inspected.profile.description);
+  base::write_file_atomic(path / "trt_layer_latency.json",
+                          json_text(backend::tensorrt::latency_json(inspected.profile)));
+  base::write_file_atomic(path / "hone_layers.json", json_text(layers_json(inspected, model)));
 }
 
 }  // namespace
@@ -166,7 +174,8 @@ void add_layer_options(CLI::App& command, LayerOptions& options) {
   options.given = {
       command.add_option(
           "--layer-files", options.files,
-          "Folder for trt_layer_latency.json and trt_engine_info.json of another system's engine"),
+          "Folder for trt_layer_latency.json, trt_engine_info.json and hone_layers.json of another system's "
+          "engine; hone diff reads it"),
       command.add_option("--batch", options.batch, "Batch size that another system's layers are timed at")
           ->check(CLI::Range(int64_t{1}, int64_t{65536}))
           ->capture_default_str(),
@@ -199,8 +208,8 @@ void inspect_layers(const LayerOptions& options, const std::string& model, const
   // It has no other device.
   setup.device = setup.backend == kTensorrt && setup.on_cpu() && device == setup.device ? "cuda" : device;
   const Inspected inspected = ask_worker(options, setup);
-  write_files(options.files, inspected.profile);
-  json ? print_json(inspected, model) : print_text(inspected, model);
+  write_files(options.files, inspected, model);
+  json ? fmt::print("{}", json_text(layers_json(inspected, model))) : print_text(inspected, model);
 }
 
 }  // namespace hone::cli

@@ -19,6 +19,7 @@
 #include "cli/help_text.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/option_names.hpp"
+#include "cli/usage_sentence.hpp"
 #include "device/devices.hpp"
 #include "report/terminal/sheet.hpp"
 #include "system/brief_waits.hpp"
@@ -50,7 +51,7 @@ int report_usage(const CLI::App& program, const CLI::ParseError& error) {
   const auto chosen = program.get_subcommands();
   const std::string sentence =
       unknown.empty()
-          ? error.what()
+          ? hone::cli::usage_sentence(error)
           : hone::cli::unknown_word(program, chosen.empty() ? nullptr : chosen.front(), unknown.front());
   const std::string command = chosen.empty() ? "hone" : "hone " + chosen.front()->get_name();
   return report(static_cast<int>(hone::ErrorKind::kUsage),

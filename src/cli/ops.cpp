@@ -1,8 +1,12 @@
 // `hone ops`: the operators that models may use, from the operator table.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cctype>
+#include <map>
 #include <memory>
 
+#include "base/spelling.hpp"
 #include "cli/command.hpp"
 #include "graph/operator_doc.hpp"
 #include "import/onnx/expand/expansion.hpp"
@@ -26,6 +30,23 @@ void print_operator(const graph::OperatorDef& def) {
   }
 }
 
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// "; did you mean Conv?" whatever the case; else where all are listed.
+std::string meant_instead(const std::string& name) {
+  std::map<std::string, std::string> own_names;
+  std::vector<std::string> names;
+  for (const graph::OperatorDef& def : graph::operator_table()) {
+    names.push_back(lower(std::string(def.name)));
+    own_names.try_emplace(names.back(), def.name);
+  }
+  const auto nearest = base::nearest_name(lower(name), names);
+  return nearest ? fmt::format("; did you mean {}?", own_names.at(*nearest)) : "; hone ops lists all";
+}
+
 void run(const Options& options) {
   if (options.markdown && !options.names.empty())
     fail_usage("--markdown writes all operators: name none with it");
@@ -39,7 +60,7 @@ void run(const Options& options) {
   }
   for (const std::string& name : options.names) {
     const graph::OperatorDef* def = graph::find_operator(name);
-    if (def == nullptr) fail_usage("operator '{}' is not known", name);
+    if (def == nullptr) fail_usage("operator '{}' is not known{}", name, meant_instead(name));
     print_operator(*def);
   }
 }

@@ -4,7 +4,9 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 
+#include "backend/partition/dry_run_report.hpp"
 #include "backend/partition/partitioner.hpp"
 #include "backend/run_precision.hpp"
 #include "base/clock.hpp"
@@ -15,11 +17,13 @@
 #include "cli/engine_options.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/progress_display.hpp"
+#include "cli/tensorrt_options.hpp"
 #include "engine/source_model.hpp"
 #include "report/terminal/partition_text.hpp"
 #include "report/terminal/sheet.hpp"
 #include "system/cpu.hpp"
 #include "system/scratch.hpp"
+#include "tensor/place.hpp"
 
 namespace hone::cli {
 namespace {
@@ -31,7 +35,9 @@ struct Options {
   std::vector<std::string> backends = {"hone", "reference"};
   std::vector<std::string> excluded;
   std::vector<std::string> shapes;
+  std::string device = "cpu";
   std::string precision = "fp32";
+  std::map<std::string, std::string> settings;
   int64_t min_block_size = 5;
   int64_t batch = 1;
   int threads = system::usable_cores();
@@ -39,14 +45,13 @@ struct Options {
   bool measure = false;
   bool require_full = false;
   bool json = false;
+  std::string dry_run_report;
   std::string output;
 };
 
 /// The shapes of one run at this batch.
 std::map<std::string, tensor::Shape> shapes_of(const bench::ModelInfo& info, int64_t batch) {
-  if (!info.runs_at(batch)) {
-    fail_bad_input("the model's batch is fixed at {}: give --batch {}", info.fixed_batch, info.fixed_batch);
-  }
+  bench::require_runs_at(info, batch);
   std::map<std::string, tensor::Shape> shapes;
   for (const bench::InputInfo& input : info.inputs) {
     tensor::Shape& shape = shapes[input.name] = input.shape;
@@ -86,6 +91,8 @@ void partition(const Options& options) {
   request.spec = options.model;
   request.options.precision = precision.precision;
   request.options.beside_int8 = precision.beside_int8;
+  request.options.device = tensor::place_text(tensor::parse_place(options.device));
+  request.options.settings = options.settings;
   request.options.threads = options.threads;
   request.options.only_these_shapes = true;
   request.options.input_shapes = shapes_of(info, options.batch);
@@ -98,8 +105,13 @@ void partition(const Options& options) {
   request.progress = [&](const std::string& doing) {
     display.show({base::seconds_since(start), std::numeric_limits<double>::infinity(), doing});
   };
-  const base::PartitionRecord record =
+  const std::optional<std::string> theirs =
+      options.dry_run_report.empty()
+          ? std::nullopt
+          : std::optional(dry_run_text(backend::partition::read_dry_run_report(options.dry_run_report)));
+  base::PartitionRecord record =
       speaking_of(options.model, [&] { return backend::partition::find_partition(request); });
+  if (theirs) record.notes.push_back(*theirs);
   if (!options.dry_run) request.progress("running it once");
   const double error = options.dry_run ? 0 : backend::partition::check_outputs(request, record);
   display.clear();
@@ -113,8 +125,9 @@ void partition(const Options& options) {
   if (!options.dry_run)
     fmt::print("outputs differ from the reference's by {:.2g} (relative, Euclidean)\n", error);
   if (options.output.empty()) return;
-  fmt::print("written: {} (hone bench {} --partition {} runs it)\n", report::printable(options.output),
-             report::printable(options.model), report::printable(options.output));
+  const std::string device = record.device == "cpu" ? "" : fmt::format(" --device {}", record.device);
+  fmt::print("written: {} (hone bench {}{} --partition {} runs it)\n", report::printable(options.output),
+             report::printable(options.model), device, report::printable(options.output));
 }
 
 }  // namespace
@@ -149,14 +162,19 @@ void add_partition_command(CLI::App& program) {
       ->excludes(dry_run);
   command->add_flag("--require-full", options->require_full,
                     "Exit with 5 unless the first backend takes the whole model, which then is one block");
+  command->add_option("--device", options->device, "Where the model runs: cpu, cuda, cuda:1")
+      ->capture_default_str();
   command->add_option("--precision", options->precision, "Precision of every backend, such as fp32 or bf16")
       ->capture_default_str();
   command->add_option("--batch", options->batch, "Batch size")
       ->check(CLI::Range(int64_t{1}, int64_t{65536}))
       ->capture_default_str();
   add_shapes_option(*command, options->shapes);
+  add_tensorrt_options(*command, options->settings);
   command->add_option("--threads", options->threads, "Threads of every backend (default: all cores)")
       ->check(CLI::Range(1, 1024));
+  command->add_option("--torch-tensorrt-report", options->dry_run_report,
+                      "The text of Torch-TensorRT's dry run of the model, to be shown beside");
   command->add_flag("--json", options->json, "Everything, as JSON: what -o writes");
   command->add_option("-o,--output", options->output,
                       "File for the partition, for hone bench --partition and hone report");

@@ -109,6 +109,8 @@ void print_summary(const trace::Trace& trace, const std::string& output, bool me
   if (metrics) {
     fmt::print(stderr, "hone: {} values of metrics of {} launches of kernels in {}\n",
                trace.kernel_metrics.size(), measured_launches(trace), output);
+  } else if (trace.device_events.empty()) {
+    fmt::print(stderr, "hone: {} calls and ranges of the CPU in {}\n", trace.host_events.size(), output);
   } else {
     fmt::print(stderr, "hone: {} kernels, {} copies, {} sets, {} calls and ranges in {}\n",
                count(trace, trace::DeviceKind::kKernel), count(trace, trace::DeviceKind::kCopy),
@@ -134,9 +136,15 @@ std::string exit_code_text(int code) {
 
 /// What a recording without anything in it lacks, and what to do.
 std::string nothing_recorded(const Options& options, const record::Recording& recording) {
-  if (recording.processes > 0)
+  if (recording.processes > 0 && !options.captures_all())
     return "nothing was recorded: the program used no GPU while it was captured; leave out --delay, "
            "--duration, --capture-range and --kernels to record all of it";
+  if (recording.processes > 0 && !options.metrics.empty())
+    return "nothing was measured: the program launched no kernel; leave out --metrics to record what else it "
+           "did";
+  if (recording.processes > 0)
+    return "nothing was recorded: the program initialised CUDA or NVTX and did nothing with them; "
+           "--trace-threads records what threads of a CPU program wait for";
   if (options.trace_threads)
     return "nothing was recorded: no process of this command initialised CUDA or NVTX, or waited for a "
            "thread";
@@ -236,14 +244,7 @@ void profile_model(Options options) {
   // A first dimension that is fixed need not be a batch: one run is one run.
   if (!model.dynamic_batch && options.batches == std::vector<int64_t>{1})
     options.batches = {model.fixed_batch};
-  for (const int64_t batch : options.batches) {
-    if (!model.runs_at(batch))
-      fail_usage(
-          "the batch of {0} is fixed at {1}: profile it with --batch {1}, or open it where its graph allows "
-          "that: hone "
-          "export {2} -o NEW.onnx --dynamic-batch",
-          model.name, model.fixed_batch, options.model);
-  }
+  for (const int64_t batch : options.batches) bench::require_runs_at(model, batch);
   const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
   const OutputFolder made(folder);
   const system::Interruptible interruptible;
@@ -262,7 +263,7 @@ void profile_model(Options options) {
         print_summary(recording.trace, output, measures);
         system::throw_if_interrupted();
         if (measures) continue;
-        fmt::print("{} {} {} batch {}: {:.4f} ms as it is, {:.4f} ms recorded ({})  {}\n", model.name,
+        fmt::print("{} {} {} batch {}: {:.4g} ms not recorded, {:.4g} ms recorded ({})  {}\n", model.name,
                    backend, precision, batch, recording.plain.p50, recording.recorded.p50,
                    cost_text(recording.trace), output);
       }

@@ -186,8 +186,10 @@ void check_inputs_given(const RunOptions& options, const importer::Model& model,
       std::find_if(slots.begin(), slots.end(), [](const InputSlot& slot) { return !slot.bound; });
   if (free == slots.end()) return;
   const auto more = std::count_if(free + 1, slots.end(), [](const InputSlot& slot) { return !slot.bound; });
-  fail_usage("--input is required: {} has the input '{}'{}", options.model, free->name,
-             more == 0 ? "" : fmt::format(" and {} more", more));
+  fail_usage(
+      "--input is required: {} has the input '{}', {}{}: give --input {}:FILE.npy, .npz files or images",
+      options.model, free->name, free->type.text(), more == 0 ? "" : fmt::format(", and {} more", more),
+      free->name);
 }
 
 std::vector<engine::Carry> carries_of(const RunOptions& options, const importer::Model& model) {

@@ -32,6 +32,15 @@ void add_tensorrt_options(CLI::App& command, std::map<std::string, std::string>&
       "Who chooses the types of TensorRT's layers: weak: TensorRT, strong: hone's graph (default: weak, "
       "strong from 11 on)")
       ->check(CLI::IsMember({"weak", "strong"}));
+  add("calibrator",
+      "Who finds the ranges of TensorRT's int8: hone, or entropy and minmax, calibrators of TensorRT 8.6 and "
+      "10 (default: hone)")
+      ->check(CLI::IsMember({"hone", "entropy", "minmax"}));
+  add("calibrate",
+      "Data for TensorRT's calibrator, as hone quantize --calibrate takes them, between commas (default: "
+      "generated)");
+  add("calib", "A calibration cache of TensorRT for its calibrator, in place of data");
+  add("calib-output", "File for the calibration cache that TensorRT's calibrator writes");
 }
 
 }  // namespace hone::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "engine/example_shapes.hpp"
 #include "engine/shape_profile.hpp"
 #include "reference/interpreter.hpp"
 
@@ -99,11 +100,14 @@ class Completion {
     if (named) return size->second;
     if (known) return {otherwise, otherwise, otherwise};
     // An engine for other dimensions of 1 would be of no use.
-    if (index > 0)
+    if (index > 0) {
+      std::map<std::string, int64_t> sizes = typical_;
+      for (const auto& [symbol, range] : sizes_) sizes[symbol] = range.opt;
       fail_usage(
-          "dimension {} ('{}') of input '{}' is open: give --optShapes {}:{} (for a range --minShapes and "
+          "dimension {} ('{}') of input '{}' is open: give --optShapes {} (for a range --minShapes and "
           "--maxShapes)",
-          index, dim.text(), input.name, input.name, example_shape(*input.type.dims));
+          index, dim.text(), input.name, example_shapes(graph_, sizes));
+    }
     return {default_size_, default_size_, default_size_};
   }
 
@@ -123,15 +127,6 @@ std::map<std::string, ShapeProfile> complete_profiles(const graph::Graph& graph,
                                                       OpenDims open, int64_t default_size,
                                                       const std::map<std::string, int64_t>& typical) {
   return Completion(graph, named, open, default_size, typical).run();
-}
-
-std::string example_shape(const graph::Dims& dims) {
-  std::vector<int64_t> shape;
-  for (const graph::Dim& dim : dims) {
-    const int64_t open = shape.empty() ? 1 : 224;
-    shape.push_back(dim.known() ? dim.value() : open);
-  }
-  return fmt::format("{}", fmt::join(shape, "x"));
 }
 
 }  // namespace hone::engine

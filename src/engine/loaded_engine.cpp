@@ -10,7 +10,11 @@
 namespace hone::engine {
 
 LoadedEngine::LoadedEngine(std::shared_ptr<const Engine> engine, const Device& device, int threads)
-    : engine_(std::move(engine)), device_(device), threads_(threads), weights_(engine_->weights) {
+    : engine_(std::move(engine)),
+      device_(device),
+      threads_(threads),
+      weights_(engine_->weights),
+      packed_bytes_(weights_.total_bytes()) {
   for (const NumericPolicy& policy : engine_->policies) {
     if (!device.runs(policy))
       fail_bad_input("field 'policies' names {}, in which the device {} does not run", policy_name(policy),
@@ -21,24 +25,27 @@ LoadedEngine::LoadedEngine(std::shared_ptr<const Engine> engine, const Device& d
 std::shared_ptr<const Program> LoadedEngine::program(std::span<const Shape> shapes,
                                                      const std::vector<Layout>& layouts) {
   const std::vector<Shape> bound = program_shapes(*engine_, shapes);
-  const std::lock_guard lock(mutex_);
-  const auto known = std::find_if(programs_.begin(), programs_.end(), [&](const Entry& entry) {
-    return entry.shapes == bound && entry.layouts == layouts;
-  });
-  if (known != programs_.end()) {
-    std::rotate(known, known + 1, programs_.end());
-    return programs_.back().program;
-  }
+  if (auto known = find(bound, layouts)) return known;
+  const std::lock_guard compiling(compiling_);
+  if (auto known = find(bound, layouts)) return known;
   device_.set_threads(threads_);
   std::shared_ptr<const Program> made = compile(*engine_, device_, bound, weights_, layouts);
+  packed_bytes_ = weights_.total_bytes();
+  const std::lock_guard lock(programs_mutex_);
   if (programs_.size() == kMaxPrograms) programs_.erase(programs_.begin());
   programs_.push_back({bound, layouts, made});
   return made;
 }
 
-int64_t LoadedEngine::packed_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return weights_.total_bytes();
+std::shared_ptr<const Program> LoadedEngine::find(const std::vector<Shape>& shapes,
+                                                  const std::vector<Layout>& layouts) {
+  const std::lock_guard lock(programs_mutex_);
+  const auto known = std::find_if(programs_.begin(), programs_.end(), [&](const Entry& entry) {
+    return entry.shapes == shapes && entry.layouts == layouts;
+  });
+  if (known == programs_.end()) return nullptr;
+  std::rotate(known, known + 1, programs_.end());
+  return programs_.back().program;
 }
 
 std::vector<Shape> program_shapes(const Engine& engine, std::span<const Shape> shapes) {

@@ -1,6 +1,7 @@
 // An engine on a device: packed weights, and the program of each shape met, which all contexts share.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -20,7 +21,8 @@ class LoadedEngine {
 
   /// The program for inputs of these shapes that lie in these layouts (all plain where none are named), in
   /// graph order; for batches above the engine's micro-batch that of one group. It is compiled once, by the
-  /// first thread that asks; others wait. Bad input when a step cannot run with these shapes.
+  /// first thread that asks; others that ask for it or for another new one wait, and those that ask for a
+  /// known one do not. Bad input when a step cannot run with these shapes.
   std::shared_ptr<const Program> program(std::span<const Shape> shapes,
                                          const std::vector<Layout>& layouts = {});
 
@@ -28,7 +30,7 @@ class LoadedEngine {
   const Device& device() const { return device_; }
   int threads() const { return threads_; }
   /// Bytes of the packed weights: the engine's own, and those that its programs needed beside them.
-  int64_t packed_bytes() const;
+  int64_t packed_bytes() const { return packed_bytes_; }
 
  private:
   /// Programs kept; the one that was asked for longest ago makes room for another.
@@ -40,12 +42,18 @@ class LoadedEngine {
     std::shared_ptr<const Program> program;
   };
 
+  /// Null where it is not known.
+  std::shared_ptr<const Program> find(const std::vector<Shape>& shapes, const std::vector<Layout>& layouts);
+
   std::shared_ptr<const Engine> engine_;
   const Device& device_;
   int threads_;
-  mutable std::mutex mutex_;
+  /// Held by the thread that compiles, for seconds.
+  std::mutex compiling_;
   /// The engine's, whose bytes it shares, and what is packed here.
   WeightStore weights_;
+  std::atomic<int64_t> packed_bytes_;
+  std::mutex programs_mutex_;
   /// The one that was asked for last at the end.
   std::vector<Entry> programs_;
 };

@@ -2,6 +2,7 @@
 #include "engine/loose_bindings.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hone::engine {
 
@@ -44,17 +45,33 @@ void wait_for(std::span<const TensorView> inputs, const Queue* queue) {
 
 }  // namespace
 
+ViewsInUse::~ViewsInUse() {
+  if (passed_ == nullptr) return;
+  try {
+    passed_->wait();
+  } catch (const Error&) {
+    // A GPU that failed uses nothing any more; its next call says so.
+  }
+}
+
 const std::vector<TensorView>& LooseBindings::run(const std::shared_ptr<LoadedEngine>& loaded,
                                                   const std::function<FindExecution()>& check,
                                                   std::span<const TensorView> inputs,
                                                   std::span<const TensorView> outputs, const Queue* queue) {
   check_queue(loaded->device(), queue);
+  while (!in_use_.empty() && in_use_.front().has_passed()) in_use_.pop_front();
   wait_for(inputs, queue);
   Binding* bound = find(inputs, outputs);
   if (bound != nullptr) {
     bound->run(queue);
+    keep(inputs, outputs, queue);
     return bound->outputs();
   }
+  if (queue != nullptr && queue->is_capturing())
+    fail_usage(
+        "a run on views that this context has not bound cannot be captured in a CUDA graph: bind them, and "
+        "run "
+        "the binding");
   const FindExecution found = check();
   const graph::Graph& graph = *loaded->engine().graph;
   if (entries_.size() < kMaxBindings) {
@@ -65,6 +82,7 @@ const std::vector<TensorView>& LooseBindings::run(const std::shared_ptr<LoadedEn
     entries_.push_back({std::move(seen), std::move(made), std::move(binding)});
     ++counts_.bindings;
     entries_.back().binding.run(queue);
+    keep(inputs, outputs, queue);
     return entries_.back().binding.outputs();
   }
   check_views(loaded, found, inputs, outputs);
@@ -73,6 +91,7 @@ const std::vector<TensorView>& LooseBindings::run(const std::shared_ptr<LoadedEn
   copy_in(loaded->device(), staged, inputs, queue);
   staged.run(queue);
   copy_out(loaded->device(), staged, outputs, queue);
+  keep(inputs, outputs, queue);
   return copied_outputs_;
 }
 
@@ -125,6 +144,18 @@ void LooseBindings::copy_out(const Device& device, const Binding& staging,
     device.copy(staging.outputs()[i].buffer, outputs[i].buffer, queue);
     count_copy(staging.outputs()[i].buffer.bytes);
   }
+}
+
+void LooseBindings::keep(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+                         const Queue* queue) {
+  if (queue == nullptr || queue->is_capturing()) return;
+  std::vector<std::shared_ptr<const void>> owners;
+  for (const auto& views : {inputs, outputs}) {
+    for (const TensorView& view : views) {
+      if (view.buffer.owner != nullptr) owners.push_back(view.buffer.owner);
+    }
+  }
+  if (!owners.empty()) in_use_.emplace_back(queue->record(), std::move(owners));
 }
 
 void LooseBindings::count_copy(int64_t bytes) {

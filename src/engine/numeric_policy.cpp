@@ -42,7 +42,11 @@ const Known& known(const NumericPolicy& policy) {
 
 NumericPolicy policy_of(Precision precision) {
   const Known* const found = find_known([&](const Known& item) { return item.precision == precision; });
-  if (found == nullptr) fail_environment("no engine runs in {} yet", tensor::precision_name(precision));
+  if (found == nullptr) {
+    fail_environment(
+        "no floating-point value has precision {}; hone quantize makes a model whose products do",
+        tensor::precision_name(precision));
+  }
   return found->policy;
 }
 

@@ -32,7 +32,8 @@ struct NumericPolicy {
   bool is_emulated() const { return rounding != Rounding::kNone; }
 };
 
-/// That of a device with this precision; environment error for int8, in which no engine runs yet.
+/// That of a device with this precision; environment error for int8, which quantized nodes of a graph ask
+/// for.
 NumericPolicy policy_of(tensor::Precision precision);
 /// bf16 on a device without it.
 NumericPolicy emulated_bf16();

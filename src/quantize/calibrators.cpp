@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -70,6 +71,27 @@ std::vector<double> without_zero_spike(std::span<const double> magnitudes) {
   std::vector<double> bins(magnitudes.begin(), magnitudes.end());
   if (bins.size() > 1) bins[0] = bins[1];
   return bins;
+}
+
+/// A bin that holds more of the values than this stands for one value, not for a part of a distribution.
+constexpr double kSpike = 0.1;
+
+/// A plain background of images leaves many values at another place than 0. Such a value is as exact with one
+/// range as with another, but spread over the bins of its level it would outweigh all others: its bin counts
+/// as the next one that is used.
+void level_spikes(std::vector<double>& bins) {
+  const double most = kSpike * std::accumulate(bins.begin(), bins.end(), 0.0);
+  const auto is_ordinary = [&](double count) { return count > 0 && count <= most; };
+  for (auto bin = bins.begin(); bin != bins.end(); ++bin) {
+    if (*bin <= most) continue;
+    const auto next = std::find_if(bin + 1, bins.end(), is_ordinary);
+    const auto before = std::find_if(std::make_reverse_iterator(bin), bins.rend(), is_ordinary);
+    if (next != bins.end()) {
+      *bin = *next;
+    } else if (before != bins.rend()) {
+      *bin = *before;
+    }
+  }
 }
 
 /// The upper edge of the first bin with which `share` of all counts lie below.
@@ -183,7 +205,8 @@ double entropy_divergence(std::span<const double> magnitudes, size_t kept, int l
 }
 
 size_t entropy_bins(std::span<const double> magnitudes, int levels) {
-  const std::vector<double> bins = without_zero_spike(magnitudes);
+  std::vector<double> bins = without_zero_spike(magnitudes);
+  level_spikes(bins);
   const PrefixSums sums(bins);
   size_t best = bins.size();
   double least = kInfinity;

@@ -40,9 +40,9 @@ struct CalibratorOptions {
 Range choose_range(const Histogram& histogram, Calibrator calibrator, IntegerForm form,
                    const CalibratorOptions& options = {});
 
-/// TensorRT's entropy calibration as NVIDIA's pytorch-quantization has it: of `levels` to all bins, the
-/// number of bins whose clipped distribution has the least Kullback-Leibler divergence to itself in `levels`
-/// levels; the last of equals. The first bin, where ReLU leaves its zeros, counts as the second does.
+/// TensorRT's entropy calibration as pytorch-quantization has it: of `levels` to all bins, the number whose
+/// clipped distribution has the least divergence (Kullback-Leibler) to itself in `levels` levels, the last of
+/// equals. The first bin (ReLU's zeros), and in hone any with a tenth of the values, counts as the next one.
 size_t entropy_bins(std::span<const double> magnitudes, int levels);
 
 /// The divergence for the first `kept` bins. Infinite where a level would be empty that clipped values are

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace hone::quantize {
 namespace {
@@ -25,9 +26,11 @@ struct Deviation {
 
 Deviation deviation_of(const Tensor& actual, const Tensor& expected) {
   Deviation result;
-  if (expected.dtype() != tensor::DType::kFloat32 || actual.shape() != expected.shape()) return result;
-  const auto a = actual.values<float>();
-  const auto b = expected.values<float>();
+  const Tensor wide_actual = comparable(actual);
+  const Tensor wide = comparable(expected);
+  if (wide.dtype() != tensor::DType::kFloat32 || actual.shape() != expected.shape()) return result;
+  const auto a = wide_actual.values<float>();
+  const auto b = wide.values<float>();
   for (size_t i = 0; i < a.size(); ++i) {
     if (!std::isfinite(a[i]) || !std::isfinite(b[i])) continue;
     const double d = static_cast<double>(a[i]) - static_cast<double>(b[i]);
@@ -61,6 +64,12 @@ std::vector<CapturedValues> capture(const Graph& graph, const std::set<ValueId>&
     }
   }
   return captured;
+}
+
+Tensor comparable(Tensor output) {
+  const bool is_other_float =
+      tensor::is_floating(output.dtype()) && output.dtype() != tensor::DType::kFloat32;
+  return is_other_float ? output.cast(tensor::DType::kFloat32) : std::move(output);
 }
 
 double mean_square(const std::vector<Tensor>& actual, const std::vector<const Tensor*>& expected) {

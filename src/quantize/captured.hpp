@@ -17,7 +17,11 @@ using CapturedValues = std::map<graph::ValueId, tensor::Tensor>;
 std::vector<CapturedValues> capture(const graph::Graph& graph, const std::set<graph::ValueId>& wanted,
                                     const std::vector<Samples>& samples, const MakeRunner& make_runner);
 
-/// The mean over outputs of |actual - expected|^2 / |expected|^2; 0/0 is 0. Outputs that are not float32 or
+/// An output in float32, where it is of another floating-point type; else as it is. What compares outputs
+/// looks at float32 only.
+tensor::Tensor comparable(tensor::Tensor output);
+
+/// The mean over outputs of |actual - expected|^2 / |expected|^2; 0/0 is 0. Outputs that are no floats or
 /// have another shape count as equal, and elements that are not finite are left out: masked scores may be
 /// infinite.
 double mean_square(const std::vector<tensor::Tensor>& actual,

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "quantize/captured.hpp"
 #include "tensor/metrics.hpp"
 
 namespace hone::quantize {
@@ -13,6 +14,11 @@ using graph::Graph;
 using tensor::Tensor;
 
 namespace {
+
+std::vector<Tensor> all_comparable(std::vector<Tensor> outputs) {
+  for (Tensor& output : outputs) output = comparable(std::move(output));
+  return outputs;
+}
 
 /// The part of an output that belongs to one of `count` samples; all of it where it has no axis of them.
 Tensor part_of(const Tensor& output, int64_t count, int64_t index) {
@@ -68,7 +74,7 @@ Evaluator::Evaluator(const Graph& original, std::vector<Samples> samples, std::v
   Scores scores;
   for (const Samples& sample : samples_) {
     if (stop_ != nullptr && stop_->load()) throw system::Interrupted{};
-    std::vector<Tensor>& outputs = expected_.emplace_back(runner->run(sample.inputs));
+    std::vector<Tensor>& outputs = expected_.emplace_back(all_comparable(runner->run(sample.inputs)));
     has_rows_ = has_rows_ && !outputs.empty() && is_class_scores(outputs[0]);
     const bool fits = has_rows_ && outputs[0].shape()[0] == sample.count;
     if (!labels_.empty() && !fits)
@@ -97,13 +103,11 @@ Accuracy Evaluator::accuracy_of(const Graph& quantized) const {
   Scores scores;
   for (size_t s = 0; s < samples_.size(); ++s) {
     if (stop_ != nullptr && stop_->load()) throw system::Interrupted{};
-    const std::vector<Tensor> actual = runner->run(samples_[s].inputs);
+    const std::vector<Tensor> actual = all_comparable(runner->run(samples_[s].inputs));
     const std::vector<Tensor>& expected = expected_[s];
     result.samples += samples_[s].count;
     for (size_t i = 0; i < actual.size(); ++i) {
-      const bool comparable =
-          actual[i].dtype() == tensor::DType::kFloat32 && actual[i].shape() == expected[i].shape();
-      if (!comparable) continue;
+      if (actual[i].dtype() != tensor::DType::kFloat32 || actual[i].shape() != expected[i].shape()) continue;
       for (int64_t k = 0; k < samples_[s].count; ++k) {
         const Tensor a = part_of(actual[i], samples_[s].count, k);
         const Tensor b = part_of(expected[i], samples_[s].count, k);

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/fnv.hpp"
 #include "transform/pass.hpp"
 
 namespace hone::quantize {
@@ -18,25 +19,19 @@ constexpr std::array kQuantizedOperators = {"QuantizeLinear", "DequantizeLinear"
                                             "ConvInteger",    "QLinearConv",      "MatMulInteger",
                                             "QLinearMatMul"};
 
-/// FNV-1a over words (Fowler, Noll, Vo).
-class Fingerprint {
+class Fingerprint : private base::Fnv1a {
  public:
-  void add_bytes(const void* data, size_t size) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (size_t i = 0; i < size; ++i) state_ = (state_ ^ bytes[i]) * 0x100000001b3u;
-  }
+  using Fnv1a::text;
   void add_text(std::string_view text) {
     add_number(text.size());
-    add_bytes(text.data(), text.size());
+    add_characters(text);
   }
-  void add_number(uint64_t number) { add_bytes(&number, sizeof(number)); }
   void add_tensor(const graph::Tensor& tensor) {
     add_number(static_cast<uint64_t>(tensor.dtype()));
     for (const int64_t dim : tensor.shape()) add_number(static_cast<uint64_t>(dim));
     add_bytes(tensor.bytes(), tensor.byte_size());
   }
   void add_graph(const graph::Graph& graph);
-  std::string text() const { return fmt::format("{:016x}", state_); }
 
  private:
   void add_attribute(const graph::Attribute& attribute) {
@@ -59,8 +54,6 @@ class Fingerprint {
         },
         attribute);
   }
-
-  uint64_t state_ = 0xcbf29ce484222325u;
 };
 
 void Fingerprint::add_graph(const graph::Graph& graph) {

@@ -133,6 +133,10 @@ class Placer {
 
   /// Empty for a product that computes with integers.
   std::string why_float(int32_t index) const {
+    const std::string reason = why_float_everywhere(index);
+    return reason.empty() ? why_against_rules(node(index)) : reason;
+  }
+  std::string why_float_everywhere(int32_t index) const {
     const Node& n = node(index);
     if (!is_activation_input(n.input(0))) return "its input is no float32 that changes";
     const Tensor* weights = graph_.constant(n.input(1));
@@ -149,10 +153,12 @@ class Placer {
     if (!std::ranges::all_of(all, [](float v) { return std::isfinite(v); }))
       return "its weights hold NaN or infinity";
     if (n.op == "Conv" && is_gate(index)) return "it computes the factors of a channel-wise gate";
-    return why_against_rules(n, *weights);
+    return {};
   }
 
-  std::string why_against_rules(const Node& n, const Tensor& weights) const {
+  /// Of a product that could compute with integers.
+  std::string why_against_rules(const Node& n) const {
+    const Tensor& weights = *graph_.constant(n.inputs[1]);
     const bool grouped = n.op == "ConvTranspose" || (n.op == "Conv" && n.attributes.get_int("group") != 1);
     if (grouped && !rules_.every_convolution)
       return "convolutions in groups and transposed ones are faster in floating point there";
@@ -252,7 +258,7 @@ class Placer {
     int32_t producer = links_.producer_of(id);
     while (is_one_of(node(producer).op, kActivations))
       producer = links_.producer_of(node(producer).inputs[0]);
-    return rules_.kept.contains(producer);
+    return rules_.kept.contains(producer) || !why_against_rules(node(producer)).empty();
   }
   bool is_made_for(ValueId id) const {
     for (int step = 0; step < kMostSteps; ++step) {
@@ -260,7 +266,8 @@ class Placer {
       const int32_t producer = links_.producer_of(id);
       if (producer < 0) return false;
       const Node& n = node(producer);
-      if (is_one_of(n.op, kProducts)) return why_float(producer).empty();
+      // Under every rule the same, so that rules take integers away and add none.
+      if (is_one_of(n.op, kProducts)) return why_float_everywhere(producer).empty();
       if (!is_one_of(n.op, kActivations)) return false;
       id = n.inputs[0];
     }

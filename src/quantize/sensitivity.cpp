@@ -129,21 +129,24 @@ class Meter {
     for (const ValueId id : graph_.outputs) expected.push_back(&values.at(id));
     const double squares = mean_square(outputs, expected);
     sum.output_error += squares;
-    if (outputs.empty() || !is_class_scores(*expected[0]) || outputs[0].shape() != expected[0]->shape()) {
+    const bool has_shape = !outputs.empty() && outputs[0].shape() == expected[0]->shape();
+    const Tensor before = has_shape ? comparable(*expected[0]) : Tensor();
+    if (!has_shape || !is_class_scores(before)) {
       sum.effect += squares;
       return;
     }
-    const auto rows = static_cast<double>(std::max<int64_t>(outputs[0].shape()[0], 1));
-    const auto a = largest_of_rows(*expected[0]);
-    const auto b = largest_of_rows(outputs[0]);
+    const Tensor after = comparable(outputs[0]);
+    const auto rows = static_cast<double>(std::max<int64_t>(after.shape()[0], 1));
+    const auto a = largest_of_rows(before);
+    const auto b = largest_of_rows(after);
     for (size_t i = 0; i < a.size(); ++i) sum.changed += a[i] == b[i] ? 0 : 1 / rows;
     if (options_.labels.empty()) {
-      sum.effect += mean_divergence(*expected[0], outputs[0]);
+      sum.effect += mean_divergence(before, after);
       return;
     }
-    for_each_row(*expected[0], outputs[0], [&](const auto& before, const auto& after) {
+    for_each_row(before, after, [&](const auto& exact, const auto& moved) {
       const auto label = static_cast<size_t>(options_.labels.at(row++));
-      sum.effect += std::fabs(after[label] - before[label]) / rows;
+      sum.effect += std::fabs(moved[label] - exact[label]) / rows;
     });
   }
 

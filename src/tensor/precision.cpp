@@ -30,7 +30,8 @@ DType storage_dtype(Precision precision) {
     case Precision::kFp16: return DType::kFloat16;
     case Precision::kInt8: break;
   }
-  fail_environment("no engine runs in {} yet", precision_name(precision));
+  fail_environment("no floating-point value has precision {}; hone quantize makes a model whose products do",
+                   precision_name(precision));
 }
 
 }  // namespace hone::tensor

@@ -13,6 +13,7 @@ class Event {
   virtual ~Event() = default;
   /// Returns when it has passed.
   virtual void wait() const = 0;
+  virtual bool has_passed() const = 0;
 };
 
 class Queue {
@@ -26,6 +27,8 @@ class Queue {
   /// What is handed over from now on runs after the event, which may be another queue's of the same kind of
   /// place.
   virtual void wait(const Event& event) const = 0;
+  /// Whether what is handed over is recorded as part of a graph, to run whenever that is launched.
+  virtual bool is_capturing() const = 0;
 };
 
 }  // namespace hone::tensor

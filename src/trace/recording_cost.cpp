@@ -11,6 +11,8 @@ namespace hone::trace {
 namespace {
 
 constexpr const char* kPlain = "latency_plain_ms";
+constexpr const char* kPlainLow = "latency_plain_low_ms";
+constexpr const char* kPlainHigh = "latency_plain_high_ms";
 constexpr const char* kRecorded = "latency_recorded_ms";
 /// One of the words below; traces of earlier versions have none.
 constexpr const char* kVerdict = "recording_cost";
@@ -52,11 +54,20 @@ std::optional<RecordingCost> RecordingCost::of(const Trace& trace) {
   const std::optional<double> plain = positive(text_of(trace, kPlain));
   const std::optional<double> recorded = positive(text_of(trace, kRecorded));
   if (!plain || !recorded) return std::nullopt;
-  return RecordingCost{*plain, *recorded, cost_text(*recorded / *plain - 1, text_of(trace, kVerdict))};
+  RecordingCost cost{*plain, *recorded, std::nullopt,
+                     cost_text(*recorded / *plain - 1, text_of(trace, kVerdict))};
+  const std::optional<double> low = positive(text_of(trace, kPlainLow));
+  const std::optional<double> high = positive(text_of(trace, kPlainHigh));
+  if (low && high && *low <= *high) cost.plain_interval = base::Interval{*low, *high};
+  return cost;
 }
 
 void describe_cost(Trace& trace, const base::Summary& plain, const base::Summary& recorded) {
   trace.metadata[kPlain] = fmt::format("{:.6f}", plain.p50);
+  if (plain.p50_interval.bounded()) {
+    trace.metadata[kPlainLow] = fmt::format("{:.6f}", plain.p50_interval.low);
+    trace.metadata[kPlainHigh] = fmt::format("{:.6f}", plain.p50_interval.high);
+  }
   trace.metadata[kRecorded] = fmt::format("{:.6f}", recorded.p50);
   trace.metadata[kVerdict] = verdict(plain.p50_interval, recorded.p50_interval);
 }

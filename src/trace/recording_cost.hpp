@@ -13,6 +13,8 @@ namespace hone::trace {
 struct RecordingCost {
   double plain_ms = 0;     ///< median latency when nothing was recorded
   double recorded_ms = 0;  ///< and while it was
+  /// Of plain_ms, 95 %; nothing of too few runs and in traces of earlier versions.
+  std::optional<base::Interval> plain_interval = std::nullopt;
   /// "+3.1 %"; or that the runs do not tell, whatever their medians are.
   std::string text;
 

@@ -3,6 +3,7 @@
 
 #include "transform/device_passes.hpp"
 #include "transform/quantized_passes.hpp"
+#include "transform/row_lifting.hpp"
 
 namespace hone::transform {
 namespace {
@@ -66,6 +67,8 @@ constexpr Pass kOwn[] = {
     {"transposed_convolution_lowering",
      "Replaces a transposed convolution with one of stride 1, and moves its outputs to their places",
      transposed_convolution_lowering, false},
+    {"row_lifting", "Turns the rows that convolutions read into images one pixel high, for devices that ask",
+     row_lifting, false, true},
     {"mean_of_squares", "Replaces means of squares with sums of squares, for devices that ask",
      mean_of_squares, false, true},
     {"division_by_root", "Replaces divisions by the root of something smaller with products",

@@ -72,6 +72,30 @@ TEST(Int8Engine, GivesWayToFloatsThatAreFasterAsAWhole) {
       << "there is nothing to compare with";
 }
 
+TEST(Int8Engine, CountsTheProductsOfStepsAndNothingBeside) {
+  test::GraphBuilder b;
+  const auto scale = b.scalar(0.05F);
+  const auto zero = b.constant(Tensor::scalar<uint8_t>(128));
+  const auto quantized = [&](graph::ValueId x) {
+    return b.node("DequantizeLinear", {b.node("QuantizeLinear", {x, scale, zero}), scale, zero});
+  };
+  const auto weights = b.constant(Tensor::of<int8_t>(std::vector<int8_t>(4 * 4, 3), {4, 4}));
+  auto x = quantized(b.input("x", {4, 4}));
+  // Elementwise operations are half of what the first step computes.
+  auto y = b.node("MatMul", {x, b.node("DequantizeLinear", {weights, scale})});
+  for (int i = 0; i < 4; ++i) y = b.node("Relu", {b.node("Add", {y, b.random({4})})});
+  // Its weights are no constants, and it runs in floating point.
+  const auto given = b.node("QuantizeLinear", {b.input("w", {4, 4}), scale, zero});
+  y = b.node("MatMul", {quantized(y), b.node("DequantizeLinear", {given, scale, zero})});
+  ResolvedBuild build{.device = device_with(0.01),
+                      .graph = std::make_shared<const graph::Graph>(b.finish({y}))};
+  build.int8 = Int8Source{"calibration: generated", nullptr};
+  build.options.threads = 1;
+  EXPECT_EQ(backend::build(build)->metadata.at(kQuantizationNote),
+            "int8 in 50.0 % of the multiply-adds, 50.0 % more are quantized and computed in floating point, "
+            "calibration: generated");
+}
+
 TEST(Int8Engine, SaysHowMuchOfWhatIsQuantizedIsNotMultipliedAsIntegers) {
   EXPECT_EQ(int8_note({0.9, 0.6}, "calibration: 8 samples", "cuda"),
             "int8 in 60.0 % of the multiply-adds, 30.0 % more are quantized and computed in floating point, "

@@ -3,73 +3,21 @@
 
 usage: command_test.py HONE FAKE_NVML
 """
-import glob
 import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
 import onnx
 from onnx import TensorProto, helper
 
-HONE, FAKE_NVML = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
-HERE = os.path.dirname(os.path.abspath(__file__))
-PEERS = os.path.join(HERE, "..", "..", "bench", "peers")
-QUICK = {"--precisions": "fp32", "--batches": "1", "--duration": "0.2", "--rounds": "4", "--warmup": "10",
-         "--timeout": "60", "-o": "runs"}
+from bench_case import BenchCase, FAKE_NVML, HERE, HONE, PEERS, fake, rename_input
 
 
-def rename_input(model, old, new):
-    model.graph.input[0].name = new
-    for node in model.graph.node:
-        node.input[:] = [new if name == old else name for name in node.input]
-    return model
-
-
-def fake(mode):
-    return f"--peer={mode.split()[0]}=python3 {HERE}/fake_worker.py {mode}"
-
-
-class BenchCommand(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.scratch = os.path.join(self.folder, "tmp")
-        os.mkdir(self.scratch)
-        self.environment = dict(os.environ, HONE_CACHE_DIR=os.path.join(self.folder, "cache"), TMPDIR=self.scratch)
-        self.model = os.path.join(self.folder, "tiny.onnx")
-        value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 6])
-        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"], name="relu")], "tiny", [value("x")],
-                                  [value("y")])
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), self.model)
-
-    def arguments(self, *more):
-        defaults = [part for item in QUICK.items() if item[0] not in more for part in item]
-        return [HONE, "bench", self.model, *defaults, *more]
-
-    def bench(self, *more, code=0):
-        done = subprocess.run(self.arguments(*more), env=self.environment, cwd=self.folder, capture_output=True,
-                              text=True, timeout=200)
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        self.assert_no_scratch_left()
-        return done
-
-    def assert_no_scratch_left(self):
-        self.assertEqual(glob.glob(os.path.join(self.scratch, "hone-*")), [])
-
-    def result_files(self):
-        return sorted(glob.glob(os.path.join(self.folder, "runs", "*.json")), key=os.path.getmtime)
-
-    def result(self):
-        with open(self.result_files()[-1]) as file:
-            return json.load(file)
-
+class BenchCommand(BenchCase):
     def test_sweeps_of_the_same_second_write_two_files(self):
         arguments = self.arguments("--backends", "reference", "--duration", "0.01", "--rounds", "1")
         sweeps = [subprocess.Popen(arguments, env=self.environment, cwd=self.folder, stdout=subprocess.DEVNULL,
@@ -112,7 +60,8 @@ class BenchCommand(unittest.TestCase):
     def test_a_failed_backend_is_one_failed_row(self):
         modes = ["crash", "exit", "garbage", "timeless"]
         done = self.bench("--backends", "reference,gone," + ",".join(modes), "--peer=gone=/no/such/program",
-                          *map(fake, modes))
+                          *map(fake, modes), code=4)
+        self.assertEqual(done.stderr, "hone: 5 of 6 configurations could not be measured\n")
         runs = {run["backend"]: run for run in self.result()["runs"]}
         self.assertIsNone(runs["reference"]["failure"])
         self.assertIn("signal 11", runs["crash"]["failure"])
@@ -123,7 +72,8 @@ class BenchCommand(unittest.TestCase):
         self.assertEqual(done.stdout.count("FAILED"), 5)
 
     def test_a_precision_that_a_backend_lacks_is_a_failed_row(self):
-        self.bench("--backends", "reference", "--precisions", "fp32,bf16")
+        done = self.bench("--backends", "reference", "--precisions", "fp32,bf16", code=4)
+        self.assertIn("1 of 2 configurations could not be measured: ", done.stderr)
         self.assertIn("fp32 only", self.result()["runs"][1]["failure"])
 
     def test_nothing_measured_is_exit_4(self):
@@ -323,12 +273,12 @@ class BenchCommand(unittest.TestCase):
         self.assertFalse(os.path.exists(os.path.join(self.folder, "results")))
 
     def test_a_closed_pipe_ends_it_in_order(self):
-        reader, writer = os.pipe()
-        os.close(reader)
-        done = subprocess.run(self.arguments("--backends", "reference"), env=self.environment, cwd=self.folder,
-                              stdout=writer, stderr=subprocess.PIPE, text=True, timeout=200)
-        os.close(writer)
-        self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, ""))
+        sweep = subprocess.Popen(self.arguments("--backends", "reference"), env=self.environment, cwd=self.folder,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertTrue(sweep.stdout.readline().startswith("measuring 1 configuration at batch 1: about "))
+        sweep.stdout.close()
+        with sweep.stderr:
+            self.assertEqual((sweep.wait(timeout=200), sweep.stderr.read()), (-signal.SIGPIPE, ""))
         self.assertIsNone(self.result()["runs"][0]["failure"])
         self.assert_no_scratch_left()
 
@@ -469,7 +419,7 @@ class BenchCommand(unittest.TestCase):
     def test_the_onnxruntime_peer_runs_or_says_how_to_get_it(self):
         without = os.path.join(self.folder, "onnxruntime")
         shutil.copytree(os.path.join(PEERS, "onnxruntime"), without, ignore=shutil.ignore_patterns("node_modules"))
-        self.bench("--backends", "reference,ort", f"--peer=ort={without}/worker")
+        self.bench("--backends", "reference,ort", f"--peer=ort={without}/worker", code=4)
         self.assertIn("npm ci", self.result()["runs"][1]["failure"])
         if os.path.isdir(os.path.join(PEERS, "onnxruntime", "node_modules", "onnxruntime-node")):
             self.bench("--backends", "reference,onnxruntime")

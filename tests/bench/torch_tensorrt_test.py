@@ -9,7 +9,9 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 
 PEERS = pathlib.Path(__file__).resolve().parent.parent.parent / "bench" / "peers"
 
@@ -94,6 +96,32 @@ class Report(unittest.TestCase):
     def test_other_text_is_no_report(self):
         self.assertIsNone(self.report.parse(""))
         self.assertIsNone(self.report.parse("The graph consists of many operators"))
+
+
+class ByName(unittest.TestCase):
+    """A network whose parameters stand in another order than the inputs of its file."""
+
+    def setUp(self):
+        # All that it takes of PyTorch.
+        class Module:
+            def __call__(self, *inputs):
+                return self.forward(*inputs)
+
+        self.torch = types.SimpleNamespace(nn=types.SimpleNamespace(Module=Module))
+        with unittest.mock.patch.dict(sys.modules, {"torch": self.torch}):
+            self.by_name = load("by_name", PEERS / "torch_tensorrt" / "by_name.py")
+
+    def test_inputs_reach_the_parameters_of_their_names(self):
+        def network(input_ids, attention_mask, token_type_ids):
+            return input_ids, attention_mask, token_type_ids
+
+        bound = self.by_name.positional(network, ["token_type_ids", "input_ids", "attention_mask"])
+        self.assertEqual(bound("types", "ids", "mask"), ("ids", "mask", "types"))
+        with self.assertRaises(ValueError):
+            bound("types", "ids")
+
+    def test_a_single_input_needs_no_name(self):
+        self.assertEqual(self.by_name.positional(lambda x: [x], ["input"])("image"), ["image"])
 
 
 class Missing(unittest.TestCase):

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cases/case_passes.hpp"
 #include "cases/line_diff.hpp"
 #include "cases/run_case.hpp"
 #include "graph/text/parser.hpp"
@@ -16,18 +17,6 @@ using transform::Summary;
 
 /// The outputs tell whether elements of large constants are right.
 constexpr graph::PrintOptions kPrinting{.elements = {.checksum = false}, .unused_constants = false};
-
-/// The named passes, or all but those on request; their summaries.
-std::vector<Summary> apply(const Case& test, Graph& graph) {
-  const std::vector<std::string> names = test.passes();
-  transform::PassOptions options;
-  for (const transform::Pass& pass : transform::passes()) {
-    const bool named = std::find(names.begin(), names.end(), pass.name) != names.end();
-    if (!named && !names.empty()) options.disabled.emplace_back(pass.name);
-    if (named && pass.on_request) options.requested.emplace_back(pass.name);
-  }
-  return transform::optimize(graph, options);
-}
 
 /// Values that a node makes or a constant gives, in the order of the text, but for the graph's own outputs.
 std::vector<ValueId> inner_values(const Graph& graph) {
@@ -146,7 +135,7 @@ void check_outputs(const Case& test, const Graph& before, const Graph& after) {
 
 void check_second_run(const Case& test, const Graph& after) {
   Graph again = after;
-  for (const Summary& summary : apply(test, again)) {
+  for (const Summary& summary : apply_passes(test, again)) {
     EXPECT_EQ(summary.changes, 0) << "a second run of " << summary.name << " changes something: "
                                   << (summary.notes.empty() ? "" : summary.notes[0]);
   }
@@ -167,7 +156,7 @@ void run_pass_case(const Case& test) {
   if (test.passes().empty() && !test.has("optimize")) test.fail("it names no pass");
   const Graph before = graph::parse_graph(test.need("before").padded());
   Graph after = before;
-  const std::vector<Summary> summaries = apply(test, after);
+  const std::vector<Summary> summaries = apply_passes(test, after);
   if (const CaseSection* same = test.section("unchanged")) {
     compare_text(test, *same, graph::print_graph(before, kPrinting), text_like(after, before));
   } else {

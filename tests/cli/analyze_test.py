@@ -109,7 +109,7 @@ def check_refusals(hone, trace, folder):
         (USAGE, "there are no steps 7:9, the trace has steps 0:4", [trace, "--steps", "7:9"]),
         (USAGE, "there are no steps 4:, the trace has steps 0:4", [trace, "--steps", "4:"]),
         (USAGE, "everything", [trace, "--only", "everything"]),
-        (USAGE, "excludes", [trace, "--json", "--csv"]),
+        (USAGE, "exclude each other", [trace, "--json", "--csv"]),
         (USAGE, "not what '%z' has", [trace, "--log-file", "%z"]),
         (USAGE, "variable 'HONE_NOT_SET'", [trace, "--log-file", "%q{HONE_NOT_SET}"]),
         (ENVIRONMENT, "its folder does not exist", [trace, "--log-file", folder / "no" / "log"]),

@@ -81,6 +81,9 @@ def main():
         here = folder / "here.hone"
         output(hone, "build", digits / "digits.onnx", "--builderOptimizationLevel", 1, "--noTimingCache", "-o", here)
         fingerprint = json.loads(header_of(here.read_bytes()))["places"][0]["fingerprint"]
+        assert re.fullmatch(r"cpu; [\w .-]+; oneDNN [\d.]+", fingerprint), fingerprint
+        model = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        assert model is None or model[1].strip() not in fingerprint, fingerprint
         there = forged(here, fingerprint, "cpu; Another Processor", folder / "there.hone")
 
         mine = json.loads(output(hone, "inspect", here, "--json"))

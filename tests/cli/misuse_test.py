@@ -110,7 +110,7 @@ def main():
              ["bench", digits, "--backends", "reference", "--shapes", "input:1x1x9x8", "-o", name]),
             (USAGE, "--max-regression 'much'", [*bench, "--baseline", digits, "--max-regression", "much"]),
             (USAGE, "--max-regression 'inf'", [*bench, "--baseline", digits, "--max-regression", "inf"]),
-            (USAGE, "--max-regression requires --baseline", [*bench, "--max-regression", "5%"]),
+            (USAGE, "--max-regression needs --baseline with it", [*bench, "--max-regression", "5%"]),
             (USAGE, "write 5% or 0.05", [*bench, "--baseline", digits, "--max-regression", "5"]),
             *[(USAGE, f"{flag}: Value is empty", command)
               for command, flag in empty_values(bench, profile, digits, image)],

@@ -11,7 +11,7 @@ import tempfile
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 HONE, DIGITS = sys.argv[1], str(pathlib.Path(sys.argv[2]).resolve() / "digits.onnx")
 USAGE, BAD_INPUT, ENVIRONMENT, THRESHOLD = 2, 3, 4, 5
@@ -69,8 +69,43 @@ def check_fixed(hone, folder):
     assert row["batch"] == "5", row
     out, _ = hone.run("bench", "fixed.onnx", "--backends", "hone", "--precisions", "fp32", *QUICK)
     assert "the first dimension of its inputs is fixed at 5, so no other batch can be measured; hone export fixed.onnx" in out, out
-    _, said = hone.run("bench", "fixed.onnx", "--backends", "hone", "--batches", "8", *QUICK, code=ENVIRONMENT)
-    assert "hone export fixed.onnx -o NEW.onnx --dynamic-batch" in said, said
+    sentence = ("hone: the batch of fixed is fixed at 5: give --batch 5; hone export fixed.onnx -o NEW.onnx --dynamic-batch opens it "
+                "where the graph allows that\n")
+    for words in (["bench", "--backends", "hone"], ["profile"], ["partition"]):
+        words[1:1] = ["fixed.onnx"]
+        out, said = hone.run(*words, "--batch", "8", code=USAGE)
+        assert (out, said) == ("", sentence), (words, out, said)
+
+
+def check_open_batch(hone, folder):
+    """What exporters fix is opened where images stay apart: the same outputs for each image, refused with the node elsewhere."""
+    random = np.random.default_rng(0)
+    weights = [numpy_helper.from_array(random.standard_normal(shape).astype(np.float32), name)
+               for name, shape in (("w", (4, 3, 3, 3)), ("m", (5, 4 * 36)))]
+    weights.append(numpy_helper.from_array(np.array([1, -1], np.int64), "flat"))
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Relu", ["c"], ["r"]),
+             helper.make_node("Reshape", ["r", "flat"], ["f"]), helper.make_node("Gemm", ["f", "m"], ["y"], transB=1)]
+    save(folder / "one.onnx", nodes, [("x", TensorProto.FLOAT, [1, 3, 8, 8])], [("y", TensorProto.FLOAT, [1, 5])])
+    model = onnx.load(folder / "one.onnx")
+    model.graph.initializer.extend(weights)
+    onnx.save(model, folder / "one.onnx")
+    images = random.standard_normal((3, 3, 8, 8)).astype(np.float32)
+    np.save(folder / "all.npy", images)
+    hone.run("export", "one.onnx", "-o", "open.onnx", "--dynamic-batch")
+    hone.run("run", "open.onnx", "--input", "all.npy", "-o", "all.npz")
+    together = np.load(folder / "all.npz")["y"]
+    for i in range(3):
+        np.save(folder / "single.npy", images[i:i + 1])
+        hone.run("run", "one.onnx", "--input", "single.npy", "-o", "single.npz")
+        np.testing.assert_allclose(together[i:i + 1], np.load(folder / "single.npz")["y"], rtol=1e-4, atol=1e-5)
+    hone.run("export", "one.onnx", "-o", "three.onnx", "--batch-size", "3")
+    row, = hone.rows("three.onnx", "--backends", "hone", "--precisions", "fp32")
+    assert row["batch"] == "3", row
+    save(folder / "mixed.onnx", [helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0], name="turn"), helper.make_node("Relu", ["t"], ["y"])],
+         [("x", TensorProto.FLOAT, [1, 4])], [("y", TensorProto.FLOAT, [4, 1])])
+    _, said = hone.run("export", "mixed.onnx", "-o", "no.onnx", "--dynamic-batch", code=BAD_INPUT)
+    assert "the batch cannot be opened: node 'turn' (Transpose) gives float32[4, batch]" in said.replace("4xbatch", "4, batch"), said
+    assert "dynamic_axes" in said and not (folder / "no.onnx").exists(), said
 
 
 def check_engines(hone, folder):
@@ -139,6 +174,7 @@ def main():
         check_run(hone, folder)
         check_values(hone, folder)
         check_fixed(hone, folder)
+        check_open_batch(hone, folder)
         check_engines(hone, folder)
         check_limits(hone)
         check_figures(hone)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-GOOD, USAGE, BAD_INPUT, THRESHOLD = 0, 2, 3, 5
+GOOD, USAGE, BAD_INPUT, ENVIRONMENT, THRESHOLD = 0, 2, 3, 4, 5
 BACKENDS = "hone,reference"
 
 
@@ -53,9 +53,10 @@ def a_file_is_written_run_and_shown(test: Partition) -> None:
     chosen = [plan for plan in record["plans"] if plan["chosen"]]
     assert len(chosen) == 1 and chosen[0]["blocks"] == len(record["blocks"]), chosen
 
-    test.run("bench", test.digits, "--partition", "p.json", "--backends", "hone", "--precisions", "fp32", "--batches", 1,
+    test.run("bench", test.digits, "--partition", "p.json", "--backends", "hone", "--batches", 1,
              "--duration", 0.2, "--rounds", 3, "--threads", record["threads"], "-o", "runs")
     result = json.loads(next((test.folder / "runs").glob("*.json")).read_text())
+    assert {run["precision"] for run in result["runs"]} == {"fp32"}, "a partition is measured in its own precision"
     run = next(run for run in result["runs"] if run["backend"] == "partition:p.json")
     assert run["failure"] is None and run["predicted_ms"] == record["predicted_ms"], run
     assert run["accuracy"]["relative_l2"] < 1e-5, run["accuracy"]
@@ -72,7 +73,7 @@ def wrong_arguments_are_one_sentence(test: Partition) -> None:
     test.says("the backend hone is named twice", "partition", digits, "--backends", "hone,hone", code=USAGE)
     test.says("'Sofmax' is no operator", "partition", digits, "--exclude", "Sofmax", code=USAGE)
     test.says("min-block-size", "partition", digits, "--min-block-size", "0", code=USAGE)
-    test.says("excludes", "partition", digits, "--dry-run", "--measure", code=USAGE)
+    test.says("exclude each other", "partition", digits, "--dry-run", "--measure", code=USAGE)
     test.says("refuses", "partition", digits, "--exclude", "MaxPool", "--require-full", "--dry-run", "--backends",
               BACKENDS, code=THRESHOLD)
     test.says("output", "partition", digits, "-o", digits, code=USAGE)
@@ -84,9 +85,10 @@ def files_of_others_are_refused(test: Partition) -> None:
     record = json.loads((test.folder / "p.json").read_text())
     record["blocks"][0]["nodes"].append(0)
     (test.folder / "forged.json").write_text(json.dumps(record))
-    done = test.run("bench", test.digits, "--partition", "forged.json", "--backends", "hone", "--precisions", "fp32",
-                    "--batches", 1, "--duration", 0.1, "--rounds", 3, "-o", "forged")
-    assert "is in block 0 and in block" in done.stdout, done.stdout
+    done = subprocess.run([test.hone, "bench", test.digits, "--partition", "forged.json", "--backends", "hone", "--precisions", "fp32",
+                           "--batches", "1", "--duration", "0.1", "--rounds", "3", "-o", "forged"], cwd=test.folder, capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == ENVIRONMENT and "is in block 0 and in block" in done.stdout, done
 
 
 def main() -> None:

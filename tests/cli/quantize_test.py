@@ -44,10 +44,21 @@ def magnitudes(tensor):
     return bins, width
 
 
+def level_spikes(bins):
+    """A bin with more than a tenth of the values counts as the next used one, or where there is none as the one before."""
+    most = bins.sum() / 10
+    ordinary = np.flatnonzero((bins > 0) & (bins <= most))
+    for spike in np.flatnonzero(bins > most):
+        nearest = np.concatenate([ordinary[ordinary > spike], ordinary[ordinary < spike][::-1]])
+        if nearest.size:
+            bins[spike] = bins[nearest[0]]
+
+
 def entropy_range(bins, width, levels=128):
-    """TensorRT's algorithm, as NVIDIA's pytorch-quantization writes it down, with numpy."""
+    """TensorRT's algorithm, as NVIDIA's pytorch-quantization writes it down, with numpy, but for spikes."""
     bins = bins.copy()
     bins[0] = bins[1]
+    level_spikes(bins)
     best, least = None, np.inf
     for kept in range(levels, len(bins) + 1):
         inside = bins[:kept]

@@ -165,7 +165,7 @@ def check_bad_inputs(runner, digits):
     runner.bad(USAGE, "did you mean resnet50", "resnet5", "--input", folder / "a.npy")
     runner.bad(USAGE, f"--input is required: {model} has the input 'input'", model)
     two = identity(folder / "two.onnx", ("a", [1]), ("b", [1]))
-    runner.bad(USAGE, f"--input is required: {two} has the input 'a' and 1 more", two)
+    runner.bad(USAGE, f"--input is required: {two} has the input 'a', ", two)
     runner.bad(USAGE, "unknown backend", model, "--input", digits / "seven.png", "--backend", "none")
     runner.bad(USAGE, "unknown precision", model, "--input", digits / "seven.png", "--precision", "fp12")
     runner.bad(USAGE, "--mean is '1,x'", model, "--input", digits / "seven.png", "--mean", "1,x")

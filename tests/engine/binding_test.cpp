@@ -323,6 +323,78 @@ TEST(LooseViews, StridedOnesAreCopiedRight) {
   EXPECT_GT(context.view_counts().copies, 0);
 }
 
+/// A queue of the host whose work passes when the test says so.
+class HeldQueue final : public tensor::Queue {
+ public:
+  class Moment final : public tensor::Event {
+   public:
+    explicit Moment(const bool& passed) : passed_(passed) {}
+    void wait() const override { EXPECT_TRUE(passed_) << "the test would hang here"; }
+    bool has_passed() const override { return passed_; }
+
+   private:
+    const bool& passed_;
+  };
+
+  tensor::Place place() const override { return {}; }
+  void synchronize() const override {}
+  std::shared_ptr<const tensor::Event> record() const override { return std::make_shared<Moment>(passed); }
+  void wait(const tensor::Event&) const override {}
+  bool is_capturing() const override { return captures; }
+
+  bool passed = false;
+  bool captures = false;
+};
+
+TEST(LooseViews, KeepTheirMemoryUntilTheQueueHasPassed) {
+  constexpr int kCallers = 12;  // some of them are bound, the others copied
+  GraphBuilder b;
+  const graph::Graph graph = b.finish({b.node("Relu", {b.input("x", {4})})});
+  HeldQueue queue;
+  Context context(build(graph), device(), 1);
+  std::vector<std::weak_ptr<const void>> owners;
+  const auto alive = [&] {
+    return std::ranges::count_if(owners, [](const auto& owner) { return !owner.expired(); });
+  };
+  std::vector<Tensor> memory;  // so that no caller gets that of another
+  for (int i = 0; i < kCallers; ++i) {
+    for (int k = 0; k < 2; ++k) memory.emplace_back(DType::kFloat32, Shape{4});
+    std::vector<TensorView> views = {view_of(memory[memory.size() - 2]), view_of(memory.back())};
+    views[1].read_only = false;
+    for (TensorView& view : views) {
+      view.buffer.owner = std::make_shared<int>(i);
+      owners.push_back(view.buffer.owner);
+    }
+    context.run({views.data(), 1}, {&views[1], 1}, &queue);
+  }
+  EXPECT_EQ(alive(), 2 * kCallers);
+  queue.passed = true;
+  const TensorView x = memory_for(DType::kFloat32, {4});
+  const TensorView y = memory_for(DType::kFloat32, {4});
+  context.run({&x, 1}, {&y, 1}, &queue);
+  EXPECT_LE(alive(), 1) << "the last run's outputs are valid until the next one";
+}
+
+TEST(LooseViews, AreNotBoundInsideACapture) {
+  GraphBuilder b;
+  const graph::Graph graph = b.finish({b.node("Relu", {b.input("x", {4})})});
+  HeldQueue queue;
+  queue.passed = true;
+  Context context(build(graph), device(), 1);
+  const TensorView x = memory_for(DType::kFloat32, {4});
+  const TensorView y = memory_for(DType::kFloat32, {4});
+  queue.captures = true;
+  const auto run = [&] { context.run({&x, 1}, {&y, 1}, &queue); };
+  EXPECT_EQ(usage_error(run),
+            "a run on views that this context has not bound cannot be captured in a CUDA graph: bind them, "
+            "and run the binding");
+  queue.captures = false;
+  run();
+  queue.captures = true;
+  run();
+  EXPECT_EQ(context.view_counts().bindings, 1);
+}
+
 TEST(LooseViews, AreRefusedAsBoundOnesAre) {
   GraphBuilder b;
   const graph::Graph graph = b.finish({b.node("Relu", {b.input("x", {4})})});

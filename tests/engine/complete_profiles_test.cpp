@@ -1,6 +1,8 @@
 // Ranges of shapes from the few that somebody names.
 #include "engine/complete_profiles.hpp"
 
+#include "engine/example_shapes.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,11 +74,24 @@ TEST(CompleteProfiles, WithoutNamesABatchOfOne) {
   EXPECT_EQ(complete_profiles(two_inputs(), {}, OpenDims::kAnySize, 5).at("x"),
             (ShapeProfile{{0, 3, 0}, {5, 3, 5}, {kAnySize, 3, kAnySize}}));
   EXPECT_EQ(usage_error({}, OpenDims::kAsTuned),
-            "dimension 2 ('h') of input 'x' is open: give --optShapes x:1x3x224 (for a range --minShapes and "
+            "dimension 2 ('h') of input 'x' is open: give --optShapes x:1x3x128 (for a range --minShapes and "
             "--maxShapes)");
   test::GraphBuilder b;
   const graph::Graph batch = b.finish({b.node("Relu", {b.input("x", {Dim::symbol("n"), 8})})});
   EXPECT_EQ(complete_profiles(batch, {}, OpenDims::kAsTuned).at("x"), (ShapeProfile{{1, 8}, {1, 8}, {1, 8}}));
+}
+
+TEST(CompleteProfiles, TheExampleNamesEveryInputThatIsNeeded) {
+  test::GraphBuilder b;
+  const auto ids = b.input("ids", {Dim::symbol("batch"), Dim::symbol("seq")});
+  const auto mask = b.input("mask", {Dim::symbol("batch"), Dim::symbol("seq")});
+  const auto sum = b.node("Add", {ids, mask});
+  const auto image =
+      b.node("Relu", {b.input("image", {Dim::symbol("batch"), 3, Dim::symbol("h"), Dim::symbol("w")})});
+  const graph::Graph graph = b.finish({sum, image});
+  EXPECT_EQ(example_shapes(graph, {}), "ids:1x128 image:1x3x224x224");
+  EXPECT_EQ(example_shapes(graph, {{"seq", 16}, {"w", 64}}), "image:1x3x224x64");
+  EXPECT_EQ(example_shapes(graph, {{"seq", 16}, {"h", 8}, {"w", 8}}), "");
 }
 
 TEST(CompleteProfiles, WhatDoesNotFitTheModelIsAUsageError) {

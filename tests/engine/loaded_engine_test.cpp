@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <functional>
+#include <future>
 #include <thread>
 
 #include "device/cpu/cpu_device.hpp"
@@ -33,10 +36,13 @@ class ScaleTactic final : public Tactic {
 
   mutable std::atomic<int> offers = 0;
   mutable std::atomic<int> packs = 0;
+  /// Asked in each offer, if it is there.
+  std::function<void()> during_offer;
 
  private:
   Offer scale(const StepRequest& request, WeightStore& weights) const {
     ++offers;
+    if (during_offer) during_offer();
     const graph::Value& factors = request.graph.value(request.node.inputs[1]);
     const WeightKey key{factors.name, "copy"};
     const tensor::Tensor* packed = weights.find(key);
@@ -154,6 +160,31 @@ TEST(LoadedEngine, EightContextsCompileAndPackOnce) {
   EXPECT_EQ(device.scale.packs, 1);
   EXPECT_EQ(loaded->packed_bytes(), 16);
   EXPECT_EQ(engine->weights.total_bytes(), 0) << "an engine does not change";
+}
+
+TEST(LoadedEngine, KnownShapesDoNotWaitForNewOnes) {
+  ScalingDevice device;
+  const graph::Graph graph = scaling_graph();
+  LoadedEngine loaded(build(graph, device), device, 1);
+  const std::vector<Shape> known = {{1, 4}};
+  const auto first = loaded.program(known);
+  std::promise<void> compiles;
+  std::promise<void> go_on;
+  device.scale.during_offer = [&] {
+    compiles.set_value();
+    go_on.get_future().wait();
+  };
+  std::thread beside([&] { loaded.program(std::vector<Shape>{{2, 4}}); });
+  compiles.get_future().wait();
+  auto asked = std::async(std::launch::async, [&] {
+    EXPECT_EQ(loaded.packed_bytes(), 16);
+    return loaded.program(known);
+  });
+  const bool waits = asked.wait_for(std::chrono::seconds(20)) != std::future_status::ready;
+  go_on.set_value();
+  beside.join();
+  EXPECT_FALSE(waits);
+  EXPECT_EQ(asked.get(), first);
 }
 
 TEST(LoadedEngine, ContextsOfItRunAtTheSameTime) {

@@ -38,7 +38,8 @@ TEST(NumericPolicy, IsFoundByItsName) {
   EXPECT_EQ(policies_text(kAll), "fp32+tf32+fp16+bf16+bf16-emulated");
   EXPECT_EQ(precision_of(emulated_bf16()), Precision::kBf16);
   EXPECT_THROW(parse_policy("fp12"), Error);
-  EXPECT_EQ(refusal([] { policy_of(Precision::kInt8); }), "no engine runs in int8 yet");
+  EXPECT_EQ(refusal([] { policy_of(Precision::kInt8); }),
+            "no floating-point value has precision int8; hone quantize makes a model whose products do");
 }
 
 TEST(NumericPolicy, TheCoarsestOfSeveralBoundsTheError) {

@@ -225,5 +225,22 @@ TEST(Placement, KeepsInFloatWhatRulesSay) {
   EXPECT_NE(some.kept[1].find("convolutions in groups"), std::string::npos) << some.kept[1];
 }
 
+/// Rules take integers away: an addition that reads what no calibration saw would have no scale.
+TEST(Placement, RulesAddNoReads) {
+  GraphBuilder b;
+  const auto x = b.node("Relu", {b.conv(b.input("x", {1, 32, 8, 8}), 32, 32, 1)});
+  const auto depthwise = b.conv(x, 32, 32, 3, 32);
+  const auto sum = b.node("Add", {b.conv(x, 32, 32, 1), depthwise});
+  const auto narrow = b.node("Add", {b.conv(b.conv(sum, 32, 24, 1), 24, 32, 1), sum});
+  const graph::Graph graph = b.finish({b.conv(narrow, 32, 32, 1)});
+  const Placement all = place(graph);
+  const Placement some = restricted(graph, all, {16, false});
+  EXPECT_LT(some.weighted.size(), all.weighted.size());
+  for (const QuantizedRead& read : some.reads) {
+    const ValueId id = graph.nodes[static_cast<size_t>(read.node)].inputs[read.input];
+    EXPECT_TRUE(quantized(all).contains(id)) << graph.value(id).name;
+  }
+}
+
 }  // namespace
 }  // namespace hone::quantize

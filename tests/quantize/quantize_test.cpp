@@ -29,14 +29,16 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 /// Two convolutions with a residual addition and a classifier.
-Graph network(uint32_t seed = 0) {
+Graph network(uint32_t seed = 0, tensor::DType result = tensor::DType::kFloat32) {
   GraphBuilder b;
   for (uint32_t i = 0; i < seed; ++i) b.random({1});
   const ValueId x = b.input("x", {Dim::symbol("n"), Dim(3), Dim(8), Dim(8)});
   const ValueId a = b.node("Relu", {b.batch_norm(b.conv(x, 3, 8), 8)});
   const ValueId c = b.node("Relu", {b.node("Add", {b.conv(a, 8, 8), a})});
   const ValueId mean = b.node("Flatten", {b.node("GlobalAveragePool", {c})});
-  return b.finish({b.node("Gemm", {mean, b.random({8, 5}), b.random({5})})});
+  const ValueId scores = b.node("Gemm", {mean, b.random({8, 5}), b.random({5})});
+  if (result == tensor::DType::kFloat32) return b.finish({scores});
+  return b.finish({b.node("Cast", {scores}, {{"to", static_cast<int64_t>(result)}})});
 }
 
 class Quantizing : public testing::Test {
@@ -107,6 +109,19 @@ TEST_F(Quantizing, IsCloseToTheOriginalByEveryCalibratorAndTarget) {
       EXPECT_GT(result.accuracy->cosine, 0.998);
       EXPECT_EQ(result.errors.empty(), i >= 0);
     }
+  }
+}
+
+TEST_F(Quantizing, MeasuresOutputsOfOtherFloats) {
+  for (const tensor::DType dtype : {tensor::DType::kFloat16, tensor::DType::kFloat64}) {
+    const Subject subject = prepare(network(0, dtype));
+    const Quantized result =
+        quantize::quantize(subject, calibrated(subject), {}, &data_, make_reference_runner, options_);
+    ASSERT_TRUE(result.accuracy);
+    EXPECT_GT(result.accuracy->relative_error, 1e-4);
+    EXPECT_LT(result.accuracy->relative_error, 0.05);
+    EXPECT_TRUE(result.accuracy->top1);
+    for (const WholeError& error : result.errors) EXPECT_GT(error.error, 1e-4) << error.name;
   }
 }
 

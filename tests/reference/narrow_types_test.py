@@ -55,13 +55,13 @@ def packed(values, bits):
 
 def run(program, nodes, inputs, initializers, opset=25):
     """The output y of a model; the sentence of a refusal."""
-    described = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(a.dtype) if
-                                               hasattr(helper, "np_dtype_to_tensor_dtype") else TensorProto.FLOAT,
-                                               a.shape) for name, a in inputs.items()]
+    types = {"float32": TensorProto.FLOAT, "int64": TensorProto.INT64}
+    described = [helper.make_tensor_value_info(name, types[a.dtype.name], a.shape) for name, a in inputs.items()]
     y = onnx.ValueInfoProto()
     y.name = "y"
     graph = helper.make_graph(nodes, "g", described, [y], initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset),
+                                                    helper.make_opsetid("com.microsoft", 1)])
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "m.onnx").write_bytes(model.SerializeToString())
@@ -99,6 +99,20 @@ def floats_of_8_bits(program):
         shape = numpy_helper.from_array(np.array([-1, 1], np.int64), "shape")
         got = run(program, nodes, {"x": x}, [scalar("s", 0.5), zero, shape])
         check(name, got, (rounded(x / np.float32(0.5), table) * 0.5).astype(np.float32).reshape(-1, 1))
+        # Without saturation nothing beyond the range is left of a number: infinity where there is one.
+        sharp = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"], saturate=0),
+                 helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+                 helper.make_node("IsNaN", ["d"], ["n"]), helper.make_node("IsInf", ["d"], ["i"]),
+                 helper.make_node("Where", ["n", "hundred", "zero"], ["a"]),
+                 helper.make_node("Where", ["i", "thousand", "a"], ["b"]), helper.make_node("Or", ["n", "i"], ["o"]),
+                 helper.make_node("Where", ["o", "b", "d"], ["y"])]
+        past = table[-1] + (table[-1] - table[-2])
+        x = np.array([table[-1], -table[-1], past, -past, 1e30, -np.inf, 0, 1], np.float32)
+        got = run(program, sharp, {"x": x}, [scalar("s", 1), tensor("z", number, [], [0]), scalar("hundred", 1e5),
+                                             scalar("thousand", 1e6), scalar("zero", 0)])
+        gone = 1e6 if name == "e5m2" else 1e5
+        check(f"{name} without saturation", got,
+              np.array([table[-1], -table[-1], gone, gone, gone, gone, 0, 1], np.float32))
         # A scale a channel, of constants.
         codes = np.arange(2 * len(table)).astype(np.uint8)
         codes[len(table):] = np.arange(len(table)) + (1 << (exponent + mantissa))
@@ -129,6 +143,11 @@ def blocks_of_4_bits(program):
     got = run(program, node, {"x": zeros},
               [tensor("w", number, [8, 4], packed(codes, 4)), tensor("s", E8M0, [2, 4], exponents.reshape(-1))])
     check("float4", got, (numbers * 2.0 ** (exponents.repeat(4, 0) - 127.0)).astype(np.float32))
+    # The last block is cut short.
+    node[0] = helper.make_node("DequantizeLinear", ["w", "s"], ["d"], axis=-2, block_size=5, output_dtype=1)
+    got = run(program, node, {"x": zeros},
+              [tensor("w", number, [8, 4], packed(codes, 4)), tensor("s", E8M0, [2, 4], exponents.reshape(-1))])
+    check("ragged float4", got, (numbers * 2.0 ** (exponents.repeat(5, 0)[:8] - 127.0)).astype(np.float32))
 
 
 def integers(program):
@@ -150,6 +169,27 @@ def integers(program):
         check(f"constants of {bits} bits", got, (numbers * 0.5).astype(np.float32))
 
 
+def tables_in_blocks(program):
+    """GatherBlockQuantized of integers that have an element each, where the standard type says so."""
+    ids = np.array([[3, 0], [2, 2]], np.int64)
+    for data_type, low in ((UINT4, 0), (INT4, -8)):
+        numbers, zeros = RANDOM.integers(low, low + 16, size=(6, 12)), RANDOM.integers(low, low + 16, size=(6, 3))
+        scales = RANDOM.uniform(0.3, 0.6, size=(6, 3)).astype(np.float32)
+        for has_zeros in (True, False):
+            wide = (numbers - (zeros.repeat(5, 1)[:, :12] if has_zeros else 0)) * scales.repeat(5, 1)[:, :12]
+            for gathered in (0, 1):
+                across = (lambda a: a) if gathered == 0 else np.transpose
+                parts = {"w": across(numbers), "z": across(zeros)}
+                small = [tensor(name, data_type, part.shape, packed(part, 4)) for name, part in parts.items()]
+                node = helper.make_node("GatherBlockQuantized", ["w", "i", "s"] + ["z"] * has_zeros, ["y"],
+                                        domain="com.microsoft", gather_axis=gathered, quantize_axis=1 - gathered,
+                                        block_size=5)
+                got = run(program, [node], {"i": ids},
+                          [small[0], numpy_helper.from_array(np.ascontiguousarray(across(scales)), "s")]
+                          + small[1:] * has_zeros, opset=21)
+                check(f"table of {data_type}", got, np.take(across(wide), ids, gathered).astype(np.float32), 1e-6)
+
+
 def refusals(program):
     x = {"x": np.zeros(3, np.float32)}
     weights = tensor("w", 17, [3], [0, 0, 0])
@@ -168,9 +208,9 @@ def refusals(program):
 
 def main():
     program = sys.argv[1]
-    for family in (floats_of_8_bits, blocks_of_4_bits, integers, refusals):
+    for family in (floats_of_8_bits, blocks_of_4_bits, integers, tables_in_blocks, refusals):
         family(program)
-    print("4 passed, 0 failed")
+    print("5 passed, 0 failed")
 
 
 if __name__ == "__main__":

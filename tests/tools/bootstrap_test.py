@@ -12,6 +12,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+HAS_DRIVER = Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
 TICK = 0.02  # longer than the clock tick of file times
 PROGRAM = '#!/bin/sh\necho "ran:$#:$*"\nexit 7\n'
 
@@ -23,7 +24,7 @@ class Bootstrap(unittest.TestCase):
         self.root = Path(self.folder.name) / "a checkout"
         (self.root / "tools").mkdir(parents=True)
         (self.root / "src").mkdir()
-        for name in ("hone", "packages.txt", "python-packages.txt", "tools/bootstrap.sh"):
+        for name in ("hone", "packages.txt", "python-packages.txt", "tools/bootstrap.sh", "tools/release.sh", "LICENSE", "CHANGELOG.md"):
             shutil.copy(ROOT / name, self.root / name)
         self.fakes = Path(self.folder.name) / "fakes"
         self.fakes.mkdir()
@@ -98,9 +99,11 @@ class Bootstrap(unittest.TestCase):
         """A first build whose tools only say what they were asked; packages are looked for and cannot be had."""
         self.fake("dpkg-query", f"for name; do [[ $name == lib{variables.get('missing', 'x')}* ]] || echo installed $name; done")
         self.fake("apt-get", "exit 100")
-        self.fake("cmake", "mkdir -p build/release; touch build/release/CMakeCache.txt build/release/build.ninja\n"
+        self.fake("cmake", "mkdir -p build/release; touch build/release/build.ninja\n"
+                           "printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\\nHONE_CUDA:BOOL=%s\\n' \"$PWD\" \"${@: -1}\" | sed s/-DHONE_CUDA=// "
+                           ">build/release/CMakeCache.txt\n"
                            "echo '-- cairo not found: `hone plot` is left out (apt install libcairo2-dev)'\n"
-                           f"echo configured >>'{self.folder.name}/calls'")
+                           f"echo configured $* >>'{self.folder.name}/calls'")
         self.fake("ninja", f"mkdir -p build/release/bin; cat >\"$2/bin/hone\" <<'END'\n{PROGRAM}END\nchmod +x \"$2/bin/hone\"")
         (self.root / "build/release/bin").mkdir(parents=True, exist_ok=True)
         return self.hone(*arguments)
@@ -115,6 +118,52 @@ class Bootstrap(unittest.TestCase):
         code, output, error = self.built_by_fakes("--minimal", "a", missing="cairo")
         self.assertEqual((code, output), (7, "ran:1:a\n"), error)
         self.assertNotIn("Going on without", error)
+
+    @unittest.skipIf(HAS_DRIVER, "SKIPPED: an NVIDIA driver is here")
+    def test_the_gpu_half_is_built_where_a_gpu_is_or_is_named(self):
+        calls = Path(self.folder.name) / "calls"
+        _, _, error = self.built_by_fakes("bench", "cuda.onnx")
+        self.assertIn("-DHONE_CUDA=OFF", calls.read_text())
+        self.assertIn("left out: the device cuda, as no NVIDIA driver is here", error)
+        self.hone("bench", "cuda.onnx")
+        self.assertEqual(calls.read_text().count("configured"), 1)
+        self.hone("bench", "net.onnx", "--device", "cuda")
+        self.assertEqual(calls.read_text().count("-DHONE_CUDA=ON"), 1)
+        self.hone("bench", "net.onnx")  # what is there is kept
+        self.assertEqual(calls.read_text().count("configured"), 2)
+
+    @unittest.skipIf(HAS_DRIVER, "SKIPPED: an NVIDIA driver is here")
+    def test_a_driver_that_comes_later_brings_the_gpu_half(self):
+        self.built_by_fakes("a")
+        self.fake("nvidia-smi", "exit 0")
+        self.hone("a")
+        self.assertIn("-DHONE_CUDA=ON", (Path(self.folder.name) / "calls").read_text())
+
+    def test_a_release_is_an_archive_with_its_checksum(self):
+        self.build()
+        program = self.root / "build/release/bin/hone"
+        program.write_text('#!/bin/sh\necho "1.2.3"\n')
+        program.chmod(0o755)
+        time.sleep(TICK)
+        (self.root / "build/release/.built").touch()
+        self.fake("cmake", 'while [[ $1 != --prefix ]]; do shift; done\nmkdir -p "$2/bin" "$2/lib"\n'
+                           f"cp '{program}' \"$2/bin/hone\"; touch \"$2/lib/$4\"")
+        out = Path(self.folder.name) / "out here"
+        code, output, error = self.hone("release", out)
+        self.assertEqual((code, output), (0, ""), error)
+        archive, checksum = sorted(out.iterdir())
+        self.assertRegex(archive.name, r"^hone-1\.2\.3-linux-\w+\.tar\.gz$")
+        subprocess.run(["sha256sum", "-c", "--quiet", checksum.name], cwd=out, check=True)
+        names = subprocess.run(["tar", "-tf", archive], capture_output=True, text=True, check=True).stdout.splitlines()
+        root = archive.name.removesuffix(".tar.gz")
+        for name in ("bin/hone", "lib/core", "lib/image", "lib/view", "lib/plot", "share/man/man1/hone.1", "LICENSE",
+                     "share/bash-completion/completions/hone"):
+            self.assertIn(f"{root}/{name}", names)
+        self.assertEqual(self.hone("release", "a", "b")[0], 2)
+        self.fake("cmake", "exit 1")
+        code, _, error = self.hone("release", Path(self.folder.name) / "none")
+        self.assertEqual(code, 4, error)
+        self.assertEqual(list((Path(self.folder.name) / "none").iterdir()), [])
 
     def test_a_toolkit_that_comes_later_is_configured_for(self):
         calls = Path(self.folder.name) / "calls"

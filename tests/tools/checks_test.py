@@ -60,7 +60,8 @@ class Includes(unittest.TestCase):
         for place, header, good in (("trace", "bench/run.hpp", False), ("bench", "trace/trace.hpp", False),
                                     ("analysis", "bench/run.hpp", False), ("record", "bench/run.hpp", True),
                                     ("record", "trace/trace.hpp", True), ("report", "bench/run.hpp", True),
-                                    ("report", "device/device.hpp", False), ("system", "bench/run.hpp", False)):
+                                    ("report", "device/device.hpp", False), ("system", "bench/run.hpp", False),
+                                    ("trace", "system/memory.hpp", True), ("analysis", "system/memory.hpp", False)):
             code, output = Tree({**files, f"src/{place}/a.cpp": f'// A.\n#include "{header}"\n'}).check("check_includes.py")
             self.assertEqual(code, 0 if good else 1, output)
 

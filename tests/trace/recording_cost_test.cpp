@@ -47,6 +47,18 @@ TEST(RecordingCost, OfEarlierTracesIsSaidWhereItCanBeOne) {
   }
 }
 
+TEST(RecordingCost, KeepsTheIntervalOfRunsThatWereNotRecorded) {
+  Trace trace;
+  describe_cost(trace, base::summarize({1, 2, 3, 4, 5, 6}), base::summarize({1, 2, 3}));
+  const auto cost = RecordingCost::of(trace);
+  ASSERT_TRUE(cost && cost->plain_interval);
+  EXPECT_DOUBLE_EQ(cost->plain_interval->low, 1);
+  EXPECT_DOUBLE_EQ(cost->plain_interval->high, 6);
+  Trace few;
+  describe_cost(few, base::summarize({1, 2, 3}), base::summarize({1, 2, 3}));
+  EXPECT_FALSE(RecordingCost::of(few)->plain_interval);
+}
+
 TEST(RecordingCost, IsNothingWhereATraceTellsNoTimes) {
   for (const char* digits : {"", "x", "0", "-1", "inf", "nan"}) {
     Trace trace;

@@ -652,6 +652,7 @@ export interface MatchedLayers {
   time_a: Estimate;
   time_b: Estimate;
   change_ns: number | null;
+  reasons: string[];
   certain: boolean;
 }
 
@@ -670,6 +671,8 @@ export interface TraceDiff {
   trend_a_ns: Trend | null;
   trend_b_ns: Trend | null;
   speedup: number | null;
+  speedup_interval: (number | null)[] | null;
+  speedup_undisturbed: boolean;
   waterfall: WaterfallBar[];
   layers: MatchedLayers[];
   kernels: KernelExchange[];
@@ -1453,6 +1456,7 @@ export const fields = {
     time_a: { text: "Their time in one iteration of A", unit: "ns", origin: "measured" },
     time_b: { text: "Their time in one iteration of B", unit: "ns", origin: "measured" },
     change_ns: { text: "B minus A", unit: "ns", origin: "measured" },
+    reasons: { text: "What the two do otherwise", unit: "", origin: "" },
     certain: { text: "Whether that is more than noise: the confidence intervals lie apart", unit: "", origin: "" },
   },
   KernelExchange: {
@@ -1468,7 +1472,9 @@ export const fields = {
     iteration_b: { text: "An iteration of B", unit: "", origin: "" },
     trend_a_ns: { text: "Whether A's iterations grow longer or shorter", unit: "ns", origin: "estimated" },
     trend_b_ns: { text: "Whether B's iterations grow longer or shorter", unit: "ns", origin: "estimated" },
-    speedup: { text: "A's mean iteration by B's: above 1, B is faster; none where one has no time", unit: "ratio", origin: "measured" },
+    speedup: { text: "A's time by B's: above 1, B is faster; none where one has no time", unit: "ratio", origin: "measured" },
+    speedup_interval: { text: "Of the speedup, 95 % at least; none of too few runs", unit: "ratio", origin: "estimated" },
+    speedup_undisturbed: { text: "Whether the speedup is of runs that nothing recorded, else of the recorded iterations", unit: "", origin: "" },
     waterfall: { text: "From A to B: changes that add up to the difference exactly", unit: "", origin: "" },
     layers: { text: "The largest change first", unit: "", origin: "" },
     kernels: { text: "Kernels that took the place of others, the largest change first", unit: "", origin: "" },

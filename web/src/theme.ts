@@ -4,6 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 export type Theme = 'light' | 'dark';
 const KEY = 'hone-theme';
 const system = matchMedia('(prefers-color-scheme: dark)');
+/// Paper is light, whatever the reader chose for the screen.
+const printing = matchMedia('print');
 const listeners = new Set<() => void>();
 
 // Pages from files may have no storage.
@@ -18,6 +20,7 @@ function stored(): string | null {
 let chosen = stored();
 
 export function theme(): Theme {
+  if (printing.matches) return 'light';
   if (chosen === 'light' || chosen === 'dark') return chosen;
   return system.matches ? 'dark' : 'light';
 }
@@ -48,5 +51,5 @@ export function useTheme(): Theme {
   return now;
 }
 
-system.addEventListener('change', apply);
+for (const query of [system, printing]) query.addEventListener('change', apply);
 apply();

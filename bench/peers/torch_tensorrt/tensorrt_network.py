@@ -7,6 +7,7 @@ import logging
 import torch
 import torch_tensorrt
 
+import by_name
 import report
 from failure import WorkerError
 from network import Network
@@ -51,6 +52,8 @@ class TensorrtNetwork(Network):
                 "truncate_double": True}
 
     def compile(self, network):
+        # Parameters of a network stand in another order than the inputs of its ONNX file.
+        network = by_name.positional(network, self.names)
         if self.mode == "compile":
             return torch.compile(network, backend="torch_tensorrt", dynamic=False, options=self.options())
         exported = torch.export.export(network, tuple(self.inputs))

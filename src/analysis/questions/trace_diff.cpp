@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "analysis/graph/event_graph.hpp"
+#include "analysis/questions/layer_reasons.hpp"
 #include "analysis/schema/trace_diff.hpp"
 #include "base/units.hpp"
 
@@ -84,20 +85,27 @@ std::vector<MatchedLayers> match(const LayerTable& a, const LayerTable& b) {
   for (size_t i = 0; i < b.layers.size(); ++i) claim(b.layers[i], a.layers.size() + i);
 
   std::map<size_t, MatchedLayers> matched;
+  std::map<size_t, std::vector<const Layer*>> of_a;
+  std::map<size_t, std::vector<const Layer*>> of_b;
   for (size_t i = 0; i < a.layers.size(); ++i) {
     MatchedLayers& group = matched[groups.root(i)];
+    of_a[groups.root(i)].push_back(&a.layers[i]);
     group.a.push_back(a.layers[i].name);
     add_kernels(a.layers[i], group.kernels_a);
     add(group.time_a, estimate(a.layers[i].time));
   }
   for (size_t i = 0; i < b.layers.size(); ++i) {
     MatchedLayers& group = matched[groups.root(a.layers.size() + i)];
+    of_b[groups.root(a.layers.size() + i)].push_back(&b.layers[i]);
     group.b.push_back(b.layers[i].name);
     add_kernels(b.layers[i], group.kernels_b);
     add(group.time_b, estimate(b.layers[i].time));
   }
   std::vector<MatchedLayers> result;
-  for (auto& [root, group] : matched) result.push_back(std::move(group));
+  for (auto& [root, group] : matched) {
+    group.reasons = layer_reasons(of_a[root], of_b[root]);
+    result.push_back(std::move(group));
+  }
   std::stable_sort(result.begin(), result.end(), [](const MatchedLayers& x, const MatchedLayers& y) {
     return std::abs(x.change()) > std::abs(y.change());
   });
@@ -164,10 +172,10 @@ void add_differences(const Recorded& a, const Recorded& b, std::vector<std::stri
   if (!a.cost || !b.cost) return;
   constexpr double kNanoseconds = 1e6;
   notes.push_back(fmt::format(
-      "These are times while recording. What that cost: A {}, B {}. Without it they took {} and {}: {:.3g} "
-      "times as fast.",
+      "The parts are times while recording, which cost: A {}, B {}. The speedup is of runs that were not "
+      "recorded: {} and {}.",
       a.cost->text, b.cost->text, base::time_text(kNanoseconds * a.cost->plain_ms),
-      base::time_text(kNanoseconds * b.cost->plain_ms), a.cost->plain_ms / b.cost->plain_ms));
+      base::time_text(kNanoseconds * b.cost->plain_ms)));
 }
 
 }  // namespace
@@ -194,7 +202,29 @@ DiffSide diff_side(const trace::Trace& trace, const StepList& steps) {
   return side;
 }
 
+namespace {
+
+/// As if an iteration were its layers and nothing else.
+DiffSide by_layers(const DiffSide& side) {
+  DiffSide result = side;
+  LayerTable& table = result.layers;
+  table.iteration = table.layer_sum;
+  table.other_device = table.device_busy = table.host = {};
+  table.trend.reset();
+  result.idle.reset();
+  result.recorded.cost.reset();
+  result.layers_only = false;
+  return result;
+}
+
+}  // namespace
+
 TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
+  if (side_a.layers_only || side_b.layers_only) {
+    TraceDiff diff = compare_traces(by_layers(side_a), by_layers(side_b));
+    diff.notes.emplace_back("Times are sums of layers: one side has no iterations.");
+    return diff;
+  }
   const LayerTable& a = side_a.layers;
   const LayerTable& b = side_b.layers;
   TraceDiff diff;
@@ -204,7 +234,11 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
   diff.iteration_b = estimate(b.iteration);
   diff.trend_a = a.trend;
   diff.trend_b = b.trend;
-  if (diff.speedup()) diff.waterfall = waterfall(side_a, side_b, !diff.layers.empty());
+  if (side_a.recorded.cost && side_b.recorded.cost) {
+    diff.plain_a = side_a.recorded.cost;
+    diff.plain_b = side_b.recorded.cost;
+  }
+  if (diff.timed()) diff.waterfall = waterfall(side_a, side_b, !diff.layers.empty());
   for (const auto& [name, side] : {std::pair("A", &side_a), std::pair("B", &side_b)}) {
     for (const std::string& note : side->notes) diff.notes.push_back(fmt::format("{}: {}", name, note));
   }
@@ -213,6 +247,40 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
     diff.notes.push_back(std::string(a.layers.empty() ? "A" : "B") +
                          " has no layers, so what changed cannot be told apart by layer");
   return diff;
+}
+
+std::optional<DiffSpeedup> TraceDiff::speedup() const {
+  if (plain_a && plain_b) {
+    DiffSpeedup speedup{plain_a->plain_ms / plain_b->plain_ms, std::nullopt, true};
+    // Quotients of the ends: it holds the quotient of the medians where both intervals hold theirs.
+    if (plain_a->plain_interval && plain_b->plain_interval)
+      speedup.interval = {plain_a->plain_interval->low / plain_b->plain_interval->high,
+                          plain_a->plain_interval->high / plain_b->plain_interval->low};
+    return speedup;
+  }
+  if (!timed()) return std::nullopt;
+  DiffSpeedup speedup{iteration_a.mean / iteration_b.mean, std::nullopt, false};
+  const double half_a = iteration_a.half_width.value_or(iteration_a.mean);
+  const double half_b = iteration_b.half_width.value_or(iteration_b.mean);
+  if (half_a < iteration_a.mean && half_b < iteration_b.mean)
+    speedup.interval = {(iteration_a.mean - half_a) / (iteration_b.mean + half_b),
+                        (iteration_a.mean + half_a) / (iteration_b.mean - half_b)};
+  return speedup;
+}
+
+std::optional<double> TraceDiff::speedup_ratio() const {
+  const std::optional<DiffSpeedup> known = speedup();
+  return known ? std::optional(known->ratio) : std::nullopt;
+}
+
+std::optional<std::array<double, 2>> TraceDiff::speedup_interval() const {
+  const std::optional<DiffSpeedup> known = speedup();
+  return known ? known->interval : std::nullopt;
+}
+
+bool TraceDiff::speedup_undisturbed() const {
+  const std::optional<DiffSpeedup> known = speedup();
+  return known && known->undisturbed;
 }
 
 bool is_first(const DiffSide& side, const DiffSide& other) {

@@ -2,6 +2,7 @@
 // from, whatever was fused into what, and a waterfall from one iteration to the other that adds up.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ struct MatchedLayers {
   std::vector<std::string> kernels_b;
   Estimate time_a;
   Estimate time_b;
+  /// What the two sides do otherwise (layer_reasons()).
+  std::vector<std::string> reasons;
 
   double change() const { return time_b.mean - time_a.mean; }
   bool certain() const { return differ(time_a, time_b).value_or(false); }
@@ -41,6 +44,20 @@ struct MatchedLayers {
 struct WaterfallBar {
   std::string name;
   double change = 0;  ///< ns
+};
+
+/// How fast B is beside A.
+struct DiffSpeedup {
+  double ratio = 0;                               ///< A's time by B's
+  std::optional<std::array<double, 2>> interval;  ///< 95 % at least; nothing of too few runs
+  /// Of runs that nothing recorded, whose medians both traces hold; else of the recorded iterations.
+  bool undisturbed = false;
+
+  /// Whether it is more than noise; nothing where that cannot be told.
+  std::optional<bool> differs() const {
+    if (!interval) return std::nullopt;
+    return (*interval)[0] > 1 || (*interval)[1] < 1;
+  }
 };
 
 struct TraceDiff {
@@ -56,11 +73,19 @@ struct TraceDiff {
   std::vector<WaterfallBar> waterfall;
   std::vector<std::string> notes;
 
+  /// Of runs that nothing recorded, in milliseconds; nothing where one of the two does not tell.
+  std::optional<trace::RecordingCost> plain_a;
+  std::optional<trace::RecordingCost> plain_b;
+
+  /// Whether both iterations have a time, so that they can be compared.
+  bool timed() const { return iteration_a.mean > 0 && iteration_b.mean > 0; }
   /// Nothing where one of the two has no time.
-  std::optional<double> speedup() const {
-    if (iteration_a.mean <= 0 || iteration_b.mean <= 0) return std::nullopt;
-    return iteration_a.mean / iteration_b.mean;
-  }
+  std::optional<DiffSpeedup> speedup() const;
+
+  /// For the schema.
+  std::optional<double> speedup_ratio() const;
+  std::optional<std::array<double, 2>> speedup_interval() const;
+  bool speedup_undisturbed() const;
 };
 
 /// What a recording says of itself; empty and nothing where it does not.
@@ -80,6 +105,8 @@ struct DiffSide {
   std::optional<IterationIdle> idle = std::nullopt;
   std::vector<std::string> notes = {};
   Recorded recorded = {};
+  /// There are times of layers, and none of iterations; the other side then counts by its layers, too.
+  bool layers_only = false;
 };
 
 DiffSide diff_side(const trace::Trace& trace, const StepList& steps);

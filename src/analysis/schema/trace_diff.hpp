@@ -29,6 +29,7 @@ struct Description<analysis::MatchedLayers> {
       Field{"time_a", &Match::time_a, "Their time in one iteration of A", unit::kNs, origin::kMeasured},
       Field{"time_b", &Match::time_b, "Their time in one iteration of B", unit::kNs, origin::kMeasured},
       Field{"change_ns", &Match::change, "B minus A", unit::kNs, origin::kMeasured},
+      Field{"reasons", &Match::reasons, "What the two do otherwise"},
       Field{"certain", &Match::certain,
             "Whether that is more than noise: the confidence intervals lie apart"}};
 };
@@ -69,9 +70,13 @@ struct Description<analysis::TraceDiff> {
             origin::kEstimated},
       Field{"trend_b_ns", &Diff::trend_b, "Whether B's iterations grow longer or shorter", unit::kNs,
             origin::kEstimated},
-      Field{"speedup", &Diff::speedup,
-            "A's mean iteration by B's: above 1, B is faster; none where one has no time", unit::kRatio,
+      Field{"speedup", &Diff::speedup_ratio,
+            "A's time by B's: above 1, B is faster; none where one has no time", unit::kRatio,
             origin::kMeasured},
+      Field{"speedup_interval", &Diff::speedup_interval,
+            "Of the speedup, 95 % at least; none of too few runs", unit::kRatio, origin::kEstimated},
+      Field{"speedup_undisturbed", &Diff::speedup_undisturbed,
+            "Whether the speedup is of runs that nothing recorded, else of the recorded iterations"},
       Field{"waterfall", &Diff::waterfall, "From A to B: changes that add up to the difference exactly"},
       Field{"layers", &Diff::layers, "The largest change first"},
       Field{"kernels", &Diff::kernels, "Kernels that took the place of others, the largest change first"},

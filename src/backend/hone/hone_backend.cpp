@@ -162,6 +162,31 @@ class DeviceObserver final : public Observer {
   std::unique_ptr<engine::DeviceWatch> watch_;
 };
 
+/// An engine's runs on memory of a GPU, in a context of their own.
+class ContextRuns final : public BoundRuns {
+ public:
+  ContextRuns(const std::shared_ptr<engine::LoadedEngine>& engine, std::span<const tensor::TensorView> inputs,
+              const DeviceExchange& exchange)
+      : context_(engine),
+        queue_(engine->device().wrap_queue(exchange.stream())),
+        binding_(
+            context_.bind(inputs, std::vector<tensor::TensorView>(engine->engine().graph->outputs.size()))) {}
+
+  void submit() override { context_.run(binding_, queue_.get()); }
+  const std::vector<tensor::TensorView>& outputs() const override { return binding_.outputs(); }
+  bool has_open_outputs() const {
+    for (size_t i = 0; i < outputs().size(); ++i) {
+      if (binding_.is_open(i)) return true;
+    }
+    return false;
+  }
+
+ private:
+  engine::Context context_;
+  std::unique_ptr<tensor::Queue> queue_;
+  engine::Binding binding_;
+};
+
 class HoneExecutable final : public Executable {
  public:
   /// `free_before`: bytes that were free on the device before the engine was made.
@@ -200,6 +225,13 @@ class HoneExecutable final : public Executable {
 
   std::vector<tensor::Tensor> download() override {
     return resident() ? uploaded_->executor().download() : Executable::download();
+  }
+
+  Bound bind(std::span<const tensor::TensorView> inputs, DeviceExchange& exchange) override {
+    if (!resident()) return Executable::bind(inputs, exchange);
+    auto runs = std::make_unique<ContextRuns>(loaded_, inputs, exchange);
+    if (runs->has_open_outputs()) return {nullptr, "the data decide the shape of an output"};
+    return {std::move(runs), {}};
   }
 
   bool has_phases() const override { return resident(); }
@@ -328,6 +360,8 @@ class HoneBackend final : public Backend {
     return std::make_unique<HoneExecutable>(engine, build.device, engine->threads, free_before,
                                             std::move(note));
   }
+
+  bool binds() const override { return true; }
 
   /// The reference closes the list of every device's tactics.
   std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions&) override {

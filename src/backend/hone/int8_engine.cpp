@@ -10,9 +10,11 @@
 #include "base/statistics.hpp"
 #include "engine/context.hpp"
 #include "engine/description.hpp"
+#include "engine/loaded_engine.hpp"
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
 #include "graph/quantized_chain.hpp"
+#include "graph/region.hpp"
 
 namespace hone::backend {
 namespace {
@@ -20,6 +22,16 @@ namespace {
 constexpr std::array<std::string_view, 8> kProducts = {"Conv",        "ConvTranspose", "Gemm",
                                                        "MatMul",      "QLinearConv",   "QLinearMatMul",
                                                        "ConvInteger", "MatMulInteger"};
+
+/// The operator without what a fused one computes besides.
+std::string_view plain_name(std::string_view op) {
+  constexpr std::string_view kFused = "Fused";
+  return op.starts_with(kFused) ? op.substr(kFused.size()) : op;
+}
+
+bool is_product(const graph::Node& node) {
+  return std::ranges::find(kProducts, plain_name(node.op)) != kProducts.end();
+}
 
 /// Of the products of a graph.
 struct Operations {
@@ -44,7 +56,7 @@ Operations product_operations(const graph::Graph& graph, const std::vector<engin
   const graph::Links links(sized);
   Operations operations;
   for (const graph::Node& node : sized.nodes) {
-    if (std::ranges::find(kProducts, node.op) == kProducts.end()) continue;
+    if (!is_product(node)) continue;
     const auto cost = graph::node_cost(sized, node);
     if (!cost) continue;
     operations.all += cost->flops;
@@ -53,9 +65,19 @@ Operations product_operations(const graph::Graph& graph, const std::vector<engin
   return operations;
 }
 
-bool multiplies_integers(const engine::StepDescription& step) {
-  const bool product = step.kind == graph::kQuantizedProduct || step.kind == graph::kIntegerProduct;
-  return product && !step.tactic.starts_with("reference");
+/// Of the products in the body of a step that multiplies integers; 0 for any other step.
+double integer_operations(const engine::Program& program, const engine::ProgramStep& step) {
+  const bool has_integers = step.kind == graph::kQuantizedProduct || step.kind == graph::kIntegerProduct;
+  const graph::Node* const node = program.node_of(step);
+  if (!has_integers || node == nullptr || step.plan.tactic.text().starts_with("reference")) return 0;
+  const graph::Graph body = graph::typed_body(program.graph(), *node);
+  double operations = 0;
+  for (graph::Node part : body.nodes) {
+    if (!is_product(part)) continue;
+    part.op = std::string(plain_name(part.op));
+    operations += graph::node_cost(body, part).value_or(graph::Cost()).flops;
+  }
+  return operations;
 }
 
 /// An engine with generated inputs on its device.
@@ -98,14 +120,11 @@ Int8Shares int8_shares(const std::shared_ptr<const engine::Engine>& engine, cons
   engine::LoadedEngine loaded(engine, device, engine->threads);
   const std::vector<engine::Shape> shapes = engine::tuned_shapes(*engine);
   double integers = 0;
-  for (const engine::StepDescription& step : engine::describe(loaded, shapes).steps) {
-    if (multiplies_integers(step)) integers += step.flops;
-  }
+  const auto program = loaded.program(shapes);
+  for (const engine::ProgramStep& step : program->steps()) integers += integer_operations(*program, step);
   const Operations operations = product_operations(graph, shapes);
   if (operations.all <= 0) return {};
-  // What regions compute beside their products is counted with them.
-  return {operations.quantized / operations.all,
-          std::min(integers, std::max(operations.quantized, 0.0)) / operations.all};
+  return {operations.quantized / operations.all, integers / operations.all};
 }
 
 std::string int8_note(const Int8Shares& shares, std::string_view origin, std::string_view device) {

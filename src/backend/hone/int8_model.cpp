@@ -108,9 +108,18 @@ std::string origin_text(const Int8Request& request, const quantize::Calibration&
 
 }  // namespace
 
+quantize::DataOptions calibration_data(const Int8Request& request, const importer::Metadata& metadata,
+                                       const graph::Graph& graph, const Shapes& shapes) {
+  quantize::DataOptions data = request.data;
+  data.preprocessing = importer::preprocessing_from(metadata);
+  if (data.sources.empty() && request.cache.empty()) data.given = generated_samples(graph, shapes);
+  return data;
+}
+
 Int8Model with_int8(const importer::Model& model, const Int8Request& request, const Shapes& shapes,
                     const engine::Device& device, int threads,
-                    const std::function<void(const base::Progress&)>& progress) {
+                    const std::function<void(const base::Progress&)>& progress,
+                    std::optional<quantize::Target> target) {
   const bool given = !request.data.sources.empty() || !request.cache.empty();
   if (!request.data.sources.empty() && !request.cache.empty())
     fail_usage("give either --calibrate with data or --calib with a calibration cache");
@@ -128,10 +137,9 @@ Int8Model with_int8(const importer::Model& model, const Int8Request& request, co
   const quantize::Subject subject = quantize::prepare(*model.graph);
   quantize::QuantizeOptions options = options_for(device, threads, progress);
   const auto make_runner = engine_runners(threads);
-  quantize::DataOptions data = request.data;
-  data.preprocessing = importer::preprocessing_from(model.metadata);
+  options.target = target.value_or(options.target);
+  const quantize::DataOptions data = calibration_data(request, model.metadata, subject.graph, shapes);
   if (!given) {
-    data.given = generated_samples(subject.graph, shapes);
     options.calibrator = quantize::Calibrator::kMinmax;
     options.equalize = false;
   }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "engine/engine.hpp"
 #include "import/model.hpp"
 #include "quantize/data.hpp"
+#include "quantize/qdq.hpp"
 
 namespace hone::backend {
 
@@ -35,11 +37,19 @@ struct Int8Model {
   Int8Source source;
 };
 
-/// The model with Q/DQ for this device. Usage error where the model is in floating point and nothing of the
-/// request is given, and where it is quantized and data or a cache are. Bad input as the calibration has it.
-/// `shapes` gives the sizes, by input name, of generated inputs that the model leaves open.
+/// What a request calibrates with: its data, images as the model's metadata say, or else generated samples of
+/// the graph's inputs.
+quantize::DataOptions calibration_data(const Int8Request& request, const importer::Metadata& metadata,
+                                       const graph::Graph& graph,
+                                       const std::map<std::string, engine::ShapeProfile>& shapes);
+
+/// The model with Q/DQ for this device, or for another system's kernels. Usage error where the model is in
+/// floating point and nothing of the request is given, and where it is quantized and data or a cache are. Bad
+/// input as the calibration has it. `shapes` gives the sizes, by input name, of generated inputs that the
+/// model leaves open.
 Int8Model with_int8(const importer::Model& model, const Int8Request& request,
                     const std::map<std::string, engine::ShapeProfile>& shapes, const engine::Device& device,
-                    int threads, const std::function<void(const base::Progress&)>& progress);
+                    int threads, const std::function<void(const base::Progress&)>& progress,
+                    std::optional<quantize::Target> target = std::nullopt);
 
 }  // namespace hone::backend

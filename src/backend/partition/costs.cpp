@@ -31,11 +31,14 @@ std::vector<Crossing> crossings(const Wiring& wiring, std::span<const Block> blo
 
 Prediction predict(const Wiring& wiring, const Costs& costs, std::span<const Block> blocks) {
   Prediction prediction;
+  double wait = 0;
   for (const Block& block : blocks) {
+    wait = std::max(wait, costs.backends[static_cast<size_t>(block.backend)].wait_us);
     prediction.launches_us += costs.backends[static_cast<size_t>(block.backend)].launch_us;
     for (const int32_t node : block.nodes)
       prediction.nodes_us += costs.node(block.backend, static_cast<size_t>(node));
   }
+  prediction.launches_us += wait;
   const auto backend_of = [&](int32_t block) { return blocks[static_cast<size_t>(block)].backend; };
   size_t handed_out = wiring.flows.size();
   for (const Crossing& crossing : crossings(wiring, blocks)) {

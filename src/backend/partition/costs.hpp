@@ -15,6 +15,9 @@ struct BackendCost {
   double launch_us = 0;  ///< of a block beyond its nodes and borders
   double input_us_per_byte = 0;
   double output_us_per_byte = 0;
+  /// Of a run with such a block, whatever else is in it: on a GPU the host has to hand over the first block
+  /// and to wait for the last one.
+  double wait_us = 0;
 };
 
 struct Costs {
@@ -51,8 +54,8 @@ struct Prediction {
   double total() const { return nodes_us + borders_us + launches_us; }
 };
 
-/// A value is handed out once by the block that makes it, if anyone else reads it, and taken in once by every
-/// other block that reads it.
+/// The longest wait of its backends counts once. A value is handed out once by the block that makes it, if
+/// anyone else reads it, and taken in once by every other block that reads it.
 Prediction predict(const Wiring& wiring, const Costs& costs, std::span<const Block> blocks);
 
 }  // namespace hone::backend::partition

@@ -9,6 +9,7 @@
 
 #include "backend/partition/estimates.hpp"
 #include "backend/partition/partitioned_executable.hpp"
+#include "backend/partition/placement.hpp"
 #include "base/clock.hpp"
 #include "base/ranges.hpp"
 #include "base/statistics.hpp"
@@ -59,16 +60,22 @@ struct Measured {
   std::map<std::string, double> step_us;
 };
 
+/// On a GPU with the inputs where they are computed with, and waits between blocks.
 Measured run_repeatedly(PartitionedExecutable& executable, const std::vector<tensor::Tensor>& inputs,
                         double seconds) {
-  for (int i = 0; i < kWarmups; ++i) executable.run(inputs);
+  const auto run_once = [&] {
+    if (executable.on_device()) return executable.execute_apart();
+    executable.run(inputs);
+  };
+  executable.upload(inputs);
+  for (int i = 0; i < kWarmups; ++i) run_once();
   std::map<std::string, std::vector<double>> steps;
   std::vector<std::vector<double>> blocks(executable.block_us().size());
   StepClock clock;
   const auto start = base::Clock::now();
   for (int run = 0; run < kMostRuns; ++run) {
     if (run >= kLeastRuns && base::seconds_since(start) > seconds) break;
-    executable.run(inputs);
+    run_once();
     for (const auto& [name, us] : clock.take()) steps[name].push_back(us);
     for (size_t block = 0; block < blocks.size(); ++block)
       blocks[block].push_back(executable.block_us()[block]);
@@ -103,33 +110,103 @@ double announced(const Measured& measured) {
                          [](double sum, const auto& step) { return sum + step.second; });
 }
 
-/// What a block of one backend takes beyond its steps, with so many bytes in and out.
+/// One node on one backend, with so many elements in and out.
+struct OneNode {
+  OneNode(const Subject& subject, int backend, int64_t elements)
+      : graph(small_graph(elements)),
+        executable({.name = "one node",
+                    .graph = graph,
+                    .blocks = {{0, {0}}},
+                    .backends = {subject.backends[static_cast<size_t>(backend)]},
+                    .predicted_ms = std::nullopt,
+                    .predicted_shapes = {}},
+                   options_of(subject, elements)) {
+    inputs.emplace_back(tensor::DType::kFloat32, tensor::Shape{elements});
+    std::fill_n(inputs[0].mutable_values<float>().begin(), elements, 1.0F);
+  }
+  static LoadOptions options_of(const Subject& subject, int64_t elements) {
+    LoadOptions options = subject.options;
+    options.input_shapes = {{"x", {elements}}};
+    return options;
+  }
+
+  std::shared_ptr<const graph::Graph> graph;
+  PartitionedExecutable executable;
+  std::vector<tensor::Tensor> inputs;
+};
+
+/// What a block on the host takes beyond its steps, with so many bytes in and out.
 double overhead_us(const Subject& subject, int backend, int64_t elements) {
-  const std::shared_ptr<const graph::Graph> graph = small_graph(elements);
-  LoadOptions options = subject.options;
-  options.input_shapes = {{"x", {elements}}};
-  PartitionedExecutable executable({.name = "one node",
-                                    .graph = graph,
-                                    .blocks = {{backend, {0}}},
-                                    .backends = subject.backends,
-                                    .predicted_ms = std::nullopt,
-                                    .predicted_shapes = {}},
-                                   options);
-  tensor::Tensor input(tensor::DType::kFloat32, {elements});
-  std::fill_n(input.mutable_values<float>().begin(), elements, 1.0F);
-  const Measured measured = run_repeatedly(executable, {input}, kSecondsPerNode);
+  OneNode one(subject, backend, elements);
+  const Measured measured = run_repeatedly(one.executable, one.inputs, kSecondsPerNode);
   const double steps = announced(measured);
-  const double step = steps > 0 ? steps : roofline_us(*graph, options.threads)[0];
+  const double step =
+      steps > 0 ? steps : roofline_us(*one.graph, rates_of("cpu", subject.options.threads))[0];
   return std::max(measured.block_us[0] - step, 0.0);
 }
 
-BackendCost border_cost(const Subject& subject, int backend) {
+BackendCost host_cost(const Subject& subject, int backend) {
   BackendCost cost;
   cost.launch_us = overhead_us(subject, backend, 1);
   // In and out are not told apart: half each.
   const double bytes = 2.0 * static_cast<double>(kLargeElements) * sizeof(float);
   const double us = std::max(overhead_us(subject, backend, kLargeElements) - cost.launch_us, 0.0) / bytes;
   cost.input_us_per_byte = cost.output_us_per_byte = us;
+  return cost;
+}
+
+template <class F>
+double median_us(F&& action) {
+  std::vector<double> times;
+  for (int i = -kWarmups; i < kLeastRuns; ++i) {
+    const auto start = base::Clock::now();
+    action();
+    if (i >= 0) times.push_back(1e6 * base::seconds_since(start));
+  }
+  return base::median(std::move(times));
+}
+
+/// Adds what it takes to bring values from the GPU to a block on the host, and back.
+void add_round_trip(const Subject& subject, BackendCost& cost) {
+  DeviceExchange exchange(tensor::parse_place(subject.options.device));
+  const auto round_trip = [&](int64_t elements) {
+    const tensor::Buffer there = exchange.allocate(elements * static_cast<int64_t>(sizeof(float)));
+    const tensor::Tensor here = exchange.copy_to_host(there, tensor::DType::kFloat32, {elements});
+    const double in = median_us([&] { exchange.copy_to_host(there, here.dtype(), here.shape()); });
+    const double out = median_us([&] {
+      exchange.copy_to_device(here, there);
+      exchange.synchronize();
+    });
+    return std::pair(in, out);
+  };
+  const auto [least_in, least_out] = round_trip(1);
+  const auto [in, out] = round_trip(kLargeElements);
+  const double bytes = static_cast<double>(kLargeElements) * sizeof(float);
+  cost.launch_us += least_in + least_out;
+  cost.input_us_per_byte += std::max(in - least_in, 0.0) / bytes;
+  cost.output_us_per_byte += std::max(out - least_out, 0.0) / bytes;
+}
+
+/// On a GPU a block that binds reads and writes values where they are.
+BackendCost bound_cost(const Subject& subject, int backend) {
+  OneNode one(subject, backend, 1);
+  BackendCost cost;
+  cost.launch_us = run_repeatedly(one.executable, one.inputs, kSecondsPerNode).block_us[0];
+  cost.wait_us = std::max(median_us([&] { one.executable.execute(); }) - cost.launch_us, 0.0);
+  return cost;
+}
+
+BackendCost border_cost(const Subject& subject, int backend) {
+  const std::unique_ptr<Backend> made = make_backend(subject.backends[static_cast<size_t>(backend)]);
+  const bool on_gpu = tensor::parse_place(subject.options.device).kind != tensor::PlaceKind::kCpu;
+  if (on_gpu && made->binds()) return bound_cost(subject, backend);
+  if (!on_gpu) return host_cost(subject, backend);
+  LoadOptions options = subject.options;
+  options.device = "cpu";
+  options.precision = Precision::kFp32;
+  BackendCost cost = host_cost(
+      {subject.name, subject.graph, subject.typed, subject.backends, options, subject.inputs}, backend);
+  add_round_trip(subject, cost);
   return cost;
 }
 
@@ -163,10 +240,35 @@ std::vector<size_t> numbers_of(const StepInfo& step, size_t count) {
   return nodes;
 }
 
+/// Adds the times of steps to the nodes that they stand for; false where none of the block's steps has one.
+bool share_out_steps(const std::vector<StepInfo>& steps, const std::map<std::string, double>& told,
+                     const Block& block, const std::vector<double>& weights, std::vector<double>& times) {
+  bool any = false;
+  std::set<std::string> seen;
+  for (const StepInfo& step : steps) {
+    const auto found = told.find(step.name);
+    if (found == told.end() || found->second <= 0 || !seen.insert(step.name).second) continue;
+    const std::vector<size_t> own = numbers_of(step, weights.size());
+    // What an engine inserts, such as a reorder, belongs to all.
+    share_out(found->second, own.empty() ? std::vector<size_t>(block.nodes.begin(), block.nodes.end()) : own,
+              weights, times);
+    any = true;
+  }
+  return any;
+}
+
+void scale_to(double whole, const Block& block, std::vector<double>& times) {
+  double sum = 0;
+  for (const int32_t node : block.nodes) sum += times[static_cast<size_t>(node)];
+  for (const int32_t node : block.nodes) times[static_cast<size_t>(node)] *= whole / sum;
+}
+
 }  // namespace
 
 NodeTimes measure_nodes(const Subject& subject, const Blocks& blocks, int backend) {
-  const std::vector<double> weights = roofline_us(subject.typed, subject.options.threads);
+  const std::unique_ptr<Backend> made = make_backend(subject.backends[static_cast<size_t>(backend)]);
+  const std::vector<double> weights =
+      roofline_us(subject.typed, rates_of(device_of(*made, subject.options.device), subject.options.threads));
   NodeTimes times{std::vector<double>(weights.size(), 0), border_cost(subject, backend)};
   PartitionedExecutable executable({.name = subject.name,
                                     .graph = numbered(*subject.graph),
@@ -176,26 +278,28 @@ NodeTimes measure_nodes(const Subject& subject, const Blocks& blocks, int backen
                                     .predicted_shapes = {}},
                                    subject.options);
   const Measured measured = run_repeatedly(executable, subject.inputs, kSecondsPerModel);
+  std::vector<std::map<std::string, double>> profiles(blocks.size());
+  if (executable.on_device()) profiles = executable.profile_steps(kLeastRuns);
   const std::vector<std::vector<StepInfo>> steps = executable.block_steps();
   for (size_t block = 0; block < blocks.size(); ++block) {
     if (blocks[block].backend != backend) continue;
-    const std::vector<size_t> nodes(blocks[block].nodes.begin(), blocks[block].nodes.end());
-    double told = 0;
-    std::set<std::string> seen;
-    for (const StepInfo& step : steps[block]) {
-      const auto found = measured.step_us.find(step.name);
-      if (found == measured.step_us.end() || !seen.insert(step.name).second) continue;
-      const std::vector<size_t> own = numbers_of(step, weights.size());
-      // What an engine inserts, such as a reorder, belongs to all.
-      share_out(found->second, own.empty() ? nodes : own, weights, times.node_us);
-      told += found->second;
+    const std::map<std::string, double>& told = profiles[block].empty() ? measured.step_us : profiles[block];
+    const double whole = std::max(measured.block_us[block] - times.cost.launch_us, 0.0);
+    const bool any = share_out_steps(steps[block], told, blocks[block], weights, times.node_us);
+    if (!any) {
+      share_out(whole, {blocks[block].nodes.begin(), blocks[block].nodes.end()}, weights, times.node_us);
+      times.shared_out = true;
+    } else if (executable.on_device()) {
+      scale_to(whole, blocks[block], times.node_us);
     }
-    if (told > 0) continue;
-    for (const size_t node : nodes) times.node_us[node] = 0;
-    share_out(std::max(measured.block_us[block] - times.cost.launch_us, 0.0), nodes, weights, times.node_us);
-    times.shared_out = true;
   }
   return times;
+}
+
+/// One run as it is measured: on a GPU with the inputs where they are computed with, as hone bench does it.
+void run_as_measured(PartitionedExecutable& executable, const std::vector<tensor::Tensor>& inputs) {
+  if (executable.on_device()) return executable.execute();
+  executable.run(inputs);
 }
 
 std::vector<Timed> measure_plans(const Subject& subject, const std::vector<Blocks>& plans) {
@@ -204,7 +308,8 @@ std::vector<Timed> measure_plans(const Subject& subject, const std::vector<Block
     executables.push_back(std::make_unique<PartitionedExecutable>(
         PartitionedModel{subject.name, subject.graph, blocks, subject.backends, std::nullopt, {}},
         subject.options));
-    for (int i = 0; i < kWarmups; ++i) executables.back()->run(subject.inputs);
+    executables.back()->upload(subject.inputs);
+    for (int i = 0; i < kWarmups; ++i) run_as_measured(*executables.back(), subject.inputs);
   }
   std::vector<Timed> timed(plans.size());
   for (size_t round = 0; round < kRounds; ++round) {
@@ -212,16 +317,19 @@ std::vector<Timed> measure_plans(const Subject& subject, const std::vector<Block
       const size_t plan = (round + i) % plans.size();
       PartitionedExecutable& executable = *executables[plan];
       // The caches are another one's.
-      executable.run(subject.inputs);
+      run_as_measured(executable, subject.inputs);
       std::vector<double>& latencies = timed[plan].rounds_ms.emplace_back();
       const auto start = base::Clock::now();
       for (int run = 0; run < kMostRuns; ++run) {
         if (run > 0 && base::seconds_since(start) > kSecondsPerModel / kRounds) break;
         const auto begin = base::Clock::now();
-        executable.run(subject.inputs);
+        run_as_measured(executable, subject.inputs);
         latencies.push_back(base::milliseconds_between(begin, base::Clock::now()));
-        timed[plan].block_us.push_back(executable.block_us());
+        if (!executable.on_device()) timed[plan].block_us.push_back(executable.block_us());
       }
+      if (!executable.on_device()) continue;
+      executable.execute_apart();
+      timed[plan].block_us.push_back(executable.block_us());
     }
   }
   return timed;

@@ -30,7 +30,9 @@ struct Subject {
 
 /// `blocks` of the whole model, those of `backend` being what is measured. A step's time is shared out in
 /// proportion to the cost model's times of its nodes. What a block takes beyond its steps is measured on a
-/// model of one element and on one of 4 MB. Errors of blocks as PartitionedExecutable has them.
+/// model of one element and, on the host, on one of 4 MB. On a GPU blocks are timed by its clock, and a
+/// system's own profiler says only how a block's time is shared out. Errors of blocks as
+/// PartitionedExecutable has them.
 NodeTimes measure_nodes(const Subject& subject, const Blocks& blocks, int backend);
 
 /// Latencies of several ways to run the model in milliseconds, taking turns, a list for each round.

@@ -5,6 +5,7 @@
 
 #include "backend/partition/checked_blocks.hpp"
 #include "backend/partition/partitioned_executable.hpp"
+#include "backend/partition/placement.hpp"
 #include "base/partition_file.hpp"
 
 namespace hone::backend::partition {
@@ -23,7 +24,8 @@ class PartitionBackend final : public Backend {
     std::string text;
     for (const std::string& name : names) {
       text += text.empty() ? "" : "; ";
-      text += fmt::format("{} {}", name, make_known(name)->version(device));
+      const std::unique_ptr<Backend> backend = make_known(name);
+      text += fmt::format("{} {}", name, backend->version(device_of(*backend, device)));
     }
     return text;
   }

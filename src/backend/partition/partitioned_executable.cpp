@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "backend/inputs.hpp"
+#include "backend/partition/placement.hpp"
 #include "backend/partition/regions.hpp"
+#include "backend/partition/step_profile.hpp"
 #include "base/clock.hpp"
 #include "graph/infer.hpp"
 
@@ -45,26 +48,40 @@ size_t number_of(const Node& region) {
 
 }  // namespace
 
-struct PartitionedExecutable::Loaded {
-  struct Part {
-    size_t block = 0;
-    const Node* region = nullptr;
-    importer::Model model;
-    std::vector<ValueId> arguments;  ///< of the region, without constants
-    std::vector<ValueId> dying;      ///< values that nobody reads after it
-    std::unique_ptr<Executable> executable;
-  };
+/// One block, loaded.
+struct PartitionedExecutable::Part {
+  size_t block = 0;
+  const Node* region = nullptr;
+  importer::Model model;
+  std::vector<ValueId> arguments;  ///< of the region, without constants
+  std::vector<ValueId> dying;      ///< values that nobody reads after it
+  std::unique_ptr<Executable> executable;
+  /// Of the executable, which outlives them; null where values go over the host.
+  std::unique_ptr<BoundRuns> runs;
+  /// Why they go over the host on a GPU, of a backend that binds.
+  std::string detour;
+};
 
+struct PartitionedExecutable::Loaded {
   Graph graph;
+  /// By value: where bound blocks read or write it; undefined for one that none does.
+  std::vector<tensor::TensorView> places;
   std::vector<Part> parts;
+  /// Of the run under way, by value: on the host, undefined where it is not; whether its place has it.
+  std::vector<Tensor> values;
+  std::vector<bool> in_place;
 };
 
 PartitionedExecutable::PartitionedExecutable(PartitionedModel model, const LoadOptions& options)
     : model_(std::move(model)), options_(options), block_us_(model_.blocks.size(), 0) {
+  const tensor::Place place = tensor::parse_place(options.device);
+  bool any_binds = false;
   for (const std::string& name : model_.backends) {
     backends_.push_back(make_backend(name));
-    backends_.back()->require_device(options.device);
+    backends_.back()->require_device(device_of(*backends_.back(), options.device));
+    any_binds = any_binds || backends_.back()->binds();
   }
+  if (place.kind != tensor::PlaceKind::kCpu && any_binds) exchange_ = std::make_unique<DeviceExchange>(place);
   if (!binds_fully(*model_.graph, options.input_shapes)) return;
   std::map<std::string, tensor::Shape> shapes = options.input_shapes;
   for (const ValueId id : model_.graph->inputs) {
@@ -78,6 +95,10 @@ PartitionedExecutable::PartitionedExecutable(PartitionedModel model, const LoadO
 }
 
 PartitionedExecutable::~PartitionedExecutable() = default;
+
+const std::string& PartitionedExecutable::backend_name(size_t block) const {
+  return model_.backends[static_cast<size_t>(model_.blocks[block].backend)];
+}
 
 PartitionedExecutable::Loaded& PartitionedExecutable::loaded_for(
     const std::map<std::string, tensor::Shape>& shapes) {
@@ -94,7 +115,8 @@ PartitionedExecutable::Loaded& PartitionedExecutable::loaded_for(
   size_t folded_for_all = 0;
   with_regions(bound, model_.blocks, model_.backends, &folded);
   with_regions(*model_.graph, model_.blocks, model_.backends, &folded_for_all);
-  const bool for_all = folded == folded_for_all;
+  // Places on a GPU are of one size.
+  const bool for_all = folded == folded_for_all && exchange_ == nullptr;
   loaded_.insert(loaded_.begin(), {shapes, make(bound, for_all ? *model_.graph : bound)});
   if (loaded_.size() > kMostLoaded) loaded_.pop_back();
   for_all_shapes_ = for_all;
@@ -102,14 +124,18 @@ PartitionedExecutable::Loaded& PartitionedExecutable::loaded_for(
 }
 
 std::unique_ptr<PartitionedExecutable::Loaded> PartitionedExecutable::make(const Graph& bound,
-                                                                           const Graph& typed) const {
+                                                                           const Graph& typed) {
   auto loaded = std::make_unique<Loaded>();
   loaded->graph = with_regions(typed, model_.blocks, model_.backends);
+  loaded->places.resize(loaded->graph.values.size());
+  loaded->values.resize(loaded->graph.values.size());
+  loaded->in_place.resize(loaded->graph.values.size());
+  loaded->parts.resize(loaded->graph.nodes.size());
   const Graph shaped = with_regions(bound, model_.blocks, model_.backends);
   std::vector<int64_t> last(loaded->graph.values.size(), -1);
   for (size_t i = 0; i < loaded->graph.nodes.size(); ++i) {
     const Node& region = loaded->graph.nodes[i];
-    Loaded::Part& part = loaded->parts.emplace_back();
+    Part& part = loaded->parts[i];
     part.block = number_of(region);
     part.region = &region;
     part.model = block_model(loaded->graph, region);
@@ -121,73 +147,196 @@ std::unique_ptr<PartitionedExecutable::Loaded> PartitionedExecutable::make(const
     }
     const auto shapes = known_shapes(*block_model(shaped, shaped.nodes[i]).graph);
     if (!shapes) continue;
-    LoadOptions options = options_;
-    options.input_shapes = *shapes;
-    const Block& block = model_.blocks[part.block];
     try {
-      part.executable = backends_[static_cast<size_t>(block.backend)]->load(part.model, options);
+      part.executable = load(part, *shapes, options_.only_these_shapes);
+      bind(*loaded, part);
     } catch (const Error& error) {
-      throw error.within(
-          fmt::format("{} on {}", region.name, model_.backends[static_cast<size_t>(block.backend)]));
+      throw error.within(fmt::format("{} on {}", region.name, backend_name(part.block)));
     }
   }
-  for (const ValueId id : loaded->graph.outputs) last[static_cast<size_t>(id)] = -1;
+  // What the caller gave is the caller's.
+  for (const auto* kept : {&loaded->graph.outputs, &loaded->graph.inputs}) {
+    for (const ValueId id : *kept) last[static_cast<size_t>(id)] = -1;
+  }
   for (size_t id = 0; id < last.size(); ++id) {
     if (last[id] >= 0) loaded->parts[static_cast<size_t>(last[id])].dying.push_back(static_cast<ValueId>(id));
   }
   return loaded;
 }
 
-std::vector<Tensor> PartitionedExecutable::run(std::span<const Tensor> inputs) {
-  check_inputs(*model_.graph, inputs);
-  Loaded& loaded = loaded_for(shapes_by_name(*model_.graph, inputs));
-  std::vector<Tensor> values(loaded.graph.values.size());
-  for (size_t i = 0; i < inputs.size(); ++i) values[static_cast<size_t>(loaded.graph.inputs[i])] = inputs[i];
-  std::vector<Tensor> arguments;
-  for (Loaded::Part& part : loaded.parts) {
-    const Block& block = model_.blocks[part.block];
-    const auto start = base::Clock::now();
-    arguments.clear();
-    for (const ValueId id : part.arguments) arguments.push_back(values[static_cast<size_t>(id)]);
-    try {
-      if (part.executable == nullptr) {
-        LoadOptions options = options_;
-        options.input_shapes = shapes_by_name(*part.model.graph, arguments);
-        // Data decide them, which are others in the next run.
-        options.only_these_shapes = false;
-        part.executable = backends_[static_cast<size_t>(block.backend)]->load(part.model, options);
-      }
-      std::vector<Tensor> results = part.executable->run(arguments);
-      for (size_t i = 0; i < results.size(); ++i)
-        values[static_cast<size_t>(part.region->outputs[i])] = std::move(results[i]);
-    } catch (const Error& error) {
-      throw error.within(
-          fmt::format("{} on {}", part.region->name, model_.backends[static_cast<size_t>(block.backend)]));
+std::unique_ptr<Executable> PartitionedExecutable::load(const Part& part,
+                                                        const std::map<std::string, tensor::Shape>& shapes,
+                                                        bool only_these) {
+  Backend& backend = *backends_[static_cast<size_t>(model_.blocks[part.block].backend)];
+  LoadOptions options = options_;
+  options.input_shapes = shapes;
+  options.only_these_shapes = only_these;
+  // Shapes and caches of the whole model.
+  options.profiles.clear();
+  options.bind.clear();
+  options.context = 0;
+  options.device = device_of(backend, options_.device);
+  // The precision is one of the GPU's.
+  if (options.device != options_.device) options.precision = Precision::kFp32;
+  return backend.load(part.model, options);
+}
+
+void PartitionedExecutable::bind(Loaded& loaded, Part& part) {
+  if (exchange_ == nullptr || !backends_[static_cast<size_t>(model_.blocks[part.block].backend)]->binds())
+    return;
+  const auto type_of = [&](ValueId id) -> const graph::TensorType& { return loaded.graph.value(id).type; };
+  for (const auto* ids : {&std::as_const(part.arguments), &part.region->outputs}) {
+    for (const ValueId id : *ids) {
+      if (type_of(id).fully_known()) continue;
+      part.detour = fmt::format("the shape of '{}' is known only when it runs", loaded.graph.value(id).name);
+      return;
     }
-    for (const ValueId id : part.dying) values[static_cast<size_t>(id)] = Tensor();
-    block_us_[part.block] = 1e6 * base::seconds_since(start);
   }
+  std::vector<tensor::TensorView> inputs;
+  for (const ValueId id : part.arguments) {
+    tensor::TensorView& place = loaded.places[static_cast<size_t>(id)];
+    if (!place.defined()) {
+      place.dtype = type_of(id).dtype;
+      for (const graph::Dim& dim : *type_of(id).dims) place.shape.push_back(dim.value());
+      place.buffer = exchange_->allocate(tensor::element_count(place.shape) *
+                                         static_cast<int64_t>(tensor::dtype_size(place.dtype)));
+    }
+    inputs.push_back(place);
+  }
+  Bound bound = part.executable->bind(inputs, *exchange_);
+  part.detour = bound.refusal.text();
+  if (bound.runs == nullptr) return;
+  part.runs = std::move(bound.runs);
+  for (size_t i = 0; i < part.region->outputs.size(); ++i)
+    loaded.places[static_cast<size_t>(part.region->outputs[i])] = part.runs->outputs()[i];
+  // The next block may compute with what is in its inputs when it is bound.
+  part.runs->submit();
+  exchange_->synchronize();
+}
+
+std::vector<Tensor> PartitionedExecutable::run(std::span<const Tensor> inputs) {
+  give_inputs(inputs);
+  execute();
+  return download();
+}
+
+void PartitionedExecutable::upload(std::span<const Tensor> inputs) {
+  give_inputs(inputs);
+  if (exchange_ == nullptr) return;
+  for (const ValueId id : current_->graph.inputs) {
+    const auto index = static_cast<size_t>(id);
+    if (!current_->places[index].defined()) continue;
+    exchange_->copy_to_device(current_->values[index], current_->places[index].buffer);
+    current_->in_place[index] = true;
+  }
+  exchange_->synchronize();
+}
+
+void PartitionedExecutable::execute() {
+  run_parts(/*apart=*/false);
+  if (exchange_ != nullptr) exchange_->synchronize();
+}
+
+void PartitionedExecutable::execute_apart() { run_parts(/*apart=*/true); }
+
+std::vector<Tensor> PartitionedExecutable::download() {
   std::vector<Tensor> outputs;
-  for (const ValueId id : loaded.graph.outputs) {
-    const Tensor* constant = loaded.graph.constant(id);
-    outputs.push_back(constant != nullptr ? *constant : values[static_cast<size_t>(id)]);
+  for (const ValueId id : current_->graph.outputs) {
+    const Tensor* constant = current_->graph.constant(id);
+    outputs.push_back(constant != nullptr ? *constant : on_host(*current_, id));
   }
   return outputs;
+}
+
+void PartitionedExecutable::give_inputs(std::span<const Tensor> inputs) {
+  check_inputs(*model_.graph, inputs);
+  current_ = &loaded_for(shapes_by_name(*model_.graph, inputs));
+  std::fill(current_->values.begin(), current_->values.end(), Tensor());
+  std::fill(current_->in_place.begin(), current_->in_place.end(), false);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    current_->values[static_cast<size_t>(current_->graph.inputs[i])] = inputs[i];
+}
+
+const Tensor& PartitionedExecutable::on_host(Loaded& loaded, ValueId id) {
+  const auto index = static_cast<size_t>(id);
+  Tensor& value = loaded.values[index];
+  if (loaded.in_place[index] && !value.defined()) {
+    const tensor::TensorView& place = loaded.places[index];
+    value = exchange_->copy_to_host(place.buffer, place.dtype, place.shape);
+  }
+  return value;
+}
+
+void PartitionedExecutable::run_parts(bool apart) {
+  for (Part& part : current_->parts) {
+    const bool timed_there = apart && part.runs != nullptr;
+    const auto start = base::Clock::now();
+    const auto begin = timed_there ? exchange_->record() : nullptr;
+    try {
+      run_part(*current_, part);
+      const auto end = timed_there ? exchange_->record() : nullptr;
+      if (apart && exchange_ != nullptr) exchange_->synchronize();
+      block_us_[part.block] =
+          timed_there ? DeviceExchange::microseconds_between(*begin, *end) : 1e6 * base::seconds_since(start);
+    } catch (const Error& error) {
+      throw error.within(fmt::format("{} on {}", part.region->name, backend_name(part.block)));
+    }
+  }
+}
+
+void PartitionedExecutable::run_part(Loaded& loaded, Part& part) {
+  if (part.runs == nullptr) return run_on_host(loaded, part);
+  for (const ValueId id : part.arguments) {
+    const auto index = static_cast<size_t>(id);
+    if (loaded.in_place[index]) continue;
+    exchange_->copy_to_device(loaded.values[index], loaded.places[index].buffer);
+    loaded.in_place[index] = true;
+  }
+  part.runs->submit();
+  for (const ValueId id : part.region->outputs) {
+    loaded.values[static_cast<size_t>(id)] = Tensor();
+    loaded.in_place[static_cast<size_t>(id)] = true;
+  }
+}
+
+void PartitionedExecutable::run_on_host(Loaded& loaded, Part& part) {
+  std::vector<Tensor> arguments;
+  for (const ValueId id : part.arguments) arguments.push_back(on_host(loaded, id));
+  // Shapes that data decide are others in the next run.
+  if (part.executable == nullptr)
+    part.executable = load(part, shapes_by_name(*part.model.graph, arguments), /*only_these=*/false);
+  std::vector<Tensor> results = part.executable->run(arguments);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const auto index = static_cast<size_t>(part.region->outputs[i]);
+    loaded.values[index] = std::move(results[i]);
+    loaded.in_place[index] = false;
+  }
+  // A copy to the GPU may still read them.
+  if (exchange_ != nullptr) return;
+  for (const ValueId id : part.dying) loaded.values[static_cast<size_t>(id)] = Tensor();
 }
 
 /// PyTorch's observer watches all of a process; others tell of one executable only.
 std::unique_ptr<Observer> PartitionedExecutable::observe(const ObserveOptions& options) {
   if (loaded_.empty()) return nullptr;
-  for (const Loaded::Part& part : loaded_.front().second->parts) {
+  for (const Part& part : loaded_.front().second->parts) {
     if (part.executable == nullptr) continue;
     if (auto observer = part.executable->observe(options)) return observer;
   }
   return nullptr;
 }
 
+std::string PartitionedExecutable::bus_id() const {
+  if (loaded_.empty()) return {};
+  for (const Part& part : loaded_.front().second->parts) {
+    if (std::string id = part.executable == nullptr ? "" : part.executable->bus_id(); !id.empty()) return id;
+  }
+  return {};
+}
+
 bool PartitionedExecutable::was_tuned() const {
   return !loaded_.empty() && std::any_of(loaded_.front().second->parts.begin(),
-                                         loaded_.front().second->parts.end(), [](const Loaded::Part& part) {
+                                         loaded_.front().second->parts.end(), [](const Part& part) {
                                            return part.executable != nullptr && part.executable->was_tuned();
                                          });
 }
@@ -195,11 +344,13 @@ bool PartitionedExecutable::was_tuned() const {
 MemoryUse PartitionedExecutable::memory() const {
   MemoryUse sum;
   if (loaded_.empty()) return sum;
-  for (const Loaded::Part& part : loaded_.front().second->parts) {
+  for (const Part& part : loaded_.front().second->parts) {
     if (part.executable == nullptr) continue;
     const MemoryUse use = part.executable->memory();
     sum.weights += use.weights;
     sum.activations += use.activations;
+    sum.engine_file += use.engine_file;
+    sum.device.planned += use.device.planned;
   }
   return sum;
 }
@@ -207,10 +358,22 @@ MemoryUse PartitionedExecutable::memory() const {
 std::vector<std::vector<StepInfo>> PartitionedExecutable::block_steps() const {
   std::vector<std::vector<StepInfo>> steps(model_.blocks.size());
   if (loaded_.empty()) return steps;
-  for (const Loaded::Part& part : loaded_.front().second->parts) {
+  for (const Part& part : loaded_.front().second->parts) {
     if (part.executable != nullptr) steps[part.block] = part.executable->steps();
   }
   return steps;
+}
+
+std::vector<std::map<std::string, double>> PartitionedExecutable::profile_steps(int runs) {
+  std::vector<std::map<std::string, double>> times(model_.blocks.size());
+  execute();
+  for (const Part& part : current_->parts) {
+    std::vector<Tensor> arguments;
+    for (const ValueId id : part.arguments) arguments.push_back(on_host(*current_, id));
+    if (part.executable != nullptr)
+      times[part.block] = partition::profile_steps(*part.executable, arguments, runs);
+  }
+  return times;
 }
 
 std::vector<StepInfo> PartitionedExecutable::steps() const {
@@ -219,7 +382,7 @@ std::vector<StepInfo> PartitionedExecutable::steps() const {
   const std::vector<std::vector<StepInfo>> blocks = block_steps();
   for (size_t block = 0; block < blocks.size(); ++block) {
     const auto first = static_cast<int32_t>(all.size());
-    const std::string& backend = model_.backends[static_cast<size_t>(model_.blocks[block].backend)];
+    const std::string& backend = backend_name(block);
     for (StepInfo step : blocks[block]) {
       step.tactic = step.tactic.empty() ? backend : backend + ": " + step.tactic;
       for (int32_t& from : step.predecessors) from += first;
@@ -262,7 +425,10 @@ std::vector<std::string> PartitionedExecutable::notes() const {
     notes.push_back(fmt::format("{} {} on {}", count, count == 1 ? "block runs" : "blocks run", backend));
   if (loaded_.empty()) return notes;
   std::set<std::string> told;
-  for (const Loaded::Part& part : loaded_.front().second->parts) {
+  for (const Part& part : loaded_.front().second->parts) {
+    if (exchange_ != nullptr && part.runs == nullptr)
+      notes.push_back(fmt::format("{}: values go over the host: {}", part.region->name,
+                                  part.detour.empty() ? "its backend computes there, in fp32" : part.detour));
     if (part.executable == nullptr) continue;
     for (const std::string& note : part.executable->notes()) {
       if (told.insert(note).second) notes.push_back(fmt::format("{}: {}", part.region->name, note));

@@ -11,6 +11,7 @@
 #include "backend/partition/estimates.hpp"
 #include "backend/partition/partition_backend.hpp"
 #include "backend/partition/partitioned_executable.hpp"
+#include "backend/partition/placement.hpp"
 #include "backend/partition/record_parts.hpp"
 #include "backend/partition/times_cache.hpp"
 #include "base/bootstrap.hpp"
@@ -61,8 +62,12 @@ class Partitioner {
   base::PartitionRecord find() {
     for (const std::string& name : names_) {
       backends_.push_back(make_backend(name));
-      backends_.back()->require_device(request_.options.device);
+      backends_.back()->require_device(device_for(backends_.size() - 1));
     }
+    const bool any_binds =
+        std::any_of(backends_.begin(), backends_.end(), [](const auto& backend) { return backend->binds(); });
+    // Else all of it would run on the host.
+    if (!any_binds) backends_.front()->require_device(request_.options.device);
     ask_backends();
     require_takers();
     find_costs();
@@ -72,10 +77,16 @@ class Partitioner {
   }
 
  private:
+  std::string device_for(size_t backend) const {
+    return device_of(*backends_[backend], request_.options.device);
+  }
+
   void ask_backends() {
     const importer::Model model{request_.spec, request_.model.file, graph_, request_.model.metadata};
     for (size_t backend = 0; backend < names_.size(); ++backend) {
-      refusals_.push_back(backends_[backend]->refusals(model, request_.options));
+      LoadOptions options = request_.options;
+      options.device = device_for(backend);
+      refusals_.push_back(backends_[backend]->refusals(model, options));
       if (backend + 1 == names_.size()) continue;
       for (size_t node = 0; node < graph_->nodes.size(); ++node) {
         const auto& excluded = request_.excluded;
@@ -135,9 +146,8 @@ class Partitioner {
       all = all && times[backend];
     }
     measured_ = all;
-    const std::vector<double> roofline = roofline_us(typed_, request_.options.threads);
     for (size_t backend = 0; backend < names_.size(); ++backend) {
-      add_costs(backend, all ? *times[backend] : estimate(backend, roofline));
+      add_costs(backend, all ? *times[backend] : estimate(backend));
       if (all && times[backend]->shared_out)
         notes_.push_back(fmt::format(
             "{} tells nothing of its steps: the time of whole blocks was shared out by the cost model",
@@ -154,15 +164,18 @@ class Partitioner {
     return text;
   }
 
-  NodeTimes estimate(size_t backend, const std::vector<double>& roofline) const {
+  NodeTimes estimate(size_t backend) const {
     const double factor = std::pow(kAssumedRatio, static_cast<double>(backend));
-    const Handover handover = backends_[backend]->handover(request_.options.device);
-    NodeTimes times{roofline,
-                    {launch_us(), handover.input_copies * copy_us_per_byte(),
+    const Handover handover = handover_of(*backends_[backend], request_.options.device);
+    const bool over_host = on_gpu() && !backends_[backend]->binds();
+    NodeTimes times{roofline_us(typed_, rates_of(device_for(backend), request_.options.threads)),
+                    {launch_us() + (over_host ? wait_us() : 0), handover.input_copies * copy_us_per_byte(),
                      handover.output_copies * copy_us_per_byte()}};
     for (double& us : times.node_us) us *= factor;
     return times;
   }
+
+  bool on_gpu() const { return tensor::parse_place(request_.options.device).kind != tensor::PlaceKind::kCpu; }
 
   void add_costs(size_t backend, NodeTimes times) {
     for (size_t node = 0; node < wiring_.size(); ++node) {
@@ -259,7 +272,7 @@ class Partitioner {
     const Plan& chosen = plans_[chosen_];
     record.predicted_ms = record.plans[chosen_].predicted_ms;
     record.measured_ms = record.plans[chosen_].measured_ms;
-    const Parts parts{typed_, wiring_, costs_, names_, refusals_, chosen.solution.blocks};
+    const Parts parts{typed_, wiring_, costs_, names_, refusals_, chosen.solution.blocks, on_gpu()};
     for (size_t backend = 0; backend < names_.size(); ++backend)
       record.backends.push_back(backend_record(backend));
     record.blocks = block_records(parts);
@@ -280,11 +293,11 @@ class Partitioner {
 
   base::PartitionBackend backend_record(size_t backend) const {
     const auto& of = refusals_[backend];
-    const Handover handover = backends_[backend]->handover(request_.options.device);
+    const Handover handover = handover_of(*backends_[backend], request_.options.device);
     const BackendCost& cost = costs_.backends[backend];
     constexpr double kMega = 1e6;
     return {.name = names_[backend],
-            .version = backends_[backend]->version(request_.options.device),
+            .version = backends_[backend]->version(device_for(backend)),
             .taken = std::count_if(of.begin(), of.end(), [](const Refusal& refusal) { return !refusal; }),
             .measured = measured_,
             .launch_us = cost.launch_us,
@@ -299,9 +312,9 @@ class Partitioner {
     if (measured_)
       return "measured: steps of each backend's own run of the model, shared out among their nodes";
     return fmt::format(
-        "estimated: a roofline of the CPU, each backend taking {} times as long as the one before it "
+        "estimated: a roofline of the {}, each backend taking {} times as long as the one before it "
         "(assumed)",
-        kAssumedRatio);
+        on_gpu() ? "GPU, and of the CPU for what runs there" : "CPU", kAssumedRatio);
   }
 
   std::string algorithm_text() const {

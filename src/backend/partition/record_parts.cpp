@@ -72,13 +72,14 @@ std::vector<base::PartitionBorder> border_records(const Parts& parts,
     if (crossing.from >= 0 && crossing.flow != handed_out) {
       const int backend = backend_of(crossing.from);
       record.copies += backends[static_cast<size_t>(backend)].output_copies;
-      record.synchronisations += backends[static_cast<size_t>(backend)].synchronisations;
+      if (!parts.on_gpu) record.synchronisations += backends[static_cast<size_t>(backend)].synchronisations;
       record.time_ms += parts.costs.output_us(backend, flow.bytes) / kMicrosecondsPerMs;
       handed_out = crossing.flow;
     }
     if (crossing.to < 0) continue;
     const int backend = backend_of(crossing.to);
     record.copies += backends[static_cast<size_t>(backend)].input_copies;
+    if (parts.on_gpu) record.synchronisations += backends[static_cast<size_t>(backend)].synchronisations;
     record.time_ms += parts.costs.input_us(backend, flow.bytes) / kMicrosecondsPerMs;
   }
   return records;

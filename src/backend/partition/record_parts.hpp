@@ -18,6 +18,8 @@ struct Parts {
   const std::vector<std::string>& backends;
   const std::vector<std::vector<Refusal>>& refusals;
   const Blocks& blocks;
+  /// On a GPU the host waits for values that it takes, on the CPU for those that a block hands out.
+  bool on_gpu = false;
 };
 
 /// Counts and predicted times of a plan.

@@ -135,8 +135,9 @@ Solution best(const SearchRequest& request) {
 }
 
 double lower_bound(const SearchRequest& request) {
-  double launch = request.costs.backends.front().launch_us;
-  for (const BackendCost& backend : request.costs.backends) launch = std::min(launch, backend.launch_us);
+  const auto once = [](const BackendCost& backend) { return backend.launch_us + backend.wait_us; };
+  double launch = once(request.costs.backends.front());
+  for (const BackendCost& backend : request.costs.backends) launch = std::min(launch, once(backend));
   if (request.costs.count() < 2) return alone(request, 0)->prediction.total();
   return cut_labels(request.wiring, request.costs, 0).bound_us + launch;
 }

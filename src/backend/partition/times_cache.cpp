@@ -1,6 +1,7 @@
 // See times_cache.hpp.
 #include "backend/partition/times_cache.hpp"
 
+#include "backend/partition/placement.hpp"
 #include "base/file.hpp"
 #include "base/read_described.hpp"
 #include "base/version.hpp"
@@ -17,6 +18,7 @@ struct StoredTimes {
   double launch_us = 0;
   double input_us_per_byte = 0;
   double output_us_per_byte = 0;
+  double wait_us = 0;
   bool shared_out = false;
 };
 
@@ -42,6 +44,7 @@ struct Description<backend::partition::StoredTimes> {
       at_least(0, Field{"launch_us", &Times::launch_us, "Of a block"}),
       at_least(0, Field{"input_us_per_byte", &Times::input_us_per_byte, "To take in"}),
       at_least(0, Field{"output_us_per_byte", &Times::output_us_per_byte, "To hand out"}),
+      at_least(0, Field{"wait_us", &Times::wait_us, "Of a run"}),
       Field{"shared_out", &Times::shared_out, "Whether blocks were measured and not steps"}};
 };
 
@@ -51,9 +54,10 @@ namespace hone::backend::partition {
 
 std::string times_key(const Subject& subject, const std::string& fingerprint, const Backend& backend) {
   std::string key = fmt::format("{} {} {} | {} | {} | {} threads | {} | hone {}", fingerprint, backend.name(),
-                                backend.version(subject.options.device), system::cpu_name(),
-                                precision_name(subject.options.precision), subject.options.threads,
-                                subject.options.device, base::version());
+                                backend.version(device_of(backend, subject.options.device)),
+                                system::cpu_name(), precision_name(subject.options.precision),
+                                subject.options.threads, subject.options.device, base::version());
+  for (const auto& [name, value] : subject.options.settings) key += fmt::format(" | {} = {}", name, value);
   for (const auto& [name, shape] : subject.options.input_shapes)
     key += fmt::format(" | {}:{}", name, tensor::shape_text(shape));
   return key;
@@ -67,7 +71,7 @@ std::optional<NodeTimes> find_times(const std::string& key, size_t nodes) {
     const auto stored = base::read_described<StoredTimes>(json);
     if (stored.key != key || stored.node_us.size() != nodes) return std::nullopt;
     return NodeTimes{stored.node_us,
-                     {stored.launch_us, stored.input_us_per_byte, stored.output_us_per_byte},
+                     {stored.launch_us, stored.input_us_per_byte, stored.output_us_per_byte, stored.wait_us},
                      stored.shared_out};
   } catch (const Error&) {
     return std::nullopt;
@@ -82,6 +86,7 @@ void keep_times(const std::string& key, const NodeTimes& times) {
                            times.cost.launch_us,
                            times.cost.input_us_per_byte,
                            times.cost.output_us_per_byte,
+                           times.cost.wait_us,
                            times.shared_out};
   try {
     std::error_code error;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/fnv.hpp"
 #include "graph/operator.hpp"
 #include "graph/text/printer.hpp"
 #include "transform/pass.hpp"
@@ -61,14 +62,10 @@ std::shared_ptr<const graph::Graph> prepare(const std::shared_ptr<const graph::G
 }
 
 std::string fingerprint(const graph::Graph& prepared) {
-  // FNV-1a, 64 bits.
-  constexpr uint64_t kPrime = 0x100000001b3;
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c :
-       graph::print_graph(prepared, {.elements = {.checksum = false}, .unused_constants = false})) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
-  }
-  return fmt::format("{:016x}", hash);
+  base::Fnv1a hash;
+  hash.add_characters(
+      graph::print_graph(prepared, {.elements = {.checksum = false}, .unused_constants = false}));
+  return hash.text();
 }
 
 }  // namespace hone::backend::partition

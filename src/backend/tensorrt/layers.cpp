@@ -62,6 +62,17 @@ std::vector<std::string_view> parts(std::string_view text) {
   return result;
 }
 
+/// Of "Reformatting CopyNode for Input Tensor 0 to conv1 + relu1" what it is for.
+std::string_view without_reformatting(std::string_view name) {
+  constexpr std::string_view kReformats = "Reformatting CopyNode for ";
+  if (!name.starts_with(kReformats)) return name;
+  for (const std::string_view way : {" to ", " from "}) {
+    if (const size_t at = name.find(way, kReformats.size()); at != std::string_view::npos)
+      return name.substr(at + way.size());
+  }
+  return name;
+}
+
 void add_nodes_of_name(std::string_view name, std::vector<std::string>& nodes) {
   for (const std::string_view part : parts(name)) {
     const size_t open = part.find_first_of("([");
@@ -145,7 +156,7 @@ StepInfo layer_of(const Json& layer, std::map<std::string, int32_t>& makers, int
 
 std::vector<std::string> nodes_of_layer(std::string_view name, std::string_view metadata) {
   std::vector<std::string> nodes = nodes_of_metadata(metadata);
-  if (nodes.empty()) add_nodes_of_name(name, nodes);
+  if (nodes.empty()) add_nodes_of_name(without_reformatting(name), nodes);
   return nodes;
 }
 

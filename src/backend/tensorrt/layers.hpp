@@ -15,7 +15,8 @@ namespace hone::backend::tensorrt {
 
 /// The model's nodes that a layer computes: as its metadata list them ("[ONNX Layer: conv1]" between
 /// separators) or, where it has none, as its name is made of theirs ("conv1 + relu1", "a || b", "PWN(a, b)",
-/// "{ForeignNode[a...b]}", of which the first and the last are told).
+/// "{ForeignNode[a...b]}", of which the first and the last are told); of a layer that only reformats, those
+/// that it does it for.
 std::vector<std::string> nodes_of_layer(std::string_view name, std::string_view metadata);
 
 /// One step a layer, of the JSON that versions 8.6 to 11 write. Bad input where it is no such JSON. Layers of

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "graph/cast_node.hpp"
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
 #include "tensor/saturate.hpp"
@@ -78,19 +79,12 @@ class Typing {
       output = result_.add_value(result_.value(declared).name + ".narrow",
                                  {narrow_, result_.value(declared).type.dims});
       casts_[{declared, narrow_}] = output;
-      widened.push_back(cast_node(output, declared, DType::kFloat32));
+      widened.push_back(cast(output, declared, DType::kFloat32));
     }
   }
 
-  static Node cast_node(ValueId from, ValueId to, DType dtype) {
-    Node node;
-    node.name = fmt::format("cast.{}", to);
-    node.op = "Cast";
-    node.attributes.set("to", static_cast<int64_t>(dtype));
-    node.attributes.set("saturate", int64_t{1});
-    node.inputs = {from};
-    node.outputs = {to};
-    return node;
+  static Node cast(ValueId from, ValueId to, DType dtype) {
+    return graph::cast_node(fmt::format("cast.{}", to), from, to, dtype);
   }
 
   /// The value in this type, where it is one of the two.
@@ -108,7 +102,7 @@ class Typing {
                                                        : value.constant->cast(wanted));
     } else {
       place->second = result_.add_value(name, {wanted, value.type.dims});
-      result_.add_node(cast_node(id, place->second, wanted));
+      result_.add_node(cast(id, place->second, wanted));
     }
     return place->second;
   }

@@ -72,13 +72,6 @@ void Contender::prepare(const Command& command, const std::filesystem::path& fol
 void Contender::load(const Command& command, const std::filesystem::path& folder,
                      const system::StopFlag* stop) {
   const Setup& setup = run_.setup;
-  if (!tested_.model.runs_at(setup.batch)) {
-    fail_bad_input(
-        "the model's batch is fixed at {0}: measure it with --batches {0}, or open it where its graph allows "
-        "that: hone "
-        "export {1} -o NEW.onnx --dynamic-batch",
-        tested_.model.fixed_batch, tested_.model.spec);
-  }
   const auto start = [&] {
     worker_ = std::make_unique<WorkerClient>(command, folder / "stderr.txt", options_.timeout_seconds, stop);
     run_.backend_version = worker_->hello(setup.backend).version;
@@ -115,10 +108,8 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   if (loaded_.predicted_ms > 0) run_.predicted_ms = loaded_.predicted_ms;
   if (!tested_.model.dynamic_batch && tested_.model.engine_precision.empty() && tested_.model.has_graph)
     run_.notes.push_back(
-        fmt::format("the first dimension of its inputs is fixed at {}, so no other batch can be measured; "
-                    "hone export {} -o "
-                    "NEW.onnx --dynamic-batch opens it where the graph allows that",
-                    tested_.model.fixed_batch, tested_.model.spec));
+        fmt::format("the first dimension of its inputs is fixed at {}, so no other batch can be measured; {}",
+                    tested_.model.fixed_batch, way_to_other_batches(tested_.model)));
   if (replaced && loaded_.tuned)
     run_.notes.emplace_back(
         "its memory includes what candidates took: loaded again, it found no choices in the cache and timed "

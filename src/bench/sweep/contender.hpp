@@ -20,7 +20,7 @@ namespace hone::bench {
 
 struct MeasureOptions {
   double warmup_seconds = 0.2;  ///< at least this much warm-up
-  double duration_seconds = 5;  ///< measured time of one configuration
+  double duration_seconds = 3;  ///< measured time of one configuration
   int64_t iterations = 10;      ///< at least this many samples, within kOvertime times the duration
   bool exact = false;           ///< no more than `iterations` samples, however long they take
   int rounds = 10;
@@ -76,6 +76,8 @@ class Contender {
   /// Enough samples, or out of time.
   bool done() const;
   const Run& run() const { return run_; }
+  /// Of one run, as the warm-up saw it last; 0 before.
+  double run_seconds() const { return run_seconds_; }
 
  private:
   void load(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop);
@@ -93,7 +95,7 @@ class Contender {
   std::unique_ptr<WorkerClient> worker_;
   WorkerLoaded loaded_;
   base::Clock::time_point first_round_;
-  double run_seconds_ = 0;  ///< of one run, as the warm-up saw it last
+  double run_seconds_ = 0;
 };
 
 }  // namespace hone::bench

@@ -36,7 +36,7 @@ bool is_builtin(const std::string& backend) {
 
 }  // namespace
 
-void Peers::add(const std::string& definition) {
+std::string Peers::add(const std::string& definition) {
   const size_t equals = definition.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == definition.size()) {
     fail_usage("--peer needs name=command, not '{}'", definition);
@@ -44,6 +44,7 @@ void Peers::add(const std::string& definition) {
   const std::string name = definition.substr(0, equals);
   if (is_builtin(name)) fail_usage("--peer {}: this name belongs to a built-in backend", name);
   shell_commands_[name] = definition.substr(equals + 1);
+  return name;
 }
 
 bool Peers::is_external(const std::string& backend) const {

@@ -16,8 +16,8 @@ class Peers {
   explicit Peers(Command builtin, bool has_option = true)
       : builtin_(std::move(builtin)), has_option_(has_option) {}
 
-  /// "name=command", run by the shell; usage error when malformed.
-  void add(const std::string& definition);
+  /// "name=command", run by the shell; returns the name. Usage error when malformed.
+  std::string add(const std::string& definition);
   /// Whether the backend is an external program.
   bool is_external(const std::string& backend) const;
   /// Usage error for a name that is neither built in, defined, nor a folder of bench/peers.

@@ -18,7 +18,6 @@
 namespace hone::bench {
 namespace {
 
-const std::vector<int64_t> kDefaultBatches = {1, 8, 16, 32};
 /// Rounds of what the latency does not tell, after those of latencies: enough to even out the turns.
 constexpr int kExtraRounds = 3;
 /// Of a run until it is judged: a sweep that is killed leaves a file that says so.
@@ -67,10 +66,10 @@ class SweepRunner {
     for (const std::string& backend : options_.backends) peers_.command(backend);
     const std::vector<Subject> subjects = describe_subjects();
     const Sweep planned = plan(subjects);
-    if (events_.on_plan) events_.on_plan(planned);
+    plan_ = std::make_unique<TimePlan>(planned.runs.size(), options_.measure.duration_seconds);
+    if (events_.on_plan) events_.on_plan(planned, plan_->left_seconds());
     // Contenders keep pointers to their runs.
     sweep_.runs.reserve(planned.runs.size());
-    plan_ = std::make_unique<TimePlan>(planned.runs.size(), options_.measure.duration_seconds);
     changed();
     try {
       for (const Subject& subject : subjects) run_model(subject);
@@ -96,7 +95,8 @@ class SweepRunner {
     std::vector<ModelInfo> models;
     for (const std::string& spec : options_.models)
       models.push_back(describe(options_.load_model(spec), spec));
-    check_shapes(options_.shapes, models, options_.batches.empty() ? kDefaultBatches : options_.batches);
+    check_shapes(options_.shapes, models,
+                 options_.batches.empty() ? options_.usual_batches : options_.batches);
     std::vector<Subject> subjects;
     for (ModelInfo& model : models) {
       std::vector<int64_t> batches = options_.batches;
@@ -104,7 +104,8 @@ class SweepRunner {
       const bool one_run = !model.dynamic_batch && (batches.empty() || batches == std::vector<int64_t>{1});
       if (one_run) batches = {model.fixed_batch};
       if (batches.empty())
-        batches = model.tuned_batch > 0 ? std::vector<int64_t>{model.tuned_batch} : kDefaultBatches;
+        batches = model.tuned_batch > 0 ? std::vector<int64_t>{model.tuned_batch} : options_.usual_batches;
+      for (const int64_t batch : batches) require_runs_at(model, batch);
       subjects.push_back({std::move(model), std::move(batches)});
     }
     return subjects;
@@ -251,11 +252,14 @@ class SweepRunner {
 
   void prepare(Contender* contender) {
     const Setup& setup = contender->run().setup;
-    progress(setup.text() + ": loading, warming up");
+    progress(setup.text() + ": loading, warming up" + first_figure_);
     const auto start = base::Clock::now();
     const std::filesystem::path folder = scratch_.make_folder(fmt::format("worker_{}", worker_index_++));
     contender->prepare(peers_.command(setup.backend), folder, stop_);
     plan_->prepared(base::seconds_since(start));
+    if (contender->alive() && contender->run_seconds() > 0)
+      first_figure_ = fmt::format(" ({} {} took {:.3g} ms)", setup.backend, setup.precision,
+                                  1e3 * contender->run_seconds());
     if (!contender->alive()) settle(contender);
     if (const auto gpu = gpu_.identity(); gpu && !sweep_.context.contains("gpu"))
       sweep_.context["gpu"] = to_json(*gpu);
@@ -311,6 +315,8 @@ class SweepRunner {
   int model_index_ = 0;
   int worker_index_ = 0;
   int session_ = 0;
+  /// What the warm-up of the last configuration saw: something to read long before the first row.
+  std::string first_figure_;
 };
 
 }  // namespace

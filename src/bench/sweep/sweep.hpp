@@ -21,7 +21,8 @@ struct SweepOptions {
   std::vector<std::string> models;
   std::vector<std::string> backends;
   std::vector<std::string> precisions;
-  std::vector<int64_t> batches;  ///< empty: 1 8 16 32, or the batch of a model that fixes it
+  std::vector<int64_t> batches;  ///< empty: the usual ones, or the batch of a model that fixes it
+  std::vector<int64_t> usual_batches = {1, 8};
   std::map<std::string, tensor::Shape> shapes;
   Decoding decoding;
   GivenInputs given;
@@ -34,9 +35,9 @@ struct SweepOptions {
 
 /// What happens to a sweep while it runs. Calls come from the thread that runs it.
 struct SweepEvents {
-  /// Once the models are known, before anything is measured: every run that is to come, without samples. An
-  /// error thrown from here ends the sweep.
-  std::function<void(const Sweep&)> on_plan;
+  /// Once the models are known, before anything is measured: every run that is to come, without samples, and
+  /// an estimate of the seconds. An error thrown from here ends the sweep.
+  std::function<void(const Sweep&, double)> on_plan;
   std::function<void(const base::Progress&)> on_progress;
   /// After every round and every failure: the sweep so far.
   std::function<void(const Sweep&)> on_change;

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "bench/worker/protocol.hpp"
-#include "engine/complete_profiles.hpp"
+#include "engine/example_shapes.hpp"
 #include "import/typical_sizes.hpp"
 
 namespace hone::bench {
@@ -122,7 +122,8 @@ std::map<std::string, int64_t> open_sizes(const importer::Model& model,
   return sizes;
 }
 
-InputInfo describe_input(const graph::Value& value, const std::map<std::string, tensor::Shape>& shapes,
+InputInfo describe_input(const graph::Graph& graph, const graph::Value& value,
+                         const std::map<std::string, tensor::Shape>& shapes,
                          const std::map<std::string, int64_t>& sizes) {
   InputInfo input;
   input.name = value.name;
@@ -154,8 +155,8 @@ InputInfo describe_input(const graph::Value& value, const std::map<std::string, 
     } else if (const auto size = sizes.find(dims[i].symbol()); size != sizes.end()) {
       input.shape.push_back(size->second);
     } else {
-      fail_usage("dimension {} ('{}') of input '{}' is open: give --shapes {}:{}", i, dims[i].text(),
-                 value.name, value.name, engine::example_shape(dims));
+      fail_usage("dimension {} ('{}') of input '{}' is open: give --shapes {}", i, dims[i].text(), value.name,
+                 engine::example_shapes(graph, sizes));
     }
   }
   return input;
@@ -191,6 +192,19 @@ std::map<std::string, tensor::Shape> ModelInfo::shapes_at(int64_t batch) const {
   return shapes;
 }
 
+std::string way_to_other_batches(const ModelInfo& model) {
+  if (!model.engine_precision.empty())
+    return "hone build with --minShapes and --maxShapes makes an engine for a range of batches";
+  return fmt::format("hone export {} -o NEW.onnx --dynamic-batch opens it where the graph allows that",
+                     model.spec);
+}
+
+void require_runs_at(const ModelInfo& model, int64_t batch) {
+  if (model.runs_at(batch)) return;
+  fail_usage("the batch of {0} is fixed at {1}: give --batch {1}; {2}", model.name, model.fixed_batch,
+             way_to_other_batches(model));
+}
+
 ModelInfo describe_model(const importer::Model& model, const std::string& spec,
                          const std::map<std::string, tensor::Shape>& shapes) {
   check_spec(spec);
@@ -207,7 +221,7 @@ ModelInfo describe_model(const importer::Model& model, const std::string& spec,
     const std::map<std::string, int64_t> sizes = open_sizes(model, shapes);
     for (const graph::ValueId id : model.graph->inputs) {
       const graph::Value& value = model.graph->value(id);
-      info.inputs.push_back(describe_input(value, shapes, sizes));
+      info.inputs.push_back(describe_input(*model.graph, value, shapes, sizes));
       info.inputs.back().values = values_of(*model.graph, id);
       if (info.batch_symbol.empty() && info.inputs.back().batched)
         info.batch_symbol = value.type.dims->front().symbol();

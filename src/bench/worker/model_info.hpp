@@ -62,6 +62,13 @@ struct ModelInfo {
   std::map<std::string, tensor::Shape> shapes_at(int64_t batch) const;
 };
 
+/// How a model of fixed batch comes to run at others, as the end of a sentence: "hone export net.onnx -o
+/// ...".
+std::string way_to_other_batches(const ModelInfo& model);
+
+/// Usage error where the model cannot run at this batch, with what to do.
+void require_runs_at(const ModelInfo& model, int64_t batch);
+
 /// `shapes` gives dimensions that the model leaves open (and, for TorchScript archives, all inputs), also
 /// where other inputs have them under the same name; what it does not give is what the model's author calls
 /// typical (typical_sizes.hpp). Usage error naming the input when a dimension other than the batch stays

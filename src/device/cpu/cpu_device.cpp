@@ -2,6 +2,7 @@
 #include "device/cpu/cpu_device.hpp"
 
 #include <omp.h>
+#include <zlib.h>
 
 #include "device/cpu/generation.hpp"
 #include "device/cpu/onednn.hpp"
@@ -11,6 +12,7 @@
 #include "device/cpu/roi_align.hpp"
 #include "device/cpu/row_pooling.hpp"
 #include "device/cpu/tactics.hpp"
+#include "device/cpu/tiled_attention.hpp"
 #include "device/cpu/vector_normalization.hpp"
 #include "system/cpu.hpp"
 #include "system/monitor.hpp"
@@ -27,6 +29,7 @@ TacticList make_tactics() {
   add_matrix_tactics(list);
   add_tiled_matrix_tactics(list);
   add_attention_tactics(list);
+  add_tiled_attention_tactics(list);
   add_pooling_tactics(list);
   add_row_pooling_tactics(list);
   add_elementwise_tactics(list);
@@ -95,8 +98,18 @@ class CpuDevice final : public engine::Device {
 
   std::string_view name() const override { return "cpu"; }
 
+  /// Any processor with these instructions runs the engine; how fast its steps are is another matter.
   std::string fingerprint() const override {
-    return fmt::format("cpu; {}; {}; oneDNN {}", cpu_model(), isa_text(), onednn_version());
+    return fmt::format("cpu; {}; oneDNN {}", isa_text(), onednn_version());
+  }
+
+  /// What a search found on another processor, or among other tactics, is no choice here.
+  std::string timing_fingerprint() const override {
+    uLong names = 0;
+    for (const engine::Tactic& tactic : tactics_)
+      names = ::crc32_z(names, reinterpret_cast<const Bytef*>(tactic.name.c_str()), tactic.name.size() + 1);
+    return fmt::format("cpu; {}; {}; oneDNN {}; tactics {:08x}", cpu_model(), isa_text(), onednn_version(),
+                       names);
   }
 
   std::vector<Layout> image_layouts(Precision) const override {
@@ -104,8 +117,8 @@ class CpuDevice final : public engine::Device {
   }
 
   std::vector<std::string> passes(Precision, int64_t) const override {
-    std::vector<std::string> passes = {"mean_of_squares", "projection_packing", "attention_fusion",
-                                       "normalization_fusion"};
+    std::vector<std::string> passes = {"row_lifting", "mean_of_squares", "projection_packing",
+                                       "attention_fusion", "normalization_fusion"};
     if (multiplies_bytes()) {
       for (const char* name :
            {"quantized_lowering", "quantized_movement", "quantized_weights", "quantized_fusion"})

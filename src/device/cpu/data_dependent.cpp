@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "device/cpu/clones.hpp"
 #include "device/cpu/ranges.hpp"
@@ -30,12 +31,12 @@ struct Boxes {
 
   explicit Boxes(size_t count) : y0(count), x0(count), y1(count), x1(count), area(count) {}
 
-  void set(size_t to, const Boxes& from, size_t at) {
-    y0[to] = from.y0[at];
-    x0[to] = from.x0[at];
-    y1[to] = from.y1[at];
-    x1[to] = from.x1[at];
-    area[to] = from.area[at];
+  void push(const Boxes& from, size_t at) {
+    y0.push_back(from.y0[at]);
+    x0.push_back(from.x0[at]);
+    y1.push_back(from.y1[at]);
+    x1.push_back(from.x1[at]);
+    area.push_back(from.area[at]);
   }
 };
 
@@ -72,6 +73,62 @@ HONE_CLONES bool overlaps_one(const double* box, const double* y0, const double*
   return found != 0;
 }
 
+/// Kept boxes by where they begin, in strips at least as high as the highest box, so that a box meets only
+/// those of its strip and the two beside it. Models that move the boxes of each class far away from those of
+/// others, so as to call one suppression for all, have many strips.
+class KeptBoxes {
+ public:
+  KeptBoxes(const Boxes& boxes, const std::vector<int64_t>& candidates) {
+    double last = -std::numeric_limits<double>::infinity();
+    double highest = 0;
+    bool finite = true;
+    first_ = std::numeric_limits<double>::infinity();
+    for (const int64_t i : candidates) {
+      const auto at = static_cast<size_t>(i);
+      finite = finite && std::isfinite(boxes.y0[at]) && std::isfinite(boxes.y1[at]);
+      first_ = std::min(first_, boxes.y0[at]);
+      last = std::max(last, boxes.y0[at]);
+      highest = std::max(highest, boxes.y1[at] - boxes.y0[at]);
+    }
+    // A little higher, for what rounding moves across an edge.
+    const double strips = (last - first_) / (1.01 * highest);
+    if (finite && strips >= 1 && std::isfinite(strips)) {
+      const auto count = static_cast<size_t>(std::min(strips, kMostStrips));
+      per_unit_ = static_cast<double>(count) / (last - first_);
+      strips_.resize(count + 1, Boxes(0));
+    }
+  }
+
+  bool any_overlaps(const Boxes& boxes, size_t at, double limit) const {
+    const size_t strip = strip_of(boxes, at);
+    const double box[] = {boxes.y0[at], boxes.x0[at], boxes.y1[at], boxes.x1[at], boxes.area[at]};
+    for (size_t i = strip == 0 ? 0 : strip - 1; i < std::min(strip + 2, strips_.size()); ++i) {
+      const Boxes& kept = strips_[i];
+      const size_t count = kept.area.size();
+      for (size_t begin = 0; begin < count; begin += kBlock) {
+        if (overlaps_one(box, kept.y0.data(), kept.x0.data(), kept.y1.data(), kept.x1.data(),
+                         kept.area.data(), begin, std::min(begin + kBlock, count), limit))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  void keep(const Boxes& boxes, size_t at) { strips_[strip_of(boxes, at)].push(boxes, at); }
+
+ private:
+  static constexpr double kMostStrips = 4096;
+
+  size_t strip_of(const Boxes& boxes, size_t at) const {
+    if (strips_.size() == 1) return 0;
+    return std::min(static_cast<size_t>((boxes.y0[at] - first_) * per_unit_), strips_.size() - 1);
+  }
+
+  double first_ = 0;
+  double per_unit_ = 0;
+  std::vector<Boxes> strips_{Boxes(0)};
+};
+
 struct NmsOptions {
   size_t most = 0;
   double limit = 0;
@@ -90,20 +147,13 @@ std::vector<int64_t> select(const Boxes& boxes, const float* scores, const NmsOp
   std::sort(order.begin(), order.end(),
             [&](int64_t i, int64_t k) { return scores[i] != scores[k] ? scores[i] > scores[k] : i < k; });
   const size_t most = std::min(options.most, order.size());
-  Boxes kept(most);
+  KeptBoxes kept(boxes, order);
   std::vector<int64_t> result;
   for (const int64_t i : order) {
     if (result.size() >= most) break;
     const auto at = static_cast<size_t>(i);
-    const double box[] = {boxes.y0[at], boxes.x0[at], boxes.y1[at], boxes.x1[at], boxes.area[at]};
-    bool suppressed = false;
-    for (size_t begin = 0; begin < result.size() && !suppressed; begin += kBlock) {
-      suppressed =
-          overlaps_one(box, kept.y0.data(), kept.x0.data(), kept.y1.data(), kept.x1.data(), kept.area.data(),
-                       begin, std::min(begin + kBlock, result.size()), options.limit);
-    }
-    if (suppressed) continue;
-    kept.set(result.size(), boxes, at);
+    if (kept.any_overlaps(boxes, at, options.limit)) continue;
+    kept.keep(boxes, at);
     result.push_back(i);
   }
   return result;

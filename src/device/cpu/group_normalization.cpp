@@ -189,7 +189,7 @@ Layout layout_of(const StepRequest& request, const Shape& shape) {
   return shape[1] % engine::layout_block(layout) == 0 ? layout : Layout::kPlain;
 }
 
-Offer offer_group_norm(const StepRequest& request, engine::WeightStore&) {
+Offer offer_group_norm(const StepRequest& request, bool plain) {
   const auto step = graph::read_activated_normalization(request.node);
   if (!step) return Offer::refuse("its body is no normalization with activations");
   const auto [x, scale, bias] = step->inputs;
@@ -203,7 +203,9 @@ Offer offer_group_norm(const StepRequest& request, engine::WeightStore&) {
     if (!op) return Offer::refuse("an activation that is in no chain");
     activations.push_back({*op, activation.alpha, activation.beta});
   }
-  const TensorDesc desc{request.storage(), shape, layout_of(request, shape)};
+  const Layout wanted = layout_of(request, shape);
+  if (plain && wanted == Layout::kPlain) return Offer::refuse("images are plain here anyway");
+  const TensorDesc desc{request.storage(), shape, plain ? Layout::kPlain : wanted};
   Offer offer;
   offer.inputs.resize(request.inputs.size());
   offer.inputs[x] = desc;
@@ -223,11 +225,16 @@ Offer offer_group_norm(const StepRequest& request, engine::WeightStore&) {
 }  // namespace
 
 void add_group_normalization_tactics(TacticList& list) {
-  list.push_back({.name = "group_norm",
-                  .operators = {"GroupNormalization", "InstanceNormalization",
-                                "Region:" + std::string(graph::kActivatedNormalization)},
-                  .requirements = {engine::only_float32, engine::nonempty_output},
-                  .make = offer_group_norm});
+  // Plain for what is so on both sides, as an input of the network that becomes its output.
+  for (const auto& [name, plain] : {std::pair("group_norm", false), std::pair("group_norm_plain", true)}) {
+    list.push_back({.name = name,
+                    .operators = {"GroupNormalization", "InstanceNormalization",
+                                  "Region:" + std::string(graph::kActivatedNormalization)},
+                    .requirements = {engine::only_float32, engine::nonempty_output},
+                    .make = [plain = plain](const StepRequest& request, engine::WeightStore&) {
+                      return offer_group_norm(request, plain);
+                    }});
+  }
 }
 
 }  // namespace hone::device::cpu

@@ -1,5 +1,6 @@
 // Resize by interpolation, one axis after the other: each output position is a weighted sum of input
-// positions. Of the innermost axis, positions are gathered; of another one, whole rows are added.
+// positions. Of the innermost axis, positions are gathered; of another one, whole rows are added, as those of
+// images whose channels lie innermost.
 #include <algorithm>
 #include <numeric>
 
@@ -128,7 +129,17 @@ class InterpolationKernel final : public engine::Kernel {
   std::vector<AxisPass> passes_;
 };
 
-Refusal read_passes(const StepRequest& request, std::vector<AxisPass>& passes) {
+/// The lengths of the axes in the order in which they lie: a group of channels is the last one.
+Shape lying(const Shape& shape, Layout layout) {
+  if (layout == Layout::kPlain) return shape;
+  const int64_t block = layout == Layout::kChannelsLast ? shape[1] : engine::layout_block(layout);
+  Shape axes = shape;
+  axes[1] = (shape[1] + block - 1) / block;
+  axes.push_back(block);
+  return axes;
+}
+
+Refusal read_passes(const StepRequest& request, Layout layout, std::vector<AxisPass>& passes) {
   const graph::ResizeOptions options(request.node.attributes);
   if (options.mode == "nearest") return "nearest neighbours are copied";
   const auto numbers = [&](size_t i) -> std::optional<std::vector<double>> {
@@ -149,13 +160,15 @@ Refusal read_passes(const StepRequest& request, std::vector<AxisPass>& passes) {
   const auto axes = read_resize(request.node.attributes, shape, inputs);
   for (size_t k = 0; k < axes.size(); ++k) {
     if (axes[k].is_identity()) continue;
+    if (k < 2 && layout != Layout::kPlain) return "its channels or images are resized";
     const auto taps = graph::resize_taps(options, axes[k]);
     if (std::any_of(taps.begin(), taps.end(), [](const auto& at) { return at.positions.empty(); }))
       return "positions outside of the input are extrapolated";
-    const auto begin = shape.begin();
+    const Shape lengths = lying(shape, layout);
+    const auto begin = lengths.begin();
     const auto at = begin + static_cast<std::ptrdiff_t>(k);
     const int64_t outer = std::accumulate(begin, at, int64_t{1}, std::multiplies<>());
-    const int64_t inner = std::accumulate(at + 1, shape.end(), int64_t{1}, std::multiplies<>());
+    const int64_t inner = std::accumulate(at + 1, lengths.end(), int64_t{1}, std::multiplies<>());
     passes.emplace_back(outer, shape[k], inner, taps);
     shape[k] = axes[k].output;
   }
@@ -163,13 +176,17 @@ Refusal read_passes(const StepRequest& request, std::vector<AxisPass>& passes) {
   return {};
 }
 
-Offer offer_interpolation(const StepRequest& request, engine::WeightStore&) {
+Offer offer_interpolation(const StepRequest& request, bool plain) {
+  const Layout images = engine::layout_for_shape(request.layout, request.inputs[0].shape);
+  if (!plain && images == Layout::kPlain) return Offer::refuse("images are plain here");
+  const Layout layout = plain ? Layout::kPlain : images;
   std::vector<AxisPass> passes;
-  if (Refusal reason = read_passes(request, passes)) return Offer::refuse(std::move(reason));
+  if (Refusal reason = read_passes(request, layout, passes)) return Offer::refuse(std::move(reason));
   Offer offer;
   offer.inputs.resize(request.inputs.size());
-  offer.inputs[0] = {tensor::DType::kFloat32, request.inputs[0].shape, Layout::kPlain};
+  offer.inputs[0] = {tensor::DType::kFloat32, request.inputs[0].shape, layout};
   offer.outputs = request.outputs;
+  offer.outputs[0].layout = layout;
   offer.scratch_bytes = InterpolationKernel::scratch_elements(passes) * static_cast<int64_t>(sizeof(float));
   offer.kernel = std::make_shared<InterpolationKernel>(std::move(passes));
   return offer;
@@ -178,10 +195,15 @@ Offer offer_interpolation(const StepRequest& request, engine::WeightStore&) {
 }  // namespace
 
 void add_interpolation_tactics(TacticList& list) {
-  list.push_back({.name = "interpolation",
-                  .operators = {"Resize"},
-                  .requirements = {engine::only_float32, engine::nonempty_output, engine::nonempty_input},
-                  .make = offer_interpolation});
+  for (const auto& [name, plain] :
+       {std::pair("interpolation", false), std::pair("interpolation_plain", true)}) {
+    list.push_back({.name = name,
+                    .operators = {"Resize"},
+                    .requirements = {engine::only_float32, engine::nonempty_output, engine::nonempty_input},
+                    .make = [plain = plain](const StepRequest& request, engine::WeightStore&) {
+                      return offer_interpolation(request, plain);
+                    }});
+  }
 }
 
 }  // namespace hone::device::cpu

@@ -7,6 +7,7 @@
 #include "device/cpu/chain_math.hpp"
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/quantized/operands.hpp"
+#include "device/cpu/strided_dims.hpp"
 #include "device/cpu/tactics.hpp"
 #include "engine/transposition.hpp"
 #include "graph/image_blocks.hpp"
@@ -126,6 +127,9 @@ std::shared_ptr<const engine::Kernel> reorder_kernel(const memory::desc& from, c
   return kernel;
 }
 
+/// Dimensions that oneDNN has, less one for the halves of elements of eight bytes.
+constexpr size_t kMostLoops = DNNL_MAX_NDIMS - 1;
+
 /// oneDNN's name for an element type of this size, or of half of it, that it copies unchanged.
 tensor::DType carrier(tensor::DType dtype) {
   switch (tensor::dtype_size(dtype)) {
@@ -182,17 +186,21 @@ Offer offer_same_bytes(const StepRequest& request, engine::WeightStore&) {
 
 Offer offer_transpose(const StepRequest& request, engine::WeightStore&) {
   const engine::Shape& shape = request.inputs[0].shape;
-  if (shape.empty() || shape.size() > 6) return Offer::refuse("rank 1 to 6 only");
+  if (tensor::element_count(shape) == 0) return Offer::refuse("the tensor is empty");
   const std::vector<int64_t> perm = order_of(request);
   // The input seen in the output's order of dimensions: a reorder to row-major is the transpose.
   const auto strides = tensor::row_major_strides(shape);
-  memory::dims dims;
-  memory::dims from;
+  StridedDims walk{.sizes = {}, .strides = {{}, {}}};
   for (const int64_t axis : perm) {
-    dims.push_back(shape[static_cast<size_t>(axis)]);
-    from.push_back(strides[static_cast<size_t>(axis)]);
+    walk.sizes.push_back(shape[static_cast<size_t>(axis)]);
+    walk.strides[0].push_back(strides[static_cast<size_t>(axis)]);
   }
-  return moved(request, dims, from);
+  walk.strides[1] = tensor::row_major_strides(walk.sizes);
+  walk.merge();
+  if (walk.sizes.size() > kMostLoops)
+    return Offer::refuse(fmt::format("more than {} dimensions that move apart", kMostLoops));
+  const auto dims_of = [](const engine::Shape& sizes) { return memory::dims(sizes.begin(), sizes.end()); };
+  return moved(request, dims_of(walk.sizes), dims_of(walk.strides[0]));
 }
 
 Offer offer_blocks(const StepRequest& request, engine::WeightStore&) {

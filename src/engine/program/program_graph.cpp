@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/fnv.hpp"
 #include "graph/operator.hpp"
 #include "graph/region.hpp"
 #include "reference/kernel.hpp"
@@ -55,6 +59,15 @@ std::optional<Tensor> decided(const Graph& graph, const Node& node) {
   return reference::run_node(node, std::move(inputs))[0];
 }
 
+/// Packed forms of constants are kept by name, and this one differs from shape to shape.
+std::string name_of_content(const std::string& name, const Tensor& tensor) {
+  base::Fnv1a hash;
+  hash.add_number(static_cast<uint64_t>(tensor.dtype()));
+  for (const int64_t extent : tensor.shape()) hash.add_number(static_cast<uint64_t>(extent));
+  hash.add_bytes(tensor.bytes(), tensor.byte_size());
+  return fmt::format("{}@{}", name, hash.text());
+}
+
 }  // namespace
 
 Graph& ProgramGraph::own() {
@@ -74,7 +87,9 @@ bool ProgramGraph::make_constant(const Node& node) {
     return false;
   std::optional<Tensor> result = decided(*graph_, node);
   if (!result) return false;
-  own().value(node.outputs[0]).constant = std::move(*result);
+  graph::Value& value = own().value(node.outputs[0]);
+  value.name = name_of_content(value.name, *result);
+  value.constant = std::move(*result);
   return true;
 }
 

@@ -24,7 +24,8 @@ class ProgramGraph {
   bool is_given_constant(graph::ValueId id) const;
   /// Makes a constant of the result of a node that the shapes decide, which passes could not while shapes
   /// were open: integers that inference knows, and small tensors that are computed from such and from
-  /// constants. False where the node is none.
+  /// constants. False where the node is none. The constant's name tells its content apart from those of
+  /// other shapes.
   bool make_constant(const graph::Node& node);
 
  private:

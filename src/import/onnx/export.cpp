@@ -1,6 +1,7 @@
 // See export.hpp.
 #include "import/onnx/export.hpp"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "graph/infer.hpp"
 #include "import/onnx/limits.hpp"
 #include "import/onnx/lower.hpp"
+#include "import/onnx/open_batch.hpp"
 #include "import/onnx/proto.hpp"
 
 namespace hone::importer {
@@ -292,16 +294,17 @@ ExportedBytes export_onnx(const std::filesystem::path& file, const Graph& graph,
   return {bytes.size(), external.size()};
 }
 
-Graph with_batch(const Graph& graph, std::optional<int64_t> batch) {
-  Graph result = graph;
+Graph with_batch(const Graph& given, std::optional<int64_t> batch) {
+  const bool fixed = std::any_of(given.inputs.begin(), given.inputs.end(), [&](ValueId id) {
+    const graph::TensorType& type = given.value(id).type;
+    if (!type.ranked() || type.dims->empty() || !type.dims->front().known()) return false;
+    return !batch || !type.dims->front().is(*batch);
+  });
+  Graph result = fixed ? open_batch(given) : given;
   for (const ValueId id : result.inputs) {
     graph::Value& value = result.value(id);
     if (!value.type.ranked() || value.type.dims->empty()) continue;
-    graph::Dim& first = value.type.dims->front();
-    if (first.known() && !(batch && first.is(*batch))) {
-      fail_bad_input("input '{}' is {}, its batch is fixed", value.name, value.type.text());
-    }
-    first = batch ? graph::Dim(*batch) : graph::Dim::symbol("batch");
+    value.type.dims->front() = batch ? graph::Dim(*batch) : graph::Dim::symbol("batch");
   }
   return graph::with_input_shapes(result, {});
 }

@@ -34,7 +34,8 @@ ExportedBytes export_onnx(const std::filesystem::path& file, const graph::Graph&
                           const Metadata& metadata = {}, std::optional<uint64_t> limit = std::nullopt);
 
 /// The same graph with this first dimension of every input, inferred anew: a number, or the symbol "batch"
-/// when absent. Bad input naming an input whose first dimension is another number.
-graph::Graph with_batch(const graph::Graph& graph, std::optional<int64_t> batch);
+/// when absent. One that is fixed at another number is opened where that can be (open_batch.hpp), else it is
+/// bad input.
+graph::Graph with_batch(const graph::Graph& given, std::optional<int64_t> batch);
 
 }  // namespace hone::importer

@@ -127,28 +127,27 @@ ValueId rounded_magnitude(Expansion& e, ValueId magnitude, const Format& format)
 /// saturation what the format has for that.
 ValueId rounded(Expansion& e, ValueId x, const Format& format, bool saturates) {
   if (format.mantissa == 0) fail_bad_input("rounding to {} is not supported", format.name);
-  if (!saturates) fail_bad_input("attribute 'saturate' is 0, which is not supported");
   const ValueId largest = e.number(format.largest, DType::kFloat32);
-  const ValueId magnitude = e.op("Min", {rounded_magnitude(e, e.op("Abs", {x}), format), largest});
+  const ValueId unbounded = rounded_magnitude(e, e.op("Abs", {x}), format);
+  // float8e5m2 has infinities, the others have only what is no number.
+  const double beyond = format.data_type == 19 ? std::numeric_limits<double>::infinity()
+                                               : std::numeric_limits<double>::quiet_NaN();
+  const ValueId magnitude = saturates ? e.op("Min", {unbounded, largest})
+                                      : e.op("Where", {e.op("Greater", {unbounded, largest}),
+                                                       e.number(beyond, DType::kFloat32), unbounded});
   // Of what is no number nothing is left but that.
   const ValueId number = e.op("Mul", {magnitude, e.op("Sign", {x})});
   return e.op("Where", {e.op("IsNaN", {x}), x, number});
 }
 
-/// Numbers that a scale and, in blocks of an axis, others belong to.
-struct Scaled {
-  ValueId x;
-  ValueId scale;
-  std::vector<Extent> shape;
-};
-
-/// x and the scale so that one is broadcast against the other.
-Scaled broadcast(Expansion& e, ValueId x, ValueId scale) {
+/// The scale in a form that is broadcast against x: a single one, one for each index of an axis, or one for
+/// each block of an axis, the last of which may be cut short.
+ValueId broadcast(Expansion& e, ValueId x, ValueId scale) {
   const int64_t axis_of_file = e.integer("axis", 1);
   const int64_t block = e.integer("block_size", 0);
   const int64_t scale_rank = e.rank(scale);
   const bool single = scale_rank == 0 || (scale_rank == 1 && e.dims(scale)[0].is(1));
-  if (single && block == 0) return {x, e.op("Reshape", {scale, e.ints({})}), {}};
+  if (single && block == 0) return e.op("Reshape", {scale, e.ints({})});
   const int64_t rank = e.rank(x);
   if (axis_of_file < -rank || axis_of_file >= rank)
     fail_bad_input("attribute 'axis' is {}, outside rank {}", axis_of_file, rank);
@@ -156,22 +155,18 @@ Scaled broadcast(Expansion& e, ValueId x, ValueId scale) {
   if (block == 0) {
     std::vector<int64_t> behind;
     for (int64_t i = axis + 1; i < rank; ++i) behind.push_back(i - axis);
-    return {x, behind.empty() ? scale : e.unsqueeze(scale, behind), {}};
+    return behind.empty() ? scale : e.unsqueeze(scale, behind);
   }
-  std::vector<Extent> blocks, shape;
-  for (int64_t i = 0; i < rank; ++i) {
-    const graph::Dim& dim = e.dims(x)[static_cast<size_t>(i)];
-    if (!dim.known() || (i == axis && (block < 1 || dim.value() % block != 0)))
-      fail_bad_input("blocks of {} along an axis of {} are not supported", block, dim.text());
-    shape.emplace_back(dim.value());
-    blocks.emplace_back(i == axis ? dim.value() / block : dim.value());
-    if (i == axis) blocks.emplace_back(block);
-  }
-  return {e.reshape(x, blocks), e.unsqueeze(scale, {axis + 1}), std::move(shape)};
-}
-
-ValueId joined(Expansion& e, ValueId y, const Scaled& scaled) {
-  return scaled.shape.empty() ? y : e.reshape(y, scaled.shape);
+  const graph::Dim& dim = e.dims(x)[static_cast<size_t>(axis)];
+  if (!dim.known() || block < 1)
+    fail_bad_input("blocks of {} along an axis of {} are not supported", block, dim.text());
+  const int64_t blocks = dim.value() / block + (dim.value() % block != 0);
+  if (scale_rank != rank || !e.dims(scale)[static_cast<size_t>(axis)].is(blocks))
+    fail_bad_input("the scale has not one number for each of {} blocks of {} along axis {}", blocks, block,
+                   axis);
+  std::vector<int64_t> block_of(static_cast<size_t>(dim.value()));
+  for (size_t i = 0; i < block_of.size(); ++i) block_of[i] = static_cast<int64_t>(i) / block;
+  return e.op("Gather", {scale, e.ints(block_of)}, attributes({{"axis", axis}}));
 }
 
 void quantize(Expansion& e, const Format& format) {
@@ -179,9 +174,9 @@ void quantize(Expansion& e, const Format& format) {
   e.integer("precision", 0);
   const bool saturates = e.integer("saturate", 1) != 0;
   e.maybe_in(2);
-  const Scaled scaled = broadcast(e, e.cast(e.in(0), DType::kFloat32), e.cast(e.in(1), DType::kFloat32));
-  const ValueId quotient = e.op("Div", {scaled.x, scaled.scale});
-  e.give(0, joined(e, rounded(e, quotient, format, saturates), scaled));
+  const ValueId x = e.cast(e.in(0), DType::kFloat32);
+  const ValueId scale = broadcast(e, x, e.cast(e.in(1), DType::kFloat32));
+  e.give(0, rounded(e, e.op("Div", {x, scale}), format, saturates));
 }
 
 void quantize_to_integers(Expansion& e, const Format& format) {
@@ -201,8 +196,8 @@ void dequantize(Expansion& e) {
   e.maybe_in(2);
   const ValueId scale = e.in(1);
   const DType dtype = wanted == DType::kUndefined ? e.dtype(scale) : wanted;
-  const Scaled scaled = broadcast(e, e.in(0), e.cast(scale, DType::kFloat32));
-  e.give(0, e.cast(joined(e, e.op("Mul", {scaled.x, scaled.scale}), scaled), dtype));
+  const ValueId wide = broadcast(e, e.in(0), e.cast(scale, DType::kFloat32));
+  e.give(0, e.cast(e.op("Mul", {e.in(0), wide}), dtype));
 }
 
 void cast(Expansion& e, const Format& format) {
@@ -282,6 +277,8 @@ bool NarrowValues::convert(graph::Graph& graph, Node& node, int opset) {
   }
   if (format == nullptr) {
     refuse_floats(graph, node);
+    // Its tables of bytes hold several numbers each, those of smaller integers do not.
+    if (node.op == "GatherBlockQuantized" && read != nullptr) node.attributes.set(kOneNumberEach, int64_t{1});
     return false;
   }
   if (node.op == "Cast" && !format->is_float()) fail_bad_input("a cast to {} is not supported", format->name);

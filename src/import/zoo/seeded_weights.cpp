@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/fnv.hpp"
 #include "import/zoo/weights.hpp"
 
 namespace hone::importer {
@@ -17,11 +18,10 @@ uint64_t mix(uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// FNV-1a.
 uint64_t hash(std::string_view text) {
-  uint64_t h = 0xcbf29ce484222325u;
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return h;
+  base::Fnv1a state;
+  state.add_characters(text);
+  return state.value();
 }
 
 /// Sum of four uniform 16-bit numbers, centred: nearly normal, and exact in integers and in float.

@@ -98,12 +98,12 @@ ColumnChart step_columns(const analysis::StepBreakdown& steps, const TimeScale& 
 }
 
 std::string waterfall_title(const analysis::TraceDiff& diff) {
-  const std::optional<double> speedup = diff.speedup();
-  const std::optional<bool> differs = differ(diff.iteration_a, diff.iteration_b);
-  if (!speedup || !differs) return "From A to B: whether the change is more than noise is not known";
+  const std::optional<analysis::DiffSpeedup> speedup = diff.speedup();
+  const std::optional<bool> differs = speedup ? speedup->differs() : std::nullopt;
+  if (!differs) return "From A to B: whether the change is more than noise is not known";
   if (!*differs) return "From A to B: the change is not more than noise";
-  return *speedup > 1 ? fmt::format("B is {:.3g} times as fast as A: why", *speedup)
-                      : fmt::format("B takes {:.3g} times as long as A: why", 1 / *speedup);
+  return speedup->ratio > 1 ? fmt::format("B is {:.3g} times as fast as A: why", speedup->ratio)
+                            : fmt::format("B takes {:.3g} times as long as A: why", 1 / speedup->ratio);
 }
 
 Row total_row(const std::string& name, const analysis::Estimate& estimate, const TimeScale& scale) {

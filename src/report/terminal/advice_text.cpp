@@ -70,8 +70,13 @@ std::vector<std::string> advice_text(const analysis::AdviceList& list, trace::Ti
   }
   if (list.advice.size() > 1)
     lines.emplace_back("Gains overlap and do not add up. Times are counted from the start of the trace.");
-  for (const auto& [reason, rules] : rules_by_reason(list.unjudged))
-    append(&lines, fmt::format("Not judged: {}: {}.", fmt::join(rules, ", "), reason), width, 2);
+  // The names of many tell a reader nothing; JSON has them.
+  constexpr size_t kFew = 4;
+  for (const auto& [reason, rules] : rules_by_reason(list.unjudged)) {
+    const std::string which = rules.size() > kFew ? fmt::format("{} rules", rules.size())
+                                                  : fmt::format("{}", fmt::join(rules, ", "));
+    append(&lines, fmt::format("Not judged: {}: {}.", which, reason), width, 2);
+  }
   return lines;
 }
 

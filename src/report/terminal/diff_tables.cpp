@@ -22,21 +22,28 @@ Cell noise_cell(const Estimate& estimate) {
   return estimate.mean == 0 || !estimate.half_width ? no_cell() : time_cell(*estimate.half_width);
 }
 
-/// What the change of an iteration amounts to.
+/// What the change amounts to: the one figure that people take with them.
 std::string verdict(const analysis::TraceDiff& diff) {
-  const std::optional<double> speedup = diff.speedup();
+  const std::optional<analysis::DiffSpeedup> speedup = diff.speedup();
   if (!speedup) {
     const bool has_a = diff.iteration_a.mean > 0;
     const bool has_b = diff.iteration_b.mean > 0;
     if (!has_a && !has_b) return "Neither A nor B has a time that could be compared.";
     return fmt::format("{} has no time that could be compared.", has_a ? "B" : "A");
   }
-  const std::optional<bool> differs = differ(diff.iteration_a, diff.iteration_b);
-  if (differs && !*differs) return "The change is not more than noise.";
-  const std::string ratio =
-      fmt::format("B takes {:.4g} of A's time: {:.3g} times as fast", 1 / *speedup, *speedup);
-  return differs ? ratio + "."
-                 : ratio + ", if that is more than noise, which one iteration alone does not tell.";
+  const auto ratio_text = [](double ratio) { return fmt::format("{:.3g}", ratio); };
+  const bool faster = speedup->ratio >= 1;
+  std::string text =
+      fmt::format("B is {}x as {} as A", ratio_text(faster ? speedup->ratio : 1 / speedup->ratio),
+                  faster ? "fast" : "slow");
+  if (const auto& interval = speedup->interval) {
+    const auto [low, high] = *interval;
+    text += faster ? fmt::format(" [{} {}]", ratio_text(low), ratio_text(high))
+                   : fmt::format(" [{} {}]", ratio_text(1 / high), ratio_text(1 / low));
+  }
+  text += speedup->undisturbed ? ", not recorded" : ", while recorded";
+  if (!speedup->interval) return text + "; there are too few runs for an interval, so this may be noise.";
+  return text + (*speedup->differs() ? "." : ": the change is not more than noise.");
 }
 
 /// "+1.200 us": a sign, so that one sees at once which way it went.
@@ -60,13 +67,16 @@ Sheet waterfall_sheet(const analysis::TraceDiff& diff) {
   const double change = diff.iteration_b.mean - diff.iteration_a.mean;
   sheet.rows.push_back(
       {text_cell("A"), mean_cell(diff.iteration_a), noise_cell(diff.iteration_a), no_cell()});
-  for (const analysis::WaterfallBar& bar : diff.waterfall)
+  for (const analysis::WaterfallBar& bar : diff.waterfall) {
+    if (bar.change == 0) continue;
     sheet.rows.push_back({text_cell(bar.name), change_cell(bar.change), no_cell(),
                           change != 0 ? share_cell(bar.change / change) : no_cell()});
+  }
   sheet.rows.push_back(
       {text_cell("B"), mean_cell(diff.iteration_b), noise_cell(diff.iteration_b), no_cell()});
   sheet.whole = true;
-  sheet.notes.push_back(verdict(diff));
+  // The figure first: what follows explains it.
+  sheet.notes.insert(sheet.notes.begin(), verdict(diff));
   for (const auto& [name, trend] : {std::pair("A", diff.trend_a), std::pair("B", diff.trend_b)}) {
     if (trend && trend->certain()) sheet.notes.push_back(fmt::format("{}: {}", name, trend_text(trend)));
   }
@@ -100,6 +110,21 @@ Sheet layer_sheet(const analysis::TraceDiff& diff) {
   return sheet;
 }
 
+/// One row a reason.
+Sheet reason_sheet(const analysis::TraceDiff& diff) {
+  Sheet sheet{"Why, the largest change first",
+              {{"Change", "ns"}, {"Layers of A", "", false}, {"What is other", "", false}},
+              {},
+              {}};
+  for (const MatchedLayers& group : diff.layers) {
+    for (size_t i = 0; i < group.reasons.size(); ++i)
+      sheet.rows.push_back({i == 0 ? change_cell(group.change()) : no_cell(),
+                            i == 0 ? names_cell(group.a.empty() ? group.b : group.a) : text_cell(""),
+                            text_cell(group.reasons[i])});
+  }
+  return sheet;
+}
+
 Sheet kernel_sheet(const analysis::TraceDiff& diff) {
   Sheet sheet{"Other kernels, the largest change first",
               {{"Change", "ns"},
@@ -122,6 +147,7 @@ Sheet kernel_sheet(const analysis::TraceDiff& diff) {
 std::vector<Sheet> diff_sheets(const analysis::TraceDiff& diff) {
   std::vector<Sheet> sheets = {waterfall_sheet(diff)};
   if (!diff.layers.empty()) sheets.push_back(layer_sheet(diff));
+  if (Sheet reasons = reason_sheet(diff); !reasons.rows.empty()) sheets.push_back(std::move(reasons));
   if (!diff.kernels.empty()) sheets.push_back(kernel_sheet(diff));
   return sheets;
 }

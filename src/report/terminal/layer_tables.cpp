@@ -72,12 +72,16 @@ std::vector<Sheet> layer_sheets(const analysis::LayerTable& table) {
                           number_cell(layer->over_floor(), "{:.2f}"), layer_cell(layer->name),
                           text_cell(layer->tactic), kernels_of(*layer)});
   }
-  if (!table.layers.empty())
-    sheet.notes.push_back(fmt::format(
-        "In one iteration (medians of {}): layers {}, other work of the device {}, device busy {}, host {}, "
-        "all of it {}.",
-        table.layer_sum.n, time_text(table.layer_sum.p50), time_text(table.other_device.p50),
-        time_text(table.device_busy.p50), time_text(table.host.p50), time_text(table.iteration.p50)));
+  if (!table.layers.empty()) {
+    const bool device = table.device_busy.p50 > 0 || table.other_device.p50 > 0;
+    sheet.notes.push_back(
+        fmt::format("In one iteration (medians of {}): layers {}{}, host {}, all of it {}.",
+                    table.layer_sum.n, time_text(table.layer_sum.p50),
+                    device ? fmt::format(", other work of the device {}, device busy {}",
+                                         time_text(table.other_device.p50), time_text(table.device_busy.p50))
+                           : "",
+                    time_text(table.host.p50), time_text(table.iteration.p50)));
+  }
   return {sheet};
 }
 

@@ -172,7 +172,7 @@ void spare_columns(Sheet& sheet, size_t width) {
   }
   if (!left_out.empty())
     sheet.notes.push_back(
-        fmt::format("No room for {} (a wider terminal or --csv has more).", fmt::join(left_out, ", ")));
+        fmt::format("No room for {} (a wider terminal has them).", fmt::join(left_out, ", ")));
 }
 
 }  // namespace

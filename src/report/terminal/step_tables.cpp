@@ -26,6 +26,19 @@ std::vector<Cell> summary_row(const std::string& name, const base::Summary& summ
           time_cell(summary.p25), time_cell(summary.p75),  time_cell(summary.min), time_cell(summary.max)};
 }
 
+bool is_used(const analysis::StepBreakdown& steps, size_t category) {
+  return std::any_of(steps.steps.begin(), steps.steps.end(),
+                     [category](const analysis::StepCost& cost) { return cost.costs.at(category) != 0; });
+}
+
+/// Of programs that used no GPU, what was never spent on one is left out.
+bool is_shown(const analysis::StepBreakdown& steps, size_t category) {
+  constexpr size_t kLastOfDevice = static_cast<size_t>(StepCategory::kMemset);
+  bool device = false;
+  for (size_t i = 0; i <= kLastOfDevice; ++i) device = device || is_used(steps, i);
+  return device || steps.steps.empty() || is_used(steps, category);
+}
+
 Sheet category_sheet(const analysis::StepBreakdown& steps) {
   Sheet sheet{
       fmt::format("Step time breakdown, {} step{}", steps.steps.size(), steps.steps.size() == 1 ? "" : "s"),
@@ -43,6 +56,7 @@ Sheet category_sheet(const analysis::StepBreakdown& steps) {
   if (steps.trend) sheet.notes.push_back(trend_text(steps.trend));
   sheet.rows.push_back(summary_row("step", steps.total, 1));
   for (size_t i = 0; i < kStepCategories; ++i) {
+    if (!is_shown(steps, i)) continue;
     const auto category = static_cast<StepCategory>(i);
     sheet.rows.push_back(
         summary_row(std::string(category_name(category)), steps.categories.at(i), steps.share(category)));
@@ -55,14 +69,15 @@ Sheet each_step_sheet(const analysis::StepBreakdown& steps) {
   const std::vector<std::string> titles = {"Kernel",  "Memcpy",  "Memset", "Comm.",
                                            "Runtime", "Loading", "CPU",    "Other"};
   for (size_t i = 0; i < titles.size(); ++i) {
-    const bool nothing = std::all_of(steps.steps.begin(), steps.steps.end(),
-                                     [i](const analysis::StepCost& cost) { return cost.costs.at(i) == 0; });
-    sheet.columns.push_back({titles[i], "ns", true, nothing || titles[i] == "Memset"});
+    if (is_shown(steps, i))
+      sheet.columns.push_back({titles[i], "ns", true, !is_used(steps, i) || titles[i] == "Memset"});
   }
   sheet.columns.push_back({"Profiler", "ns", true, true});
   for (const analysis::StepCost& cost : steps.steps) {
     std::vector<Cell> row = {text_cell(cost.step.name), time_of(length(cost.step.span))};
-    for (const trace::Time part : cost.costs) row.push_back(time_of(part));
+    for (size_t i = 0; i < titles.size(); ++i) {
+      if (is_shown(steps, i)) row.push_back(time_of(cost.costs.at(i)));
+    }
     row.push_back(time_of(cost.overhead));
     sheet.rows.push_back(std::move(row));
   }

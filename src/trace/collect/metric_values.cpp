@@ -75,6 +75,7 @@ void finish_metrics(Trace& trace, const std::vector<WantedMetric>& wanted) {
   const auto place = [](const KernelMetric& row) { return std::tie(row.process, row.launch); };
   std::vector<KernelMetric> counted = std::move(trace.kernel_metrics);
   trace.kernel_metrics.clear();
+  if (counted.empty()) return;
   std::stable_sort(counted.begin(), counted.end(),
                    [&](const KernelMetric& a, const KernelMetric& b) { return place(a) < place(b); });
   for (auto first = counted.begin(); first != counted.end();) {

@@ -7,10 +7,10 @@
 namespace hone::trace {
 
 struct Schedule {
-  int64_t wait = 1;    ///< iterations of a cycle that are not recorded
-  int64_t warmup = 1;  ///< then iterations that are recorded and thrown away
-  int64_t active = 3;  ///< then iterations that are kept; at least one
-  int64_t repeat = 1;  ///< cycles; at least one
+  int64_t wait = 1;     ///< iterations of a cycle that are not recorded
+  int64_t warmup = 1;   ///< then iterations that are recorded and thrown away
+  int64_t active = 10;  ///< then iterations that are kept; at least one
+  int64_t repeat = 1;   ///< cycles; at least one
 
   int64_t cycle() const { return wait + warmup + active; }
   int64_t iterations() const { return cycle() * repeat; }

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "graph/cast_node.hpp"
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
 #include "graph/quantized_chain.hpp"
@@ -54,17 +55,6 @@ void widen_attributes(Node& node) {
   }
 }
 
-Node cast(const std::string& name, ValueId from, ValueId to, DType dtype) {
-  Node node;
-  node.name = name;
-  node.op = "Cast";
-  node.attributes.set("to", static_cast<int64_t>(dtype));
-  node.attributes.set("saturate", int64_t{1});
-  node.inputs = {from};
-  node.outputs = {to};
-  return node;
-}
-
 /// Whether a small difference of an input may become a large one.
 bool makes_whole(const Graph& graph, const Node& node) {
   if (graph::traits_of(node).discontinuous) return true;
@@ -86,8 +76,8 @@ std::vector<ValueId> round_before_whole(Graph& graph) {
       const std::string name = fmt::format("{}.{}", node.name, i);
       narrow.push_back(graph.add_value(name + ".half", type));
       node.inputs[i] = graph.add_value(name + ".float32", {DType::kFloat32, type.dims});
-      nodes.push_back(cast(name + ".rounded", from, narrow.back(), type.dtype));
-      nodes.push_back(cast(name + ".widened", narrow.back(), node.inputs[i], DType::kFloat32));
+      nodes.push_back(graph::cast_node(name + ".rounded", from, narrow.back(), type.dtype));
+      nodes.push_back(graph::cast_node(name + ".widened", narrow.back(), node.inputs[i], DType::kFloat32));
     }
     nodes.push_back(std::move(node));
   }
@@ -105,14 +95,14 @@ void separate_boundary(Graph& graph, std::vector<Node>& first, std::vector<Node>
   for (const ValueId id : graph.inputs) {
     if (!is_half(graph.value(id).type.dtype)) continue;
     const ValueId to = add_wide(id);
-    first.push_back(cast(graph.value(id).name + ".widened", id, to, DType::kFloat32));
+    first.push_back(graph::cast_node(graph.value(id).name + ".widened", id, to, DType::kFloat32));
   }
   for (const ValueId id : graph.outputs) {
     const DType dtype = graph.value(id).type.dtype;
     if (!is_half(dtype) || wide.contains(id)) continue;
     const ValueId from = add_wide(id);
     std::swap(graph.value(from).constant, graph.value(id).constant);
-    last.push_back(cast(graph.value(id).name + ".narrowed", from, id, dtype));
+    last.push_back(graph::cast_node(graph.value(id).name + ".narrowed", from, id, dtype));
   }
   const auto replace = [&](std::vector<ValueId>& ids) {
     for (ValueId& id : ids) {

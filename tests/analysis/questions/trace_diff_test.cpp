@@ -56,7 +56,7 @@ TEST(TraceDiff, MatchesLayersThroughFusions) {
   EXPECT_THAT(diff.layers[1].b, ElementsAre("cast"));
   EXPECT_THAT(diff.layers[2].a, ElementsAre("pool"));
   EXPECT_FALSE(diff.layers[2].certain());
-  EXPECT_DOUBLE_EQ(diff.speedup().value(), 4);
+  EXPECT_DOUBLE_EQ(diff.speedup_ratio().value(), 4);
 }
 
 double sum(const TraceDiff& diff) {
@@ -125,7 +125,7 @@ TEST(TraceDiff, OneIterationDoesNotSayWhatNoiseIs) {
   EXPECT_FALSE(differ(diff.iteration_a, diff.iteration_b));
   ASSERT_FALSE(diff.layers.empty());
   EXPECT_FALSE(diff.layers[0].certain());
-  EXPECT_DOUBLE_EQ(diff.speedup().value(), 2);
+  EXPECT_DOUBLE_EQ(diff.speedup_ratio().value(), 2);
 }
 
 TEST(TraceDiff, GivesNoRatioOverNothing) {
@@ -147,14 +147,35 @@ TEST(TraceDiff, PassesOnWhatWasLeftOutOfSteps) {
 TEST(TraceDiff, SaysWhatRecordingCostAndWhatElseDiffers) {
   DiffSide a{separate()};
   DiffSide b{fused()};
-  a.recorded = {"resnet18", "cuda", "1", trace::RecordingCost{3.0, 6.0, "+100.0 %"}};
-  b.recorded = {"resnet18", "cuda", "8", trace::RecordingCost{0.5, 0.48, "no difference beyond noise"}};
+  a.recorded = {"resnet18", "cuda", "1", trace::RecordingCost{3.0, 6.0, std::nullopt, "+100.0 %"}};
+  b.recorded = {"resnet18", "cuda", "8",
+                trace::RecordingCost{0.5, 0.48, std::nullopt, "no difference beyond noise"}};
   EXPECT_THAT(
       compare_traces(a, b).notes,
       ElementsAre(
           "A and B are of different batches: 1 and 8",
-          "These are times while recording. What that cost: A +100.0 %, B no difference beyond noise. "
-          "Without it they took 3.000 ms and 500.0 us: 6 times as fast."));
+          "The parts are times while recording, which cost: A +100.0 %, B no difference beyond noise. "
+          "The speedup is of runs that were not recorded: 3.000 ms and 500.0 us."));
+}
+
+TEST(TraceDiff, HasOneSpeedupThatOfUndisturbedRuns) {
+  DiffSide a{separate()};
+  DiffSide b{fused()};
+  const TraceDiff recorded = compare_traces(a, b);
+  EXPECT_DOUBLE_EQ(recorded.speedup()->ratio, 4);
+  EXPECT_FALSE(recorded.speedup_undisturbed());
+  a.recorded.cost = trace::RecordingCost{3.0, 6.0, base::Interval{2.9, 3.1}, ""};
+  b.recorded.cost = trace::RecordingCost{1.5, 1.6, base::Interval{1.45, 1.55}, ""};
+  const TraceDiff plain = compare_traces(a, b);
+  EXPECT_DOUBLE_EQ(plain.speedup()->ratio, 2);
+  EXPECT_TRUE(plain.speedup_undisturbed());
+  EXPECT_DOUBLE_EQ((*plain.speedup()->interval)[0], 2.9 / 1.55);
+  EXPECT_DOUBLE_EQ((*plain.speedup()->interval)[1], 3.1 / 1.45);
+  EXPECT_EQ(plain.speedup()->differs(), true);
+  b.recorded.cost = trace::RecordingCost{2.9, 3.0, base::Interval{2.8, 3.2}, ""};
+  EXPECT_EQ(compare_traces(a, b).speedup()->differs(), false);
+  b.recorded.cost->plain_interval.reset();
+  EXPECT_EQ(compare_traces(a, b).speedup()->differs(), std::nullopt);
 }
 
 /// Steps that launch and do not wait: the host is done long before the device.

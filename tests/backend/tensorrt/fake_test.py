@@ -58,13 +58,13 @@ class Worker:
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
-    def load(self, model, images, precision="fp32", **more):
-        hello = self.ask("hello", protocol=1, backend="tensorrt")
+    def load(self, model, images, precision="fp32", backend="tensorrt", **more):
+        hello = self.ask("hello", protocol=1, backend=backend)
         assert hello["type"] == "hello", hello
         file = pathlib.Path(tempfile.mkstemp(suffix=".bin")[1])
         file.write_bytes(images.tobytes())
         shape = list(images.shape)
-        answer = self.ask("load", model=str(model), backend="tensorrt", precision=precision, batch=shape[0], device="cuda",
+        answer = self.ask("load", model=str(model), backend=backend, precision=precision, batch=shape[0], device="cuda",
                           threads=1, onnx=None,
                           inputs=[{"name": "input", "dtype": "float32", "shape": shape, "file": str(file), "offsets": [0]}],
                           profiles=[{"input": [batch, *shape[1:]]} for batch in (1, shape[0])], **more)
@@ -179,7 +179,11 @@ def check_precisions(fakes, model, images):
         assert strong["network_flags"] == (2 if fakes.major == 10 else 1), strong["network_flags"]
     quantized = flags_of(fakes, model, images, "int8+fp16")
     assert any(layer["LayerType"] == "FakeQuantizeLinear" for layer in quantized["layers"]), quantized["layers"]
-    assert any("Q/DQ by hone: int8 in" in note for note in quantized["notes"]), quantized["notes"]
+    assert any("Q/DQ by hone, calibration: generated" in note for note in quantized["notes"]), quantized["notes"]
+    # TensorRT takes no unsigned integers and no zero points.
+    made = {output["Datatype"] for layer in quantized["layers"] if layer["LayerType"] == "FakeQuantizeLinear"
+            for output in layer["Outputs"]}
+    assert made == {"int8"}, made
     if fakes.major < 11:
         assert has(quantized, int8) and has(quantized, fp16), quantized["flags"]
     bf16 = flags_of(fakes, model, images, "bf16")
@@ -221,6 +225,10 @@ def check_layers(fakes, model, folder):
     assert times[0] == {"count": 7} and len(times) == 1 + len(information["Layers"]), times
     assert abs(sum(row["percentage"] for row in times[1:]) - 100) < 1e-6
     document = json.loads(fakes.run("inspect", model, "--backend", "tensorrt", "--batch", 2, "--runs", 7, "--json").stdout)
+    own = json.loads((files / "hone_layers.json").read_text())
+    assert own["layers"][0]["sd_ms"] == 0 and own["model"] == str(model), own["layers"][0]
+    ending = fakes.run("diff", files, files)
+    assert ending.returncode == 0 and "The change is not more than noise" in ending.stdout, ending.stdout + ending.stderr
     first = document["layers"][0]
     assert first["median_ms"] == 0.25 and first["n"] == 7 and first["interval_ms"] == [0.25, 0.25] and first["nodes"], first
     assert document["sum_of_medians_ms"] == 0.25 * len(document["layers"]) and document["engine_ms"] > 0

@@ -186,7 +186,7 @@ TEST(DescribeModel, AsksForOpenDimensions) {
   model.graph = graph;
   EXPECT_THAT(
       [&] { describe_model(model, "net", {}); },
-      ThrowsMessage<Error>(HasSubstr("dimension 1 ('width') of input 'x' is open: give --shapes x:1x224")));
+      ThrowsMessage<Error>(HasSubstr("dimension 1 ('width') of input 'x' is open: give --shapes x:1x128")));
   const ModelInfo info = describe_model(model, "net", {{"x", {1, 640}}});
   EXPECT_EQ(info.inputs[0].shape, (tensor::Shape{1, 640}));
   EXPECT_THROW(describe_model(model, "net", {{"x", {640}}}), Error);

@@ -2,6 +2,7 @@
 // say.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "device/cpu/cpu_steps.hpp"
@@ -93,6 +94,33 @@ TEST(CpuDetection, SuppressesWhatOverlaps) {
   expect_same("NonMaxSuppression", {boxes, scores, Tensor::of<int64_t>({9}, {}), Tensor(), Tensor()});
   expect_same("NonMaxSuppression", {Tensor(DType::kFloat32, {1, 0, 4}), Tensor(DType::kFloat32, {1, 2, 0}),
                                     Tensor::of<int64_t>({9}, {})});
+}
+
+/// As models write it that call one suppression for the boxes of all classes.
+TEST(CpuDetection, SuppressesWhatOverlapsAmongClassesFarApart) {
+  std::mt19937 random(5);
+  constexpr int64_t kCount = 1500;
+  std::uniform_real_distribution<float> place(-100, 200);
+  std::uniform_real_distribution<float> size(0, 70);
+  std::uniform_real_distribution<float> score(0, 1);
+  for (const float apart : {0.0F, 301.0F, 1.0e6F, std::numeric_limits<float>::infinity()}) {
+    std::vector<float> corners;
+    std::vector<float> values;
+    for (int64_t i = 0; i < kCount; ++i) {
+      const float offset = i % 20 == 0 ? 0 : static_cast<float>(i % 20) * apart;
+      const float y = place(random) + offset;
+      const float x = place(random) + offset;
+      corners.insert(corners.end(), {y, x, y + size(random), x + size(random)});
+      values.push_back(score(random));
+    }
+    const Tensor boxes = Tensor::of<float>(corners, {1, kCount, 4});
+    const Tensor scores = Tensor::of<float>(values, {1, 1, kCount});
+    for (const int64_t centered : {0, 1}) {
+      expect_same("NonMaxSuppression",
+                  {boxes, scores, Tensor::of<int64_t>({kCount}, {}), Tensor::of<float>({0.4F}, {}), Tensor()},
+                  {{"center_point_box", centered}});
+    }
+  }
 }
 
 TEST(CpuDetection, FindsWhatIsNotZero) {

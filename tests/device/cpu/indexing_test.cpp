@@ -153,6 +153,18 @@ TEST(CpuIndexing, TransposesElementsOfEightBytes) {
   expect_own(b, {b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{2, 0, 1}}})});
 }
 
+/// As outputs of transposed convolutions of volumes are moved to their places.
+TEST(CpuIndexing, TransposesManyDimensions) {
+  for (const DType dtype : {DType::kFloat32, DType::kInt64}) {
+    GraphBuilder b;
+    const auto x = b.input("x", {1, 3, 2, 2, 2, 4, 5, 6}, dtype);
+    const auto y = b.input("y", {2, 1, 3, 2, 2, 1, 2, 2, 3, 2, 2}, dtype);
+    expect_own(
+        b, {b.node("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 1, 5, 2, 6, 3, 7, 4}}}),
+            b.node("Transpose", {y}, {{"perm", std::vector<int64_t>{10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}}})});
+  }
+}
+
 TEST(CpuIndexing, ClipsToComputedBounds) {
   GraphBuilder b;
   const auto x = b.input("x", {3, 50});

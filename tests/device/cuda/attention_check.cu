@@ -15,6 +15,8 @@ struct Case {
   int keys = 1;
   int depth = 64;
   bool masked = false;
+  /// Of masks: one number for each key, whatever the row.
+  bool by_key = false;
 };
 
 /// Operands packed as [row][head][column], a mask of a number for each row and key.
@@ -30,7 +32,7 @@ AttentionSize size_of(const Case& c) {
   size.q = size.k = size.v = size.y = packed;
   if (c.masked) {
     size.masks = 1;
-    size.mask[0] = {0, {0}, c.keys, 1};
+    size.mask[0] = {0, {0}, c.by_key ? 0 : c.keys, 1};
   }
   return size;
 }
@@ -49,7 +51,8 @@ void check_case(Family& family, FloatType type, const Case& c) {
         double score = 0;
         for (int i = 0; i < c.depth; ++i)
           score += q[row * columns + head * c.depth + i] * k[key * columns + head * c.depth + i];
-        weights[key] = score * size.scale + (c.masked ? mask[int64_t{row} * c.keys + key] : 0);
+        weights[key] =
+            score * size.scale + (c.masked ? mask[(c.by_key ? 0 : int64_t{row} * c.keys) + key] : 0);
         largest = std::max(largest, weights[key]);
       }
       for (double& weight : weights) sum += weight = std::exp(weight - largest);
@@ -75,10 +78,10 @@ void check_case(Family& family, FloatType type, const Case& c) {
   };
   for (const int split : {1, 2, 4}) check("attention", attention, split);
   if (!row_attention_refusal(size, gpu())) {
-    for (const int warps : {8, 16, 32}) check("attention of rows", row_attention, warps);
+    for (const int blocks : {1, 2, 4, 8}) check("attention of rows", row_attention, blocks);
   }
   if (warpgroup_attention_refusal(size, gpu())) return;
-  for (const int groups : {1, 2}) check("warpgroup attention", warpgroup_attention, groups);
+  for (const int shares : {0, 1, 2}) check("warpgroup attention", warpgroup_attention, shares);
 }
 
 }  // namespace
@@ -91,8 +94,13 @@ void check_attention() {
       check_case(family, type, {3, 100, 257, 64, masked});
       check_case(family, type, {2, 49, 49, 32, masked});
       check_case(family, type, {1, 1, 130, 40, masked});
+      check_case(family, type, {14, 1, 1024, 64, masked});
+      check_case(family, type, {3, 8, 2500, 128, masked});
+      check_case(family, type, {2, 2, 5, 24, masked});
       check_case(family, type, {2, 70, 90, 96, masked});
       check_case(family, type, {1, 20, 33, 13, masked});
+      check_case(family, type, {40, 384, 384, 64, masked, masked});
+      check_case(family, type, {2, 130, 70, 32, masked, masked});
     }
   }
 }

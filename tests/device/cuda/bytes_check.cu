@@ -37,6 +37,15 @@ struct Bytes {
   DeviceBuffer device;
 };
 
+/// Of a few operations in float.
+constexpr double kFloatSlack = 1e-5;
+
+/// An exact result, and how much further off a right one may be.
+struct Number {
+  double value = 0;
+  double slack = 0;
+};
+
 /// A product with operands, and what it gives.
 struct Product {
   Product(const ConvProblem& shape, bool unsigned_x, ByteFunction function, ByteResult result,
@@ -76,7 +85,7 @@ struct Product {
     return args;
   }
 
-  double number(int64_t row, int64_t k, double operand) const {
+  Number number(int64_t row, int64_t k, double operand) const {
     const ConvProblem& p = problem.shape;
     const int64_t column = row % p.out_width() * p.stride_w - p.pad_left;
     const int64_t line = row / p.out_width() % p.out_height() * p.stride_h - p.pad_top;
@@ -91,13 +100,18 @@ struct Product {
       for (int64_t c = 0; c < p.channels; ++c) sum += int64_t{x[pixel + c]} * w[filter + c];
     }
     double v = static_cast<double>(sum) * scales[k] + bias[k];
-    if (finish.rounds_first)
+    double slack = 0;
+    if (finish.rounds_first) {
+      // Next to a tie a sum in float may round to the other side.
+      const double fraction = v - std::floor(v);
+      if (std::abs(fraction - 0.5) <= kFloatSlack * (1 + std::abs(v))) slack = finish.first_factor;
       v = std::clamp(std::nearbyint(v), double{finish.first_low}, double{finish.first_high}) *
           finish.first_factor;
+    }
     v += operand;
     if (problem.function == ByteFunction::kSwish) v = v / (1 + std::exp(-finish.alpha * v)) * finish.factor;
     if (problem.function == ByteFunction::kGelu) v *= 0.5 * std::erfc(-v / std::sqrt(2.0)) * finish.factor;
-    return std::clamp(v, double{finish.low}, double{finish.high});
+    return {std::clamp(v, double{finish.low}, double{finish.high}), slack};
   }
 
   ByteProblem problem;
@@ -141,14 +155,15 @@ double element(const std::vector<uint8_t>& bytes, int64_t at) {
 
 /// Whether all of these elements are right; every one is poisoned before.
 bool is_right(const Product& product, const DeviceBuffer& y, const std::vector<int64_t>& places,
-              const std::vector<double>& numbers) {
+              const std::vector<Number>& numbers) {
   std::vector<uint8_t> bytes(y.bytes());
   y.download(bytes.data());
   const bool is_unsigned = product.finish.unsigned_y;
   for (size_t i = 0; i < places.size(); ++i) {
     double found = 0;
     // Functions and sums in float, then half a unit of the result.
-    double slack = 1e-3 + 1e-5 * std::abs(numbers[i]);
+    const auto [number, own_slack] = numbers[i];
+    double slack = own_slack + 1e-3 + kFloatSlack * std::abs(number);
     switch (product.problem.result) {
       case ByteResult::kBytes: {
         const uint8_t byte = bytes[static_cast<size_t>(places[i])];
@@ -158,12 +173,12 @@ bool is_right(const Product& product, const DeviceBuffer& y, const std::vector<i
       }
       case ByteResult::kHalf:
         found = element<__half>(bytes, places[i]);
-        slack += std::abs(numbers[i]) * 0x1p-10;
+        slack += std::abs(number) * 0x1p-10;
         break;
       case ByteResult::kFloat: found = element<float>(bytes, places[i]); break;
     }
-    if (!(std::abs(found - numbers[i]) <= slack)) {
-      std::printf("element %lld: %g, not %g\n", static_cast<long long>(places[i]), found, numbers[i]);
+    if (!(std::abs(found - number) <= slack)) {
+      std::printf("element %lld: %g, not %g\n", static_cast<long long>(places[i]), found, number);
       return false;
     }
   }
@@ -183,7 +198,7 @@ void check_product(Family& family, const DeviceProperties& device, Product& prod
     product.finish.operand_offset = bytes ? -4.25F : 0;
   }
   const std::vector<int64_t> at = places(count, most);
-  std::vector<double> numbers;
+  std::vector<Number> numbers;
   for (const int64_t i : at) {
     const double operand = bytes ? operand_bytes[adds ? i : 0] : operand_floats[adds ? i : 0];
     numbers.push_back(

@@ -8,10 +8,13 @@
 
 #include <cstdlib>
 #include <functional>
+#include <set>
 
 #include "base/file.hpp"
+#include "cases/case_passes.hpp"
 #include "device/cuda/absent_gpus.hpp"
 #include "device/cuda/one_node.hpp"
+#include "graph/text/parser.hpp"
 #include "support/regions.hpp"
 
 // Chains are compiled for each GPU, by NVRTC, and would then be loaded.
@@ -99,6 +102,77 @@ Case with_weights(const std::string& op, const tensor::Shape& x, const std::vect
             for (const tensor::Shape& shape : shapes) constants.push_back(b.random(shape));
             return one_node(b, x, op, constants, attributes);
           }};
+}
+
+tensor::Shape shape_of(const graph::Value& value) {
+  tensor::Shape shape;
+  for (const graph::Dim& dim : *value.type.dims) shape.push_back(dim.value());
+  return shape;
+}
+
+OneNode first_node(graph::Graph graph) {
+  tensor::Tensor input = hone::test::random_tensor(shape_of(graph.value(graph.inputs[0])), 7);
+  return {std::move(graph), std::move(input)};
+}
+
+/// The first node of a graph given as text.
+Case written(std::string name, std::string text) {
+  return {std::move(name), [=](hone::test::GraphBuilder&) { return first_node(graph::parse_graph(text)); }};
+}
+
+/// The first node that passes leave of a case in tests/cases/<pass>/rewrites.case.
+Case rewritten(const std::string& pass, const std::string& name) {
+  return {name, [=](hone::test::GraphBuilder&) {
+            const std::string file = fmt::format("{}/tests/cases/{}/rewrites.case", HONE_SOURCE_DIR, pass);
+            for (const test::Case& each : test::read_cases(file, pass)) {
+              if (each.name != name) continue;
+              graph::Graph graph = graph::parse_graph(each.need("before").padded());
+              test::apply_passes(each, graph);
+              return first_node(std::move(graph));
+            }
+            throw std::logic_error(name + " is no case of " + file);
+          }};
+}
+
+/// Operators and regions of the rows of tokens, of bytes, and of places.
+std::vector<Case> further() {
+  return {
+      rewritten("rms_norm_fusion", "fuses_what_exporters_write"),
+      rewritten("rotary_fusion", "fuses_the_halves_of_rows"),
+      rewritten("normalization_fusion", "fuses_a_group_normalisation_and_its_swish"),
+      rewritten("row_product_fusion", "puts_products_of_one_value_side_by_side"),
+      rewritten("bottleneck_fusion", "makes_one_node_of_three_convolutions"),
+      rewritten("stem_fusion", "absorbs_the_next_convolution"),
+      rewritten("convolution_sum_fusion", "makes_one_node_of_a_block_and_its_projection"),
+      rewritten("quantized_fusion", "fuses_a_residual_block"),
+      rewritten("quantized_fusion", "fuses_a_map"),
+      rewritten("quantized_fusion", "fuses_a_pool"),
+      written("one token",
+              "graph (%x: float32[1, 896]) -> (%y) {\n  %w = const float32[896, 4864] seeded(1)\n"
+              "  %y = MatMul(%x, %w)\n}\n"),
+      written("QuantizeLinear",
+              "graph (%x: float32[1, 64, 14, 14]) -> (%y) {\n  %s = const float32[] 0.05\n"
+              "  %z = const int8[] 0\n  %y = QuantizeLinear(%x, %s, %z)\n}\n"),
+      written("Concat",
+              "graph (%x: float32[1, 8, 14, 14], %z: float32[1, 24, 14, 14]) -> (%y) {\n"
+              "  %y = Concat(%x, %z) { axis = 1 }\n}\n"),
+      written("CumSum",
+              "graph (%x: float32[8, 1000]) -> (%y) {\n  %axis = const int64[] 1\n"
+              "  %y = CumSum(%x, %axis)\n}\n"),
+      written("GatherElements",
+              "graph (%x: float32[8, 100], %i: int64[8, 5]) -> (%y) {\n"
+              "  %y = GatherElements(%x, %i) { axis = 1 }\n}\n"),
+      written("ScatterElements",
+              "graph (%x: float32[8, 100], %i: int64[8, 5], %u: float32[8, 5]) -> (%y) {\n"
+              "  %y = ScatterElements(%x, %i, %u) { axis = 1 }\n}\n"),
+      written("GridSample",
+              "graph (%x: float32[1, 16, 28, 28], %g: float32[1, 14, 14, 2]) -> (%y) {\n"
+              "  %y = GridSample(%x, %g)\n}\n"),
+      written("Resize",
+              "graph (%x: float32[1, 16, 28, 28]) -> (%y) {\n"
+              "  %s = const float32[4] [1, 1, 2, 2]\n"
+              "  %y = Resize(%x, _, %s) { mode = \"linear\" }\n}\n"),
+  };
 }
 
 std::vector<Case> convolutions() {
@@ -232,7 +306,7 @@ std::string rows(const Case& test, Precision precision) {
 
 std::string table() {
   std::string text;
-  for (const auto& cases : {convolutions(), others()}) {
+  for (const auto& cases : {convolutions(), others(), further()}) {
     for (const Case& test : cases) {
       hone::test::GraphBuilder builder;
       const OneNode node = test.make(builder);
@@ -252,6 +326,16 @@ TEST(Offers, AreWhatTheTableSaysOnEveryGpu) {
   const std::string found = table();
   if (std::getenv("HONE_WRITE_OFFERS") != nullptr) base::write_file_atomic(path, found);
   EXPECT_EQ(found, base::read_file(path)) << "HONE_WRITE_OFFERS=1 writes the table anew";
+}
+
+/// Rows that depend on libraries' answers are not among own_tactics().
+TEST(Offers, AskEveryTactic) {
+  const std::string found = table();
+  std::set<std::string> missing;
+  for (const engine::Tactic& tactic : own_tactics(absent_gpus[0])) {
+    if (found.find("  " + tactic.name + "\n") == std::string::npos) missing.insert(tactic.name);
+  }
+  EXPECT_TRUE(missing.empty()) << fmt::format("no case asks {}", fmt::join(missing, ", "));
 }
 
 }  // namespace

@@ -12,7 +12,10 @@ TEST(EarlyTactics, VariantsStartAsTheirTacticDoes) {
   EXPECT_TRUE(starts_early("warpgroup_sum:64x64_s8"));
   EXPECT_TRUE(starts_early("bottleneck"));
   EXPECT_TRUE(starts_early("pipelined_bottleneck"));
-  EXPECT_TRUE(starts_early("row_attention:16"));
+  EXPECT_TRUE(starts_early("row_attention:x8"));
+  EXPECT_TRUE(starts_early("row_products"));
+  EXPECT_TRUE(starts_early("scatter_picks"));
+  EXPECT_TRUE(starts_early("gather_strided"));
   EXPECT_TRUE(starts_early("warpgroup_stationary"));
   EXPECT_FALSE(starts_early("cudnn:e3k1=2"));
   EXPECT_FALSE(starts_early("warpgroup"));

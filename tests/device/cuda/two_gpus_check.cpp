@@ -167,6 +167,44 @@ void queues_stay_on_their_gpu() {
   }
 }
 
+/// On the GPU that is not current: views that are bound, those that are copied, and what is copied on.
+void views_are_used_on_their_gpu() {
+  constexpr int kCallers = 10;  // more than get bindings
+  const graph::Graph graph = *importer::load_model("resnet18").graph;
+  const auto engine = engine::build_engine(graph, find_device("cuda:0"), {.optimization_level = 0});
+  for (const int current : {0, 1}) {
+    const tensor::Place place{tensor::PlaceKind::kCuda, 1 - current};
+    const engine::Device& device = device_of_fingerprint(engine->fingerprint(), place);
+    const engine::Device& here = find_device(tensor::place_text({tensor::PlaceKind::kCuda, current}));
+    if (cudaSetDevice(current) != cudaSuccess) fail_internal("cuda:{} cannot be made current", current);
+    engine::Context context(engine, device, 1);
+    const std::unique_ptr<tensor::Queue> queue = device.make_queue();
+    const tensor::Tensor input = image(current);
+    const tensor::Tensor expected = reference::run_graph(graph, std::vector{input})[0];
+    const auto memory_for = [&](const tensor::Tensor& like, const engine::Device& where) {
+      tensor::TensorView view{.dtype = like.dtype(), .shape = like.shape()};
+      view.buffer = where.allocate(static_cast<int64_t>(like.byte_size()));
+      return view;
+    };
+    const tensor::TensorView x = memory_for(input, device);
+    device.copy(tensor::view_of(input).buffer, x.buffer, queue.get());
+    std::vector<tensor::TensorView> outputs;
+    for (int i = 0; i < kCallers; ++i) {
+      const tensor::TensorView& y = outputs.emplace_back(memory_for(expected, device));
+      context.run({&x, 1}, {&y, 1}, queue.get());
+      const tensor::TensorView moved = memory_for(expected, here);
+      device.copy(y.buffer, moved.buffer, queue.get());
+      tensor::Tensor read(expected.dtype(), expected.shape());
+      device.copy(moved.buffer, tensor::view_of(read).buffer, queue.get());
+      queue->synchronize();
+      if (!(tensor::relative_l2(read, expected) <= tolerance()))
+        fail_internal("run {} on views of {} computes something else", i, tensor::place_text(place));
+    }
+    if (context.view_counts().copies == 0) fail_internal("no view was copied");
+    if (current_gpu() != current) fail_internal("a run on views moved the thread to another GPU");
+  }
+}
+
 int run() {
   if (const int status = status_without_gpu(); status != 0) return status;
   int count = 0;
@@ -179,6 +217,7 @@ int run() {
     run_one_engine_on_both();
     copy_between_both();
     queues_stay_on_their_gpu();
+    views_are_used_on_their_gpu();
   });
 }
 

@@ -108,6 +108,36 @@ TEST(ProgramBuilder, EnginesOfOpenShapesMakeConstantsForEachShape) {
   }
 }
 
+/// Of two shapes, weights that a table's last rows are: packed forms of one length must not serve another.
+TEST(ProgramBuilder, PacksConstantsForEachShape) {
+  GraphBuilder b;
+  const auto x = b.input("x", {graph::Dim::symbol("n"), 16});
+  const auto ints = [&](std::vector<int64_t> values) {
+    const auto count = static_cast<int64_t>(values.size());
+    return b.constant(tensor::Tensor::of<int64_t>(values, {count}));
+  };
+  const auto rows = b.node("Shape", {x}, {{"end", int64_t{1}}});
+  const auto first = b.node("Sub", {ints({16}), rows});
+  const auto table = b.random({16, 16});
+  const auto last = b.node("Slice", {table, first, ints({16}), ints({0})});
+  const auto squares = b.node("Slice", {table, rows, b.node("Add", {rows, ints({8})}), ints({0})});
+  const auto scores = b.node("MatMul", {x, b.node("Transpose", {last})});
+  const auto narrow = b.node("MatMul", {x, b.node("Transpose", {squares})});
+  const graph::Graph open = b.finish({scores, narrow});
+  BuildOptions options;
+  options.model = "positions";
+  options.threads = 1;
+  options.optimization_level = 0;
+  Context context(build_engine(open, device::cpu::cpu_device(), options), device::cpu::cpu_device(), 1);
+  for (const int64_t length : {8, 3, 5, 8}) {
+    const std::vector<tensor::Tensor> inputs = {test::random_tensor({length, 16}, 7)};
+    const auto expected = reference::run_graph(open, inputs);
+    const auto actual = context.run(inputs);
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_LE(test::relative_error(actual[i], expected[i]), 1e-5) << i << " of " << length;
+  }
+}
+
 TEST(ProgramBuilder, TakesTheVariantThatIsNamed) {
   const FakeTactic tiles("tiles", {.variants = {{"a", 0}, {"b", 0}}});
   EXPECT_EQ(tactic_for({&first(), &tiles}, "tiles:b"), "tiles:b");

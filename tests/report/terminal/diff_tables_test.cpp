@@ -50,14 +50,49 @@ TEST(DiffTables, NoKernelsAreShownWhereTheyAreTheSame) {
   EXPECT_EQ(diff_sheets(diff).size(), 1U);
 }
 
+TEST(DiffTables, EachReasonHasARow) {
+  analysis::TraceDiff diff;
+  diff.layers = {
+      {{"a"}, {"a"}, {}, {}, {3000, 10}, {1000, 10}, {"A makes fp32, B fp16", "A runs x; B runs y"}},
+      {{"b"}, {"b"}, {}, {}, {1000, 10}, {1000, 10}},
+      {{}, {"c"}, {}, {}, {0, 0}, {500, 10}, {"only B has such layers"}}};
+  const std::vector<Sheet> sheets = diff_sheets(diff);
+  ASSERT_THAT(titles(sheets), ::testing::Contains("Why, the largest change first"));
+  const auto& rows = sheets[2].rows;
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0][0].text, "-2.000 us");
+  EXPECT_EQ(rows[0][2].text, "A makes fp32, B fp16");
+  EXPECT_EQ(rows[1][1].text, "");
+  EXPECT_EQ(rows[1][2].text, "A runs x; B runs y");
+  EXPECT_EQ(rows[2][1].text, "c");
+}
+
 TEST(DiffTables, SaysWhichSideHasNoTime) {
   analysis::TraceDiff diff;
-  const auto last_note = [&diff] { return diff_sheets(diff).front().notes.back(); };
-  EXPECT_EQ(last_note(), "Neither A nor B has a time that could be compared.");
+  const auto first_note = [&diff] { return diff_sheets(diff).front().notes.front(); };
+  EXPECT_EQ(first_note(), "Neither A nor B has a time that could be compared.");
   diff.iteration_b.mean = 1000;
-  EXPECT_EQ(last_note(), "A has no time that could be compared.");
+  EXPECT_EQ(first_note(), "A has no time that could be compared.");
   std::swap(diff.iteration_a, diff.iteration_b);
-  EXPECT_EQ(last_note(), "B has no time that could be compared.");
+  EXPECT_EQ(first_note(), "B has no time that could be compared.");
+}
+
+TEST(DiffTables, SaysTheSpeedupFirstAndWithItsInterval) {
+  analysis::TraceDiff diff;
+  const auto first_note = [&diff] { return diff_sheets(diff).front().notes.front(); };
+  diff.iteration_a = {4000, 100};
+  diff.iteration_b = {1000, 50};
+  EXPECT_EQ(first_note(), "B is 4x as fast as A [3.71 4.32], while recorded.");
+  diff.plain_a = trace::RecordingCost{1.0, 4.0, base::Interval{0.9, 1.1}, ""};
+  diff.plain_b = trace::RecordingCost{2.0, 4.0, base::Interval{1.9, 2.2}, ""};
+  EXPECT_EQ(first_note(), "B is 2x as slow as A [1.73 2.44], not recorded.");
+  diff.plain_b = trace::RecordingCost{1.0, 4.0, base::Interval{0.9, 1.2}, ""};
+  EXPECT_EQ(first_note(),
+            "B is 1x as fast as A [0.75 1.22], not recorded: the change is not more than noise.");
+  diff.plain_b->plain_interval.reset();
+  EXPECT_EQ(
+      first_note(),
+      "B is 1x as fast as A, not recorded; there are too few runs for an interval, so this may be noise.");
 }
 
 }  // namespace

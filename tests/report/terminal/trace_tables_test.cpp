@@ -87,6 +87,28 @@ TEST(TraceTables, SharesOfLayersAreOfMeansAndAddUp) {
   EXPECT_EQ(sheet.rows.at(1).at(0).text, "25.0 %");
 }
 
+TEST(TraceTables, ProgramsWithoutAGpuHaveNoRowsOfOne) {
+  analysis::StepBreakdown steps;
+  analysis::StepCost cost;
+  cost.step = {"ProfilerStep#1", {0, 100}, {0, 100}};
+  cost.costs.at(static_cast<size_t>(analysis::StepCategory::kCpu)) = 90;
+  cost.costs.at(static_cast<size_t>(analysis::StepCategory::kOther)) = 10;
+  steps.steps = {cost};
+  steps.announced = true;
+  const auto names = [&] {
+    const std::vector<Sheet> sheets = step_sheets(steps);
+    std::vector<std::string> result;
+    for (const auto& row : sheets.at(0).rows) result.push_back(row.at(0).text);
+    return result;
+  };
+  EXPECT_THAT(names(), ElementsAre("step", "cpu", "other"));
+  const Sheet each = step_sheets(steps).at(1);
+  ASSERT_EQ(each.columns.size(), each.rows.at(0).size());
+  EXPECT_EQ(each.columns.at(2).title, "CPU");
+  steps.steps[0].costs.at(static_cast<size_t>(analysis::StepCategory::kKernel)) = 1;
+  EXPECT_THAT(names(), testing::SizeIs(1 + analysis::kStepCategories));
+}
+
 TEST(TraceTables, AdviceComesWithGainAndPlace) {
   analysis::AdviceList list{{0, 1000}, 20, {}, {{"full-memory", "nothing was recorded"}}};
   EXPECT_THAT(
@@ -97,6 +119,8 @@ TEST(TraceTables, AdviceComesWithGainAndPlace) {
   list.unjudged = {{"a", "no GPU"}, {"b", "no memory"}, {"c", "no GPU"}};
   EXPECT_THAT(advice_text(list, 0, 100),
               testing::IsSupersetOf({"Not judged: a, c: no GPU.", "Not judged: b: no memory."}));
+  list.unjudged = std::vector<analysis::Unjudged>(16, {"a", "no GPU"});
+  EXPECT_EQ(advice_text(list, 0, 100).back(), "Not judged: 16 rules: no GPU.");
   list.unjudged = {{"full-memory", "nothing was recorded"}};
   list.advice.push_back({"sync", "It waits.", {{"a wait", {150, 250}}}, "Do not.", 100, "the wait"});
   list.advice.push_back({"other", "Strange.", {{"odd", {}}}, "Look.", 0, "not known"});

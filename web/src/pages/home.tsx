@@ -5,6 +5,7 @@ import { formatDate } from '../format';
 import { link } from '../route';
 import { plural } from '../text';
 import { machineOf, modelsOf, shortModel } from './compare/select';
+import { Headlines } from './headline';
 import type { PageProps } from './props';
 import { views } from './views';
 
@@ -20,6 +21,7 @@ export function HomePage({ report }: PageProps) {
   return (
     <article>
       <header class="title"><h1>Report</h1><p>{formatDate(report.generated)}</p></header>
+      <Headlines report={report} models={models} />
       {models.length > 0 && <section>
         <h2>Compared</h2>
         <ul class="cards">

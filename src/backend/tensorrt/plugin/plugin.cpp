@@ -62,6 +62,11 @@ class TensorrtBackend final : public Backend {
   bool reads(const std::filesystem::path& file) const override {
     return file.extension() == ".plan" || file.extension() == ".trt";
   }
+  bool binds() const override { return true; }
+  std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions& options) override {
+    require_device(options.device);
+    return library().refusals(model, options);
+  }
   std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) override {
     require_device(options.device);
     return library().load(model, options);

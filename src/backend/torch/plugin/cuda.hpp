@@ -44,6 +44,10 @@ std::unique_ptr<Pipeline> make_stream_pipeline(const Runner& runner, int streams
                                                std::span<const std::vector<tensor::Tensor>> sets,
                                                const OutputType& output_type);
 
+/// As Executable::bind, with a runner that shares the weights of this one; null without CUDA.
+std::unique_ptr<BoundRuns> make_stream_runs(const Runner& runner, std::span<const tensor::TensorView> inputs,
+                                            const DeviceExchange& exchange, const OutputType& output_type);
+
 /// The calls of the eager runner captured in one CUDA graph, with inputs and outputs at fixed addresses.
 /// Bad input when something in the model waits for the device, which a capture cannot hold.
 std::unique_ptr<Runner> make_captured_runner(BoundGraph graph, const Placement& placement);

@@ -111,6 +111,21 @@ std::unique_ptr<Pipeline> RunnerExecutable::make_pipeline(int streams, bool tran
   });
 }
 
+Bound RunnerExecutable::bind(std::span<const tensor::TensorView> inputs, DeviceExchange& exchange) {
+  if (!placement_.device.is_cuda()) return Executable::bind(inputs, exchange);
+  use_settings(placement_, threads_);
+  // What the runner is chosen by are types and shapes.
+  std::vector<tensor::Tensor> described;
+  for (const tensor::TensorView& input : inputs)
+    described.emplace_back(input.dtype, input.shape, input.data(), nullptr);
+  const c10::InferenceMode inference;
+  return translated([&]() -> Bound {
+    return {make_stream_runs(runner_for(described), inputs, exchange,
+                             [this](size_t i, const at::Tensor& output) { return output_type(i, output); }),
+            {}};
+  });
+}
+
 std::string RunnerExecutable::bus_id() const { return aten::bus_id(placement_.device); }
 
 MemoryUse RunnerExecutable::memory() const {

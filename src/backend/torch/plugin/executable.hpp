@@ -17,6 +17,7 @@ class RunnerExecutable : public Executable {
   void upload(std::span<const tensor::Tensor> inputs) final;
   void execute() final;
   std::vector<tensor::Tensor> download() final;
+  Bound bind(std::span<const tensor::TensorView> inputs, DeviceExchange& exchange) final;
   bool has_phases() const final { return placement_.device.is_cuda(); }
   RunPhases time_phases(bool cold) final;
   bool has_pipeline() const final { return placement_.device.is_cuda(); }

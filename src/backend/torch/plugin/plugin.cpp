@@ -61,6 +61,8 @@ class TorchBackend final : public Backend {
     return refused_nodes(*model.graph, options, placement, std::string(name()), kind_.traced);
   }
 
+  bool binds() const override { return true; }
+
   /// Inputs are read where they lie, outputs become tensors of hone's.
   Handover handover(std::string_view device) const override {
     if (tensor::parse_place(device).kind == tensor::PlaceKind::kCpu) return {.output_copies = 1};

@@ -32,6 +32,11 @@ std::unique_ptr<Pipeline> make_stream_pipeline(const Runner&, int, bool,
   return nullptr;
 }
 
+std::unique_ptr<BoundRuns> make_stream_runs(const Runner&, std::span<const tensor::TensorView>,
+                                            const DeviceExchange&, const OutputType&) {
+  return nullptr;
+}
+
 std::unique_ptr<Runner> make_captured_runner(BoundGraph, const Placement&) {
   require_cuda_build("torch-graph");
   return nullptr;

@@ -9,13 +9,6 @@ namespace {
 
 using transform::RegisteredPasses;
 
-const RegisteredPasses kLowering({
-    .device = "cuda",
-    .after = "transposed_convolution_lowering",
-    .passes = {{"row_lifting", "Turns the rows that convolutions read into images one pixel high, for CUDA",
-                row_lifting, false}},
-});
-
 const RegisteredPasses kTransformers({
     .device = "cuda",
     .after = "division_by_root",
@@ -24,6 +17,15 @@ const RegisteredPasses kTransformers({
                 rms_norm_fusion, false},
                {"rotary_fusion", "Fuses rotary positions that turn the halves of rows, for CUDA",
                 rotary_fusion, false}},
+});
+
+const RegisteredPasses kRowProducts({
+    .device = "cuda",
+    .after = "matmul_fusion",
+    .passes = {{"row_product_fusion",
+                "Fuses products of few rows with constant matrices, and the normalization of these rows, for "
+                "CUDA",
+                row_product_fusion, false}},
 });
 
 const RegisteredPasses kFusions({

@@ -6,9 +6,9 @@
 
 namespace hone::device::cuda {
 
-transform::Summary row_lifting(graph::Graph& graph);
 transform::Summary rms_norm_fusion(graph::Graph& graph);
 transform::Summary rotary_fusion(graph::Graph& graph);
+transform::Summary row_product_fusion(graph::Graph& graph);
 transform::Summary concatenated_convolution_fusion(graph::Graph& graph);
 transform::Summary pool_fusion(graph::Graph& graph);
 transform::Summary stem_fusion(graph::Graph& graph);

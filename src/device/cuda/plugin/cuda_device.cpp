@@ -46,6 +46,8 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_direct_convolution_tactics(list, gpu);
   add_winograd_tactics(list, gpu, cublaslt);
   add_transposed_convolution_tactics(list);
+  // The favourite of few rows, whatever there is time to try.
+  add_row_product_tactics(list, gpu);
   add_matrix_tactics(list, gpu, cublaslt);
   add_layer_tactics(list, gpu);
   add_sum_convolution_tactics(list, gpu);
@@ -154,7 +156,7 @@ class CudaDevice final : public engine::Device {
   std::vector<std::string> passes(Precision precision, int64_t images) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
     std::vector<std::string> passes = {"row_lifting", "rms_norm_fusion", "rotary_fusion",
-                                       "normalization_fusion"};
+                                       "row_product_fusion", "normalization_fusion"};
     if (properties().warpgroups) {
       for (const char* name :
            {"quantized_lowering", "quantized_movement", "quantized_weights", "quantized_fusion"})
@@ -241,7 +243,8 @@ class CudaDevice final : public engine::Device {
 
   std::shared_ptr<const engine::Kernel> make_strided_copy(DType dtype, const engine::Shape& shape,
                                                           const engine::Shape& strides) const override {
-    return make_strided_copy_kernel(dtype, shape, strides);
+    auto kernel = make_strided_copy_kernel(dtype, shape, strides);
+    return kernel == nullptr ? nullptr : guarded(std::move(kernel), gpu_.context());
   }
 
   std::unique_ptr<engine::Executor> make_executor(const engine::Program& program) const override {

@@ -8,6 +8,12 @@ class CudaEvent final : public tensor::Event {
  public:
   explicit CudaEvent(cudaStream_t stream) { check(cudaEventRecord(event_.get(), stream), "an event"); }
   void wait() const override { check(cudaEventSynchronize(event_.get()), "the GPU work"); }
+  bool has_passed() const override {
+    const cudaError_t state = cudaEventQuery(event_.get());
+    if (state == cudaErrorNotReady) return false;
+    check(state, "the GPU work");
+    return true;
+  }
   cudaEvent_t get() const { return event_.get(); }
 
  private:
@@ -33,6 +39,13 @@ void CudaQueue::wait(const tensor::Event& event) const {
   const DeviceGuard guard(context_);
   // The host has no queues, so each event is one of these.
   check(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).get()), "waiting for an event");
+}
+
+bool CudaQueue::is_capturing() const {
+  const DeviceGuard guard(context_);
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream_, &status), "asking whether a stream is captured");
+  return status != cudaStreamCaptureStatusNone;
 }
 
 }  // namespace hone::device::cuda

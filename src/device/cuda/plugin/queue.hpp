@@ -25,6 +25,7 @@ class CudaQueue final : public tensor::Queue {
   void synchronize() const override;
   std::shared_ptr<const tensor::Event> record() const override;
   void wait(const tensor::Event& event) const override;
+  bool is_capturing() const override;
 
   cudaStream_t stream() const { return stream_; }
   const DeviceProperties& device() const { return device_; }

@@ -167,8 +167,27 @@ void matmul_nbits(Expansion& e) {
   e.give(0, e.has_in(5) ? e.op("Add", {y, e.in(5)}) : y);
 }
 
+/// Of a table of integers of 4 bits, which have an element each: of any axes.
+void gather_small_integers(Expansion& e) {
+  const int64_t rank = e.rank(e.in(0));
+  const int64_t gathered = tensor::normalize_axis(e.integer("gather_axis", 0), rank);
+  const int64_t quantized = tensor::normalize_axis(e.integer("quantize_axis", 1), rank);
+  const int64_t size = e.has_attribute("block_size") ? e.count("block_size") : 128;
+  e.ignore("bits");
+  if (gathered == quantized) fail_bad_input("gather_axis and quantize_axis are both {}", gathered);
+  const auto picked = [&](size_t input) {
+    return e.op("Gather", {e.in(input), e.in(1)}, attributes({{"axis", gathered}}));
+  };
+  std::vector<ValueId> inputs = {picked(0), picked(2)};
+  if (e.has_in(3)) inputs.push_back(picked(3));
+  // Indices of several axes stand where one axis was.
+  const int64_t axis = quantized > gathered ? quantized + e.rank(e.in(1)) - 1 : quantized;
+  e.give(0, e.op("DequantizeLinear", inputs, attributes({{"axis", axis}, {"block_size", size}})));
+}
+
 /// Rows of a table whose second axis is quantized in blocks.
 void gather_block_quantized(Expansion& e) {
+  if (e.integer(kOneNumberEach, 0) != 0) return gather_small_integers(e);
   const ValueId data = e.in(0);
   const ValueId scales = e.in(2);
   e.require_rank(data, 2, "input 0");

@@ -153,6 +153,9 @@ struct ExpansionRule {
 };
 
 inline constexpr std::string_view kMicrosoft = "com.microsoft";
+/// An attribute that the reader adds to nodes of a table whose elements hold one number each, though its type
+/// has fewer bits than a byte.
+inline constexpr const char* kOneNumberEach = "hone.one_number_each";
 inline constexpr std::string_view kMachineLearning = "ai.onnx.ml";
 
 /// Null when there is none.

@@ -1,5 +1,6 @@
 // A libcuda.so.1 whose GPU is the host: memory is the host's, a stream runs what it is given at once, and a
 // graph is a list of functions. FAKE_CUDA_BYTES is the size of its memory; FAKE_CUDA_GPUS how many there are.
+// Copies between host and GPU are told in the file FAKE_CUDA_COPIES.
 #include <cuda.h>
 
 #undef cuEventElapsedTime
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
@@ -53,7 +55,9 @@ void submit(CUstream stream, Work work) {
   work();
 }
 
-CUresult copy(void* to, const void* from, size_t bytes, CUstream stream) {
+CUresult copy(const char* direction, void* to, const void* from, size_t bytes, CUstream stream) {
+  if (const char* file = std::getenv("FAKE_CUDA_COPIES"))
+    std::ofstream(file, std::ios::app) << direction << ' ' << bytes << '\n';
   submit(stream, [=] { std::memcpy(to, from, bytes); });
   return CUDA_SUCCESS;
 }
@@ -115,10 +119,10 @@ CUresult cuMemFree(CUdeviceptr address) {
 CUresult cuMemAllocHost(void** address, size_t bytes) { return *address = std::malloc(bytes), CUDA_SUCCESS; }
 CUresult cuMemFreeHost(void* address) { return std::free(address), CUDA_SUCCESS; }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
-  return copy(host(to), from, bytes, stream);
+  return copy("to-device", host(to), from, bytes, stream);
 }
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return copy(to, host(from), bytes, stream);
+  return copy("to-host", to, host(from), bytes, stream);
 }
 CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t bytes, CUstream stream) {
   submit(stream, [=] { std::memset(host(address), value, bytes); });

@@ -1,9 +1,14 @@
 // libnvinfer.so.<major> and libnvonnxparser.so.<major> in one, for tests without a GPU: a network is the ONNX
 // file, a plan holds it, and an engine runs it with hone's reference kernels on the fake CUDA's stream. It
-// says what it was configured with in its engine information, refuses what FAKE_TENSORRT_REFUSES (an
-// operator) or FAKE_TENSORRT_FAILS (what it then logs) name, and is of the version FAKE_TENSORRT_VERSION.
+// says what it was configured with in its engine information, refuses what FAKE_TENSORRT_REFUSES or
+// FAKE_TENSORRT_LACKS (operators: when it is parsed, or at all) or FAKE_TENSORRT_FAILS (what it then logs)
+// name, and is of the version FAKE_TENSORRT_VERSION. It calibrates by the largest magnitudes of inputs and
+// outputs.
 #include <dlfcn.h>
+#include <fmt/core.h>
 
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -200,6 +205,16 @@ class ConfigImpl : public VBuilderConfigStub {
     return static_cast<int32_t>(profiles.size()) - 1;
   }
 
+#if NV_TENSORRT_MAJOR < 11
+  void setInt8Calibrator(IInt8Calibrator* chosen) noexcept override { calibrator = chosen; }
+  bool setCalibrationProfile(IOptimizationProfile const* profile) noexcept override {
+    calibration_profile = static_cast<const FakeProfile*>(profile)->impl.ranges;
+    return true;
+  }
+
+  IInt8Calibrator* calibrator = nullptr;
+  std::map<std::string, std::map<int, hone::tensor::Shape>> calibration_profile;
+#endif
   uint32_t flags = 1u << static_cast<uint32_t>(BuilderFlag::kTF32);
   int level = -1;
   size_t workspace = 0;
@@ -208,6 +223,50 @@ class ConfigImpl : public VBuilderConfigStub {
   std::vector<std::map<std::string, std::map<int, hone::tensor::Shape>>> profiles;
 };
 using FakeConfig = Faked<IBuilderConfig, ConfigImpl>;
+
+#if NV_TENSORRT_MAJOR < 11
+/// As the library does it: the cache that is given, else batches until there are none, of which a cache is
+/// written.
+std::string calibrate(const Graph& graph, const ConfigImpl& config) {
+  IInt8Calibrator& calibrator = *config.calibrator;
+  size_t length = 0;
+  if (const void* cache = calibrator.readCalibrationCache(length); cache != nullptr)
+    return {static_cast<const char*>(cache), length};
+  std::vector<const char*> names;
+  for (const auto id : graph.inputs) names.push_back(graph.value(id).name.c_str());
+  std::map<std::string, float> largest;
+  const auto see = [&](hone::graph::ValueId id, const Tensor& tensor) {
+    float& most = largest[graph.value(id).name];
+    for (const float value : tensor.cast(DType::kFloat32).values<float>())
+      most = std::max(most, std::abs(value));
+  };
+  std::vector<void*> bindings(names.size());
+  while (calibrator.getBatch(bindings.data(), names.data(), static_cast<int32_t>(names.size()))) {
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < names.size(); ++i) {
+      const auto& value = graph.value(graph.inputs[i]);
+      hone::tensor::Shape shape = declared_shape(graph, graph.inputs[i]);
+      if (const auto open = config.calibration_profile.find(names[i]);
+          open != config.calibration_profile.end())
+        shape = open->second.at(static_cast<int>(OptProfileSelector::kOPT));
+      Tensor input(host_type(data_type(value.type.dtype), value.type.dtype), shape);
+      std::memcpy(input.mutable_bytes(), bindings[i], input.byte_size());
+      inputs.push_back(input.cast(value.type.dtype));
+      see(graph.inputs[i], inputs.back());
+    }
+    const auto outputs = hone::reference::run_graph(graph, inputs);
+    for (size_t i = 0; i < outputs.size(); ++i) see(graph.outputs[i], outputs[i]);
+  }
+  if (largest.empty()) return {};
+  const bool minmax = calibrator.getAlgorithm() == CalibrationAlgoType::kMINMAX_CALIBRATION;
+  std::string cache =
+      fmt::format("TRT-{}-{}\n", version(), minmax ? "MinMaxCalibration" : "EntropyCalibration2");
+  for (const auto& [name, most] : largest)
+    cache += fmt::format("{}: {:08x}\n", name, std::bit_cast<uint32_t>(most / 127));
+  calibrator.writeCalibrationCache(cache.data(), cache.size());
+  return cache;
+}
+#endif
 
 class BuilderImpl : public VBuilderStub {
  public:
@@ -226,10 +285,20 @@ class BuilderImpl : public VBuilderStub {
     }
     const ConfigImpl& chosen = static_cast<FakeConfig&>(config).impl;
     const NetworkImpl& impl = static_cast<FakeNetwork&>(network).impl;
-    const Json header = {{"version", version()},      {"flags", chosen.flags},
-                         {"level", chosen.level},     {"workspace", chosen.workspace},
-                         {"tactics", chosen.tactics}, {"profiles", chosen.profiles},
-                         {"cached", chosen.cached},   {"network_flags", impl.flags()}};
+    std::string cache;
+#if NV_TENSORRT_MAJOR < 11
+    if (chosen.calibrator != nullptr) {
+      cache = calibrate(*impl.model()->graph, chosen);
+      if (cache.empty()) {
+        logger_.log(ILogger::Severity::kERROR, "Calibration failed: no batch was given");
+        return nullptr;
+      }
+    }
+#endif
+    const Json header = {
+        {"version", version()},          {"flags", chosen.flags},         {"level", chosen.level},
+        {"workspace", chosen.workspace}, {"tactics", chosen.tactics},     {"profiles", chosen.profiles},
+        {"cached", chosen.cached},       {"network_flags", impl.flags()}, {"calibration", cache}};
     return new FakeMemory(kMagic + header.dump() + "\n" + impl.model()->onnx);
   }
 
@@ -256,12 +325,14 @@ class InspectorImpl : public VEngineInspectorStub {
       for (const auto id : node.inputs) {
         if (id != hone::graph::kNoValue) inputs.push_back({{"Name", graph.value(id).name}});
       }
-      layers.push_back({{"Name", "layer of " + node.name},
-                        {"LayerType", "Fake" + node.op},
-                        {"Inputs", std::move(inputs)},
-                        {"Outputs", Json::array({{{"Name", graph.value(node.outputs[0]).name}}})},
-                        {"TacticName", "fake_" + node.op},
-                        {"Metadata", "[ONNX Layer: " + node.name + "]"}});
+      layers.push_back(
+          {{"Name", "layer of " + node.name},
+           {"LayerType", "Fake" + node.op},
+           {"Inputs", std::move(inputs)},
+           {"Outputs", Json::array({{{"Name", graph.value(node.outputs[0]).name},
+                                     {"Datatype", dtype_name(graph.value(node.outputs[0]).type.dtype)}}})},
+           {"TacticName", "fake_" + node.op},
+           {"Metadata", "[ONNX Layer: " + node.name + "]"}});
     }
     text_ = Json{{"Layers", std::move(layers)}, {"Fake", loaded_->header}}.dump();
     return text_.c_str();
@@ -434,12 +505,16 @@ class FakeParser : public nvonnxparser::IParserStub {
   bool parseFromFile(const char* file, int) noexcept override {
     const auto model = Model::from(read_bytes(file));
     for (size_t i = 0; i < model->graph->nodes.size(); ++i) {
-      if (model->graph->nodes[i].op == variable("FAKE_TENSORRT_REFUSES"))
-        errors_.emplace_back(static_cast<int>(i));
+      // The first one ends it, as it ends the library's own.
+      if (model->graph->nodes[i].op != variable("FAKE_TENSORRT_REFUSES")) continue;
+      errors_.emplace_back(static_cast<int>(i));
+      return false;
     }
-    if (!errors_.empty()) return false;
     network_.impl.take(model);
     return true;
+  }
+  bool supportsOperator(const char* name) const noexcept override {
+    return std::string_view(name) != variable("FAKE_TENSORRT_LACKS");
   }
   int getNbErrors() const noexcept override { return static_cast<int>(errors_.size()); }
   nvonnxparser::IParserError const* getError(int index) const noexcept override {

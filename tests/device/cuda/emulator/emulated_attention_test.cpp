@@ -20,6 +20,8 @@ struct Case {
   int64_t gap = 0;
   /// A mask for each key, and one that hides the keys behind a row's own.
   bool masked = false;
+  /// Of both masks only the one for each key.
+  bool by_key = false;
   /// Besides, a mask of bools hides all keys of every third row, which gives zeros then.
   bool guarded = false;
 };
@@ -50,10 +52,10 @@ class AttentionCase {
   void expect() {
     for (const int split : {1, 2, 4}) expect("split", attention, split);
     if (!row_attention_refusal(size(), emulator::properties())) {
-      for (const int warps : {1, 8}) expect("warps", row_attention, warps);
+      for (const int blocks : {1, c_.rows == 1 ? 8 : 2}) expect("blocks", row_attention, blocks);
     }
     if (warpgroup_attention_refusal(size(), emulator::properties())) return;
-    for (const int groups : {1, 2}) expect("warpgroups", warpgroup_attention, groups);
+    for (const int shares : {0, 1, 2}) expect("sharing", warpgroup_attention, shares);
   }
 
  private:
@@ -106,7 +108,7 @@ class AttentionCase {
     size.v = {0, {c_.keys * kv_heads() * c_.width, c_.width, 0}, kv_heads() * c_.width, 1};
     size.y = {0, {c_.rows * c_.heads * c_.width, c_.sharing * c_.width, c_.width}, c_.heads * c_.width, 1};
     if (c_.masked) {
-      size.masks = 2;
+      size.masks = c_.by_key ? 1 : 2;
       size.mask[0] = {0, {c_.keys, 0, 0}, 0, 1};
       size.mask[1] = {0, {0, 0, 0}, c_.keys, 1};
     }
@@ -129,7 +131,8 @@ class AttentionCase {
       double score = 0;
       for (int d = 0; d < c_.depth; ++d) score += q[d] * k[d];
       score *= 0.25;
-      if (c_.masked) score += key_mask_.values[n * c_.keys + j] + row_mask_.values[i * c_.keys + j];
+      if (c_.masked) score += key_mask_.values[n * c_.keys + j];
+      if (c_.masked && !c_.by_key) score += row_mask_.values[i * c_.keys + j];
       weights.push_back(std::exp(score));
       sum += weights.back();
     }
@@ -185,6 +188,16 @@ TEST(EmulatedAttention, AddsMasks) {
       .expect();
 }
 
+TEST(EmulatedAttention, AddsMasksOfKeys) {
+  AttentionCase(
+      {.batch = 2, .rows = 130, .keys = 150, .depth = 64, .width = 64, .masked = true, .by_key = true},
+      Element::kHalf)
+      .expect();
+  AttentionCase({.rows = 20, .keys = 70, .depth = 32, .width = 16, .masked = true, .by_key = true},
+                Element::kBFloat16)
+      .expect();
+}
+
 TEST(EmulatedAttention, GivesZerosForRowsThatAreMaskedAsAWhole) {
   AttentionCase({.batch = 2,
                  .heads = 2,
@@ -212,7 +225,7 @@ TEST(EmulatedAttention, TakesTheOneRowOfADecoder) {
 TEST(EmulatedAttention, RefusesWhatItHasNoKernelFor) {
   DeviceProperties device;
   AttentionSize size;
-  size.rows = size.keys = 8;
+  size.rows = size.keys = 9;
   size.depth = size.width = 64;
   EXPECT_FALSE(attention_refusal(size, device));
   size.depth = 136;
@@ -227,8 +240,8 @@ TEST(EmulatedAttention, RefusesWhatItHasNoKernelFor) {
   EXPECT_EQ(warpgroup_attention_refusal(size, emulator::properties()).text(),
             "heads of 72 and 64 columns, 64 at most");
   EXPECT_FALSE(attention_refusal(size, device));
-  EXPECT_EQ(row_attention_refusal(size, emulator::properties()).text(), "it has more than 4 rows");
-  size.rows = 4;
+  EXPECT_EQ(row_attention_refusal(size, emulator::properties()).text(), "it has more than 8 rows");
+  size.rows = 8;
   EXPECT_FALSE(row_attention_refusal(size, emulator::properties()));
   size.width = 60;
   EXPECT_EQ(row_attention_refusal(size, emulator::properties()).text(),

@@ -73,6 +73,7 @@ class EmulatedDevice final : public engine::Device {
       : passes_(std::move(passes)) {
     add_gemm_tactics(tactics_, gpu_);
     add_layer_tactics(tactics_, gpu_);
+    add_row_product_tactics(tactics_, gpu_);
     std::erase_if(tactics_, [&](const auto& tactic) { return tactic.name != gemm; });
     add_sum_convolution_tactics(tactics_, gpu_);
     add_global_pooled_convolution_tactics(tactics_, gpu_);

@@ -338,11 +338,78 @@ TEST(EmulatedTactics, MatrixProductsTakeWhatFollowsThem) {
   }
 }
 
-TEST(EmulatedTactics, FewRowsTakeARectifier) {
+TEST(EmulatedTactics, FewRowsTakeWhatFollowsThem) {
+  for (const bool residual : {false, true}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {Dim::symbol("N"), 64});
+    const ValueId y = b.node("Gemm", {x, b.random({64, 72}, -0.3, 0.3), b.random({72})});
+    const ValueId z = b.input("z", {Dim::symbol("N"), 72});
+    const graph::Graph graph = b.finish(
+        {residual ? b.node("Gelu", {b.node("Add", {y, z})}) : b.node("Mul", {b.node("Relu", {y}), z})});
+    EXPECT_EQ(run(graph, {}, 2, "", "matrix_vector"), "matrix_vector");
+  }
   GraphBuilder b;
-  const ValueId x = b.input("x", {Dim::symbol("N"), 64});
-  const ValueId y = b.node("Gemm", {x, b.random({64, 72}, -0.3, 0.3), b.random({72})});
-  EXPECT_EQ(run(b.finish({b.node("Relu", {y})}), {}, 2, "", "matrix_vector"), "matrix_vector");
+  const ValueId x = b.input("x", {Dim::symbol("N"), 2, 64});
+  const ValueId scale = b.input("scale", {Dim::symbol("N"), 1, 72});
+  const ValueId y = b.node("MatMul", {x, b.random({64, 72}, -0.3, 0.3)});
+  EXPECT_EQ(run(b.finish({b.node("Mul", {y, b.node("Relu", {scale})})}), {}, 3, "", "matrix_vector"),
+            "matrix_vector");
+}
+
+/// x / sqrt(mean(x^2) + epsilon) * scale as exporters write it.
+ValueId rms_norm(GraphBuilder& b, ValueId x, int64_t columns) {
+  const ValueId mean =
+      b.node("ReduceMean", {b.node("Mul", {x, x}), b.constant(tensor::Tensor::of<int64_t>({-1}, {1}))});
+  const ValueId sum = b.node("Add", {mean, b.constant(tensor::Tensor::scalar(1e-5F))});
+  const ValueId factor = b.node("Reciprocal", {b.node("Sqrt", {sum})});
+  return b.node("Mul", {b.node("Mul", {x, factor}), b.random({columns}, 0.5, 1.5)});
+}
+
+/// What leaves a graph is a float: another step follows.
+ValueId leaving(GraphBuilder& b, ValueId x) { return b.node("Transpose", {x}, {{"perm", Ints{0, 2, 1}}}); }
+
+/// A norm and three products of it side by side, and another one before a gated layer.
+graph::Graph layers_of_a_token(int64_t rows, bool by_root) {
+  GraphBuilder b;
+  const auto normalized = [&](ValueId of) {
+    if (by_root) return rms_norm(b, of, 64);
+    return b.node("LayerNormalization", {of, b.random({64}, 0.5, 1.5), b.random({64})});
+  };
+  const auto project = [&](ValueId of, int64_t columns, bool bias) {
+    const ValueId product = b.node("MatMul", {of, b.random({64, columns}, -0.3, 0.3)});
+    return bias ? b.node("Add", {product, b.random({columns})}) : product;
+  };
+  const ValueId first = normalized(b.input("x", {1, rows, 64}));
+  const ValueId q = project(first, 64, true);
+  const ValueId k = project(first, 16, true);
+  const ValueId v = project(first, 16, false);
+  const ValueId second = normalized(b.input("y", {1, rows, 64}));
+  const ValueId gate = project(second, 40, false);
+  const ValueId up = project(second, 40, true);
+  const ValueId gated = b.node("Mul", {b.node("Mul", {gate, b.node("Sigmoid", {gate})}), up});
+  return b.finish({leaving(b, q), leaving(b, k), leaving(b, v), leaving(b, gated)});
+}
+
+TEST(EmulatedTactics, StepsOfATokenTakeTheirOperands) {
+  const std::vector<std::string> passes = {"rms_norm_fusion", "row_product_fusion"};
+  for (const bool by_root : {false, true}) {
+    for (const int64_t rows : {1, 3})
+      EXPECT_EQ(run(layers_of_a_token(rows, by_root), passes, 1, "", "row_products"),
+                "row_products row_products");
+  }
+}
+
+TEST(EmulatedTactics, StepsOfATokenWithoutANormTakeTheirOperands) {
+  for (const bool gated : {false, true}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {1, 1, 64});
+    const ValueId first = b.node("MatMul", {x, b.random({64, 40}, -0.3, 0.3)});
+    const ValueId second = b.node("MatMul", {x, b.random({64, 40}, -0.3, 0.3)});
+    const graph::Graph graph =
+        b.finish(gated ? std::vector{leaving(b, b.node("Mul", {b.node("Relu", {first}), second}))}
+                       : std::vector{first, second});
+    EXPECT_EQ(run(graph, {"row_product_fusion"}, 1, "", "row_products"), "row_products");
+  }
 }
 
 TEST(EmulatedTactics, BottlenecksTakeTheirOperands) {

@@ -9,7 +9,6 @@ import type { Report } from '../../data/document';
 import { finite, format, formatRange, parts } from '../../format';
 import { link } from '../../route';
 import type { Estimate, TraceDiff } from '../../schema';
-import { overlap } from './model';
 
 export function rangeOf({ mean_ns, half_width_ns }: Partial<Estimate>): readonly [number, number] | null {
   const [mean, half] = [finite(mean_ns), finite(half_width_ns)];
@@ -31,15 +30,20 @@ function Side({ letter, id, report, time }: { letter: string; id: string; report
 
 const SPEEDUP = { struct: 'TraceDiff', field: 'speedup' };
 
-function Speedup({ diff, same }: { diff: Partial<TraceDiff>; same: boolean | null }) {
-  const hint = same === null ? 'Of one side there is no interval, so nothing says whether this is more than noise.' : '';
+function Speedup({ diff }: { diff: Partial<TraceDiff> }) {
+  const [low, high] = [finite(diff.speedup_interval?.[0]), finite(diff.speedup_interval?.[1])];
+  const known = low !== null && high !== null;
+  const same = known && low <= 1 && high >= 1;
+  const interval = known ? `[${format(low, 'ratio')}, ${format(high, 'ratio')}]` : 'no interval: too few runs';
+  const hint = known ? '' : 'There is no interval, so nothing says whether this is more than noise.';
   return (
     <div class="side">
       <span class="label">Speedup</span>
       {same
-        ? <span class="figure verdict-large" tabIndex={0} data-hint={`The intervals of both overlap, so the means do not tell them apart. Their quotient is ${format(diff.speedup, 'ratio')}.`}>no difference</span>
+        ? <span class="figure verdict-large" tabIndex={0} data-hint={`The interval holds 1, so nothing tells the two apart. Their quotient is ${format(diff.speedup, 'ratio')}.`}>no difference</span>
         : <span class="figure verdict-large" tabIndex={0} data-value={finite(diff.speedup) ?? undefined} data-hint={[hint, hintOf(SPEEDUP)].filter(Boolean).join(' ')}><Value {...parts(diff.speedup, 'ratio')} /></span>}
-      <span class="muted">{same ? 'the intervals overlap' : (finite(diff.speedup) ?? 1) >= 1 ? 'B is faster' : 'A is faster'}</span>
+      <span class="interval" tabIndex={0} data-hint={hintOf({ struct: 'TraceDiff', field: 'speedup_interval' })}>{interval}</span>
+      <span class="muted">{same ? 'the interval holds 1' : (finite(diff.speedup) ?? 1) >= 1 ? 'B is faster' : 'A is faster'}, {diff.speedup_undisturbed ? 'not recorded' : 'while recorded'}</span>
     </div>
   );
 }
@@ -51,7 +55,7 @@ export function Head({ a, b, diff, report }: { a: string; b: string; diff: Parti
       <div class="sides">
         <Side letter="A" id={a} report={report} time={timeA} />
         <Side letter="B" id={b} report={report} time={timeB} />
-        <Speedup diff={diff} same={overlap(timeA, timeB)} />
+        <Speedup diff={diff} />
       </div>
       {texts(diff.notes).map((note, i) => <Note key={i}><p><Name text={note} longest={400} /></p></Note>)}
     </>

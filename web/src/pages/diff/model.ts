@@ -14,12 +14,13 @@ export interface Match {
   timeB: Partial<Estimate>;
   change: number | null;
   certain: boolean;
+  reasons: string[];
 }
 
 export function matchesOf(diff: Partial<TraceDiff>): Match[] {
   return dicts<MatchedLayers>(diff.layers).map((one, i) => ({
     key: String(i), a: texts(one.a), b: texts(one.b), kernelsA: texts(one.kernels_a), kernelsB: texts(one.kernels_b),
-    timeA: dict<Estimate>(one.time_a), timeB: dict<Estimate>(one.time_b), change: finite(one.change_ns), certain: one.certain === true,
+    timeA: dict<Estimate>(one.time_a), timeB: dict<Estimate>(one.time_b), change: finite(one.change_ns), certain: one.certain === true, reasons: texts(one.reasons),
   }));
 }
 
@@ -66,12 +67,6 @@ export function gapOf(bars: Bar[]): number {
   if (!last || !b) return 0;
   const gap = b.to - (bars.length > 2 ? last.to : bars[0]!.to);
   return Math.abs(gap) > 1 + 1e-9 * Math.abs(b.to) ? gap : 0;
-}
-
-/// Null where an interval is missing.
-export function overlap(a: Partial<Estimate>, b: Partial<Estimate>): boolean | null {
-  const [at, bt, aw, bw] = [finite(a.mean_ns), finite(b.mean_ns), finite(a.half_width_ns), finite(b.half_width_ns)];
-  return at === null || bt === null || aw === null || bw === null ? null : Math.abs(at - bt) <= aw + bw;
 }
 
 const layersOf = (profile: Profile | null): string[] =>

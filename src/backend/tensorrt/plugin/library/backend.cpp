@@ -2,6 +2,7 @@
 #include "backend/tensorrt/plugin/library/build.hpp"
 #include "backend/tensorrt/plugin/library/entry.hpp"
 #include "backend/tensorrt/plugin/library/executable.hpp"
+#include "backend/tensorrt/plugin/library/node_support.hpp"
 #include "base/error.hpp"
 #include "tensor/place.hpp"
 
@@ -38,6 +39,12 @@ class LibraryBackend final : public Backend {
     const Gpu gpu(tensor::parse_place(device).ordinal);
   }
 
+  bool binds() const override { return true; }
+
+  std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions& options) override {
+    return refused_nodes(*library_, *model.graph, options);
+  }
+
   std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) override {
     check_precision(options.precision, *library_);
     check_precision(options.beside_int8, *library_);
@@ -63,7 +70,7 @@ class LibraryBackend final : public Backend {
     const Source source(model, options, settings, std::move(profiles));
     BuiltPlan built = build_plan(*library, *gpu, model.name, source, options, settings);
     return {load_plan(library, gpu, built.plan.bytes),
-            {std::move(built.plan.record), built.fresh, free_before, source.notes()}};
+            {std::move(built.plan.record), built.fresh, free_before, source.notes(), source.sources()}};
   }
 
   std::unique_ptr<Executable> open_file(const importer::Model& model, const Settings& settings,

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "backend/tensorrt/plugin/library/calibrator.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/sha256.hpp"
+#include "graph/infer.hpp"
 
 namespace hone::backend::tensorrt {
 namespace {
@@ -55,7 +57,7 @@ class Build {
         const Settings& settings)
       : library_(library), gpu_(gpu), source_(source), options_(options), settings_(settings) {
     builder_ = library_.make_builder();
-    network_.reset(builder_->createNetworkV2(network_flags()));
+    network_.reset(builder_->createNetworkV2(network_flags(settings_.strong)));
     if (network_ == nullptr)
       fail_environment("TensorRT makes no network: {}", library_.logger().take_errors());
     parse();
@@ -64,6 +66,7 @@ class Build {
       fail_environment("TensorRT makes no builder: {}", library_.logger().take_errors());
     configure();
     add_profiles();
+    start_calibration();
   }
 
   std::string run() {
@@ -77,30 +80,15 @@ class Build {
     if (cache != nullptr) config_->setTimingCache(*cache, /*ignoreMismatch=*/false);
     library_.logger().take_errors();
     const std::unique_ptr<nvinfer1::IHostMemory> plan(builder_->buildSerializedNetwork(*network_, *config_));
+    finish_calibration();
     if (plan == nullptr || plan->size() == 0) fail_build();
     if (cache != nullptr && settings_.timing_cache) keep(*cache, cache_file);
     return {static_cast<const char*>(plan->data()), plan->size()};
   }
 
  private:
-  uint32_t network_flags() const {
-#if NV_TENSORRT_MAJOR < 10
-    return 1u << static_cast<uint32_t>(nvinfer1::NetworkDefinitionCreationFlag::kEXPLICIT_BATCH);
-#elif NV_TENSORRT_MAJOR < 11
-    return settings_.strong
-               ? 1u << static_cast<uint32_t>(nvinfer1::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED)
-               : 0;
-#else
-    return 0;
-#endif
-  }
-
   void parse() {
     parser_ = library_.make_parser(*network_);
-#if NV_TENSORRT_MAJOR < 10
-    // Else it is a plugin, which has no implementation for all types.
-    parser_->setFlag(nvonnxparser::OnnxParserFlag::kNATIVE_INSTANCENORM);
-#endif
     const auto errors_only = static_cast<int>(nvinfer1::ILogger::Severity::kERROR);
     if (parser_->parseFromFile(source_.file().c_str(), errors_only)) return;
     for (int i = 0; i < parser_->getNbErrors(); ++i) {
@@ -142,6 +130,30 @@ class Build {
 #endif
   }
 
+  /// On runs of the first profile's shapes.
+  void start_calibration() {
+#if NV_TENSORRT_MAJOR < 11
+    if (settings_.calibrator == Calibrator::kHone) return;
+    if (!settings_.calibration_output.empty()) base::check_writable(settings_.calibration_output);
+    calibrated_ = graph::with_input_shapes(source_.graph(), source_.profiles().front());
+    calibration_ = make_calibration(calibrated_, source_.calibration_data(), settings_);
+    config_->setInt8Calibrator(calibration_->calibrator());
+    if (first_profile_ != nullptr) config_->setCalibrationProfile(first_profile_);
+#endif
+  }
+
+  void finish_calibration() {
+#if NV_TENSORRT_MAJOR < 11
+    if (calibration_ == nullptr) return;
+    calibration_->rethrow();
+    if (settings_.calibration_output.empty()) return;
+    if (calibration_->written_cache().empty())
+      fail_environment("TensorRT {} wrote no calibration cache: {}", library_.version(),
+                       library_.logger().take_errors());
+    base::write_file_atomic(settings_.calibration_output, calibration_->written_cache());
+#endif
+  }
+
   void add_profiles() {
     for (const auto& shapes : source_.profiles()) {
       nvinfer1::IOptimizationProfile* profile = builder_->createOptimizationProfile();
@@ -159,6 +171,7 @@ class Build {
       }
       if (any && config_->addOptimizationProfile(profile) < 0)
         fail_bad_input("TensorRT refuses the shapes of the inputs: {}", library_.logger().take_errors());
+      if (any && first_profile_ == nullptr) first_profile_ = profile;
     }
   }
 
@@ -208,6 +221,12 @@ class Build {
   std::unique_ptr<nvinfer1::INetworkDefinition> network_;
   /// Owns weights that the network refers to.
   std::unique_ptr<nvonnxparser::IParser> parser_;
+#if NV_TENSORRT_MAJOR < 11
+  graph::Graph calibrated_;
+  std::unique_ptr<Calibration> calibration_;
+#endif
+  /// Null where the shapes are fixed.
+  nvinfer1::IOptimizationProfile* first_profile_ = nullptr;
   std::unique_ptr<nvinfer1::IBuilderConfig> config_;
 };
 
@@ -239,7 +258,11 @@ std::string key_of(const PlanRecord& record, const Gpu& gpu, const Source& sourc
 }  // namespace
 
 std::string typing_text(const LoadOptions& options, const Settings& settings) {
-  return settings.strong ? "strong" : fmt::format("weak ({})", precision_text(options));
+  if (settings.strong) return "strong";
+  const std::string weak = fmt::format("weak ({})", precision_text(options));
+  if (settings.calibrator == Calibrator::kHone) return weak;
+  return fmt::format("{}, ranges by TensorRT's {} calibrator", weak,
+                     settings.calibrator == Calibrator::kEntropy ? "entropy" : "minmax");
 }
 
 BuiltPlan build_plan(Library& library, const Gpu& gpu, const std::string& model, const Source& source,
@@ -247,7 +270,9 @@ BuiltPlan build_plan(Library& library, const Gpu& gpu, const std::string& model,
   BuiltPlan result;
   PlanRecord& record = result.plan.record = record_of(library, gpu, model, source, options, settings);
   const std::filesystem::path file = cached_plan_path(key_of(record, gpu, source, settings));
-  if (settings.timing_cache && std::filesystem::exists(file)) {
+  // The data of TensorRT's own calibrator are no part of the key.
+  const bool kept = settings.timing_cache && settings.calibrator == Calibrator::kHone;
+  if (kept && std::filesystem::exists(file)) {
     try {
       result.plan = read_plan(file, /*trusted=*/false);
       return result;
@@ -260,7 +285,7 @@ BuiltPlan build_plan(Library& library, const Gpu& gpu, const std::string& model,
   record.build_seconds = base::seconds_since(start);
   result.plan.known = true;
   result.fresh = true;
-  if (!settings.timing_cache) return result;
+  if (!kept) return result;
   try {
     std::filesystem::create_directories(file.parent_path());
     write_plan(file, result.plan);

@@ -144,9 +144,8 @@ class CapturedGraph {
   CapturedGraph& operator=(const CapturedGraph&) = delete;
 
   bool ok() const { return executable_ != nullptr; }
-  void launch(const Stream& stream) const {
-    check(driver().cuGraphLaunch(executable_, stream.get()), "a launch");
-  }
+  void launch(CUstream stream) const { check(driver().cuGraphLaunch(executable_, stream), "a launch"); }
+  void launch(const Stream& stream) const { launch(stream.get()); }
 
  private:
   void finish(const Stream& stream, bool enqueued);

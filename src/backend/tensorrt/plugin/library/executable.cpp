@@ -1,6 +1,7 @@
 // See executable.hpp.
 #include "backend/tensorrt/plugin/library/executable.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "backend/inputs.hpp"
@@ -78,6 +79,23 @@ class SessionPipeline final : public Pipeline {
   size_t next_ = 0;
 };
 
+/// A context on memory that others fill.
+class SessionRuns final : public BoundRuns {
+ public:
+  SessionRuns(std::unique_ptr<Session> session, const DeviceExchange& exchange)
+      : session_(std::move(session)),
+        stream_(static_cast<CUstream>(exchange.stream())),
+        outputs_(session_->output_views(exchange.place())) {}
+
+  void submit() override { session_->launch_on(stream_); }
+  const std::vector<tensor::TensorView>& outputs() const override { return outputs_; }
+
+ private:
+  std::unique_ptr<Session> session_;
+  CUstream stream_;
+  std::vector<tensor::TensorView> outputs_;
+};
+
 std::vector<Port> ports_of(const graph::Graph& graph, const std::vector<graph::ValueId>& ids) {
   std::vector<Port> ports;
   for (const graph::ValueId id : ids) ports.push_back({graph.value(id).name, graph.value(id).type.dtype});
@@ -116,6 +134,23 @@ class TensorrtExecutable final : public Executable {
     current_->wait();
   }
   std::vector<Tensor> download() override { return current_->download(); }
+
+  Bound bind(std::span<const tensor::TensorView> inputs, DeviceExchange& exchange) override {
+    require_graph();
+    std::vector<tensor::Shape> shapes;
+    std::vector<CUdeviceptr> addresses;
+    for (const tensor::TensorView& input : inputs) {
+      shapes.push_back(input.shape);
+      addresses.push_back(reinterpret_cast<CUdeviceptr>(input.data()));
+    }
+    plan_->gpu->use();
+    // The first run of a session reads them, in a stream of its own.
+    exchange.synchronize();
+    if (const Refusal refusal = unfit_for_binding(*plan_->engine, inputs_, outputs_))
+      return {nullptr, refusal};
+    return {std::make_unique<SessionRuns>(make_session(std::move(shapes), addresses), exchange), {}};
+  }
+
   bool has_phases() const override { return true; }
   RunPhases time_phases(bool cold) override { return current_->time_phases(cold); }
 
@@ -137,6 +172,7 @@ class TensorrtExecutable final : public Executable {
     LayerProfile profile;
     profile.description = engine_information(current_.get());
     profile.layers = named_layers(profile.description);
+    for (LayerTime& layer : profile.layers) layer.nodes = models_nodes(layer.nodes);
     if (runs == 0) return profile;
     if (current_ == nullptr) fail_bad_input("no inputs were given to time layers on");
     for (int i = 0; i < runs; ++i)
@@ -162,7 +198,11 @@ class TensorrtExecutable final : public Executable {
     return use;
   }
 
-  std::vector<StepInfo> steps() const override { return layers_of(engine_information(current_.get())); }
+  std::vector<StepInfo> steps() const override {
+    std::vector<StepInfo> steps = layers_of(engine_information(current_.get()));
+    for (StepInfo& step : steps) step.sources = models_nodes(step.sources);
+    return steps;
+  }
 
   std::vector<std::string> notes() const override {
     const PlanRecord& record = origin_.record;
@@ -182,6 +222,18 @@ class TensorrtExecutable final : public Executable {
   }
 
  private:
+  /// Of nodes as TensorRT was given them.
+  std::vector<std::string> models_nodes(const std::vector<std::string>& given) const {
+    std::vector<std::string> nodes;
+    for (const std::string& name : given) {
+      const auto found = origin_.sources.find(name);
+      for (const std::string& node : found == origin_.sources.end() ? std::vector{name} : found->second) {
+        if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+      }
+    }
+    return nodes;
+  }
+
   Session& session_for(std::span<const Tensor> inputs) {
     require_graph();
     check_inputs(*graph_, inputs);
@@ -195,7 +247,8 @@ class TensorrtExecutable final : public Executable {
     return shapes;
   }
 
-  std::unique_ptr<Session> make_session(std::vector<tensor::Shape> shapes) {
+  std::unique_ptr<Session> make_session(std::vector<tensor::Shape> shapes,
+                                        std::span<const CUdeviceptr> given = {}) {
     if (find_profile(*plan_->engine, inputs_, shapes) < 0) {
       current_.reset();
       std::map<std::string, tensor::Shape> named;
@@ -204,7 +257,7 @@ class TensorrtExecutable final : public Executable {
       plan_ = std::move(replacement.plan);
       origin_ = std::move(replacement.origin);
     }
-    return std::make_unique<Session>(plan_, inputs_, outputs_, std::move(shapes));
+    return std::make_unique<Session>(plan_, inputs_, outputs_, std::move(shapes), given);
   }
 
   void require_graph() const {

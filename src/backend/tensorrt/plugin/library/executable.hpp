@@ -2,7 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/tensorrt/plan_file.hpp"
@@ -17,6 +20,8 @@ struct PlanOrigin {
   /// Bytes that were free on the GPU before anything was loaded.
   int64_t free_before = 0;
   std::vector<std::string> notes = {};
+  /// What the nodes that TensorRT was given stand for, by their names, where hone gave them.
+  std::map<std::string, std::vector<std::string>> sources = {};
 };
 
 /// Environment error where the library does not take the plan: another version, another GPU, damage.

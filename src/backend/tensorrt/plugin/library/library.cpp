@@ -46,6 +46,18 @@ void* open(const std::string& file, int flags) {
 
 }  // namespace
 
+uint32_t network_flags(bool strong) {
+#if NV_TENSORRT_MAJOR < 10
+  (void)strong;
+  return 1u << static_cast<uint32_t>(nvinfer1::NetworkDefinitionCreationFlag::kEXPLICIT_BATCH);
+#elif NV_TENSORRT_MAJOR < 11
+  return strong ? 1u << static_cast<uint32_t>(nvinfer1::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED) : 0;
+#else
+  (void)strong;
+  return 0;
+#endif
+}
+
 void Logger::log(Severity severity, const char* message) noexcept {
   if (severity > Severity::kERROR) return;
   try {
@@ -136,6 +148,10 @@ std::unique_ptr<nvonnxparser::IParser> Library::make_parser(nvinfer1::INetworkDe
   auto* parser =
       static_cast<nvonnxparser::IParser*>(make_parser_(&network, &logger_, NV_ONNX_PARSER_VERSION));
   if (parser == nullptr) fail_environment("TensorRT's parser does not start: {}", logger_.take_errors());
+#if NV_TENSORRT_MAJOR < 10
+  // Else it is a plugin, which has no implementation for all types.
+  parser->setFlag(nvonnxparser::OnnxParserFlag::kNATIVE_INSTANCENORM);
+#endif
   return std::unique_ptr<nvonnxparser::IParser>(parser);
 }
 

@@ -11,6 +11,9 @@
 
 namespace hone::backend::tensorrt {
 
+/// As createNetworkV2() takes them for a graph in this typing.
+uint32_t network_flags(bool strong);
+
 /// Keeps what the library says until somebody asks; called from threads of its own.
 class Logger final : public nvinfer1::ILogger {
  public:

@@ -79,6 +79,19 @@ int find_profile(const nvinfer1::ICudaEngine& engine, std::span<const Port> inpu
   return -1;
 }
 
+Refusal unfit_for_binding(const nvinfer1::ICudaEngine& engine, std::span<const Port> inputs,
+                          std::span<const Port> outputs) {
+  for (const auto ports : {inputs, outputs}) {
+    for (const Port& port : ports) {
+      const DType type = dtype_of(engine.getTensorDataType(port.name.c_str()), port.name);
+      if (type != port.dtype)
+        return fmt::format("'{}' is {}, which TensorRT {} has as {}", port.name,
+                           tensor::dtype_name(port.dtype), NV_TENSORRT_MAJOR, tensor::dtype_name(type));
+    }
+  }
+  return {};
+}
+
 #if NV_TENSORRT_MAJOR >= 10
 void* OpenOutput::reallocateOutputAsync(const char* /*name*/, void* /*current*/, uint64_t size,
                                         uint64_t /*alignment*/, cudaStream_t /*stream*/) {
@@ -110,7 +123,8 @@ size_t Session::Bound::bytes() const {
 }
 
 Session::Session(std::shared_ptr<const LoadedPlan> plan, std::span<const Port> inputs,
-                 std::span<const Port> outputs, std::vector<tensor::Shape> shapes)
+                 std::span<const Port> outputs, std::vector<tensor::Shape> shapes,
+                 std::span<const CUdeviceptr> given)
     : plan_(std::move(plan)), shapes_(std::move(shapes)) {
   Library& library = *plan_->library;
   context_.reset(plan_->engine->createExecutionContext());
@@ -123,7 +137,7 @@ Session::Session(std::shared_ptr<const LoadedPlan> plan, std::span<const Port> i
       !context_->setOptimizationProfileAsync(profile, stream_.get()))
     fail_environment("TensorRT does not change to profile {}: {}", profile, library.logger().take_errors());
   stream_.synchronize();
-  bind_inputs(inputs);
+  bind_inputs(inputs, given);
   bind_outputs(outputs);
   // The first run after a change of shapes brings things to their places, and no capture holds that.
   enqueue();
@@ -131,7 +145,7 @@ Session::Session(std::shared_ptr<const LoadedPlan> plan, std::span<const Port> i
   capture();
 }
 
-void Session::bind_inputs(std::span<const Port> inputs) {
+void Session::bind_inputs(std::span<const Port> inputs, std::span<const CUdeviceptr> given) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const char* name = inputs[i].name.c_str();
     Bound bound{inputs[i], plan_->engine->getTensorDataType(name), shapes_[i], {}, {}, {}};
@@ -141,11 +155,13 @@ void Session::bind_inputs(std::span<const Port> inputs) {
     if (!context_->setInputShape(name, to_dims(shapes_[i])))
       fail_bad_input("TensorRT does not take input '{}' as {}: {}", inputs[i].name,
                      tensor::shape_text(shapes_[i]), plan_->library->logger().take_errors());
-    bound.memory = DeviceMemory(bound.bytes());
-    check(driver().cuMemsetD8Async(bound.memory.address(), 0, std::max<size_t>(bound.memory.size(), 1),
-                                   stream_.get()),
-          "clearing an input");
-    context_->setTensorAddress(name, bound.memory.get());
+    if (given.empty()) {
+      bound.memory = DeviceMemory(bound.bytes());
+      check(driver().cuMemsetD8Async(bound.memory.address(), 0, std::max<size_t>(bound.memory.size(), 1),
+                                     stream_.get()),
+            "clearing an input");
+    }
+    context_->setTensorAddress(name, given.empty() ? bound.memory.get() : reinterpret_cast<void*>(given[i]));
     inputs_.push_back(std::move(bound));
   }
   const char* missing = nullptr;
@@ -204,6 +220,25 @@ void Session::upload(std::span<const Tensor> inputs) {
 void Session::launch() {
   if (captured()) return graph_->launch(stream_);
   enqueue();
+}
+
+void Session::launch_on(CUstream stream) {
+  if (captured()) return graph_->launch(stream);
+  if (!context_->enqueueV3(stream))
+    fail_environment("a run of TensorRT failed: {}", plan_->library->logger().take_errors());
+}
+
+std::vector<tensor::TensorView> Session::output_views(tensor::Place place) const {
+  std::vector<tensor::TensorView> views;
+  for (const Bound& bound : outputs_) {
+    tensor::TensorView& view = views.emplace_back();
+    view.dtype = dtype_of(bound.type, bound.port.name);
+    view.shape = bound.shape;
+    view.buffer.place = place;
+    view.buffer.data = static_cast<std::byte*>(bound.memory.get());
+    view.buffer.bytes = static_cast<int64_t>(bound.open != nullptr ? 0 : bound.bytes());
+  }
+  return views;
 }
 
 std::vector<Tensor> Session::download() {

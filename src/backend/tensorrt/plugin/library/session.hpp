@@ -13,6 +13,7 @@
 #include "backend/tensorrt/plugin/library/driver.hpp"
 #include "backend/tensorrt/plugin/library/library.hpp"
 #include "tensor/tensor.hpp"
+#include "tensor/tensor_view.hpp"
 
 namespace hone::backend::tensorrt {
 
@@ -31,6 +32,11 @@ struct Port {
   std::string name;
   tensor::DType dtype = tensor::DType::kFloat32;
 };
+
+/// Why a session cannot read and write these where a caller has them: types that the engine has otherwise,
+/// and shapes that the data decide.
+Refusal unfit_for_binding(const nvinfer1::ICudaEngine& engine, std::span<const Port> inputs,
+                          std::span<const Port> outputs);
 
 /// The profile whose ranges hold these shapes, by input name; -1 where none does.
 int find_profile(const nvinfer1::ICudaEngine& engine, std::span<const Port> inputs,
@@ -62,9 +68,10 @@ class OpenOutput final : public nvinfer1::IOutputAllocator {
 class Session {
  public:
   /// Environment error where memory or a context is not to be had; bad input where no profile takes the
-  /// shapes.
+  /// shapes. `given`: addresses on the GPU that the inputs are read from, which hold values that may be
+  /// computed with; without them the inputs get memory of the session's own.
   Session(std::shared_ptr<const LoadedPlan> plan, std::span<const Port> inputs, std::span<const Port> outputs,
-          std::vector<tensor::Shape> shapes);
+          std::vector<tensor::Shape> shapes, std::span<const CUdeviceptr> given = {});
 
   const std::vector<tensor::Shape>& shapes() const { return shapes_; }
   bool captured() const { return graph_ != nullptr && graph_->ok(); }
@@ -73,6 +80,8 @@ class Session {
   void upload(std::span<const tensor::Tensor> inputs);
   /// Hands one run over to the stream.
   void launch();
+  /// The same to a stream of somebody else's.
+  void launch_on(CUstream stream);
   void wait() const { stream_.synchronize(); }
   /// The outputs of the run before, in the caller's types. Waits.
   std::vector<tensor::Tensor> download();
@@ -83,6 +92,9 @@ class Session {
   nvinfer1::IExecutionContext& context() { return *context_; }
   /// Hands a run over as calls, whatever was captured.
   void enqueue();
+  /// Where the outputs lie, in the caller's order and the engine's types; those whose shapes the data decide
+  /// have no address.
+  std::vector<tensor::TensorView> output_views(tensor::Place place) const;
 
  private:
   struct Bound {
@@ -95,7 +107,7 @@ class Session {
     size_t bytes() const;
   };
 
-  void bind_inputs(std::span<const Port> inputs);
+  void bind_inputs(std::span<const Port> inputs, std::span<const CUdeviceptr> given);
   void bind_outputs(std::span<const Port> outputs);
   void capture();
   double time_copies(std::vector<Bound>& tensors, bool to_device);

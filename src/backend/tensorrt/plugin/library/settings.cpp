@@ -35,6 +35,43 @@ constexpr Source kSources[] = {
     {"jit", nvinfer1::TacticSource::kJIT_CONVOLUTIONS},
 };
 
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  std::istringstream stream(list);
+  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+Calibrator calibrator_of(const std::string& name) {
+  if (name.empty() || name == "hone") return Calibrator::kHone;
+  if (name == "entropy") return Calibrator::kEntropy;
+  if (name == "minmax") return Calibrator::kMinmax;
+  fail_usage("--tensorrt-calibrator is '{}', expected hone, entropy or minmax", name);
+}
+
+void check_calibration(const Settings& settings, Precision precision) {
+  const bool own = settings.calibrator != Calibrator::kHone;
+  const bool given = !settings.calibration_data.empty() || !settings.calibration_cache.empty() ||
+                     !settings.calibration_output.empty();
+  if (given && !own)
+    fail_usage(
+        "--tensorrt-calibrate, --tensorrt-calib and --tensorrt-calib-output are for TensorRT's own "
+        "calibrators: add --tensorrt-calibrator entropy or minmax");
+  if (!own) return;
+  if (NV_TENSORRT_MAJOR >= 11)
+    fail_usage("TensorRT {} has no calibrators: leave --tensorrt-calibrator away, and hone writes Q/DQ",
+               NV_TENSORRT_MAJOR);
+  if (precision != Precision::kInt8)
+    fail_usage("--tensorrt-calibrator is for int8, not for {}", precision_name(precision));
+  if (settings.strong)
+    fail_usage("TensorRT's calibrators work where it chooses the types: leave --tensorrt-typing strong away");
+  if (!settings.calibration_data.empty() && !settings.calibration_cache.empty())
+    fail_usage("give either --tensorrt-calibrate with data or --tensorrt-calib with a calibration cache");
+  if (!settings.calibration_output.empty() && !settings.calibration_cache.empty())
+    fail_usage("--tensorrt-calib-output is for data; --tensorrt-calib {} is a cache already",
+               settings.calibration_cache);
+}
+
 }  // namespace
 
 Settings settings_of(const LoadOptions& options) {
@@ -52,6 +89,11 @@ Settings settings_of(const LoadOptions& options) {
   settings.tactics = find("tactics");
   settings.strong = find("typing") == "strong" || NV_TENSORRT_MAJOR >= 11;
   settings.trust = find("trust") == "1";
+  settings.calibrator = calibrator_of(find("calibrator"));
+  settings.calibration_data = split(find("calibrate"));
+  settings.calibration_cache = find("calib");
+  settings.calibration_output = find("calib_output");
+  check_calibration(settings, options.precision);
   return settings;
 }
 

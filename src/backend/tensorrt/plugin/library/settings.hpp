@@ -4,10 +4,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/backend.hpp"
 
 namespace hone::backend::tensorrt {
+
+/// Who finds the ranges of int8.
+enum class Calibrator {
+  kHone,     ///< hone, which writes them into the graph as Q/DQ
+  kEntropy,  ///< TensorRT's IInt8EntropyCalibrator2
+  kMinmax,   ///< TensorRT's IInt8MinMaxCalibrator
+};
 
 struct Settings {
   int level = 3;
@@ -17,12 +25,19 @@ struct Settings {
   std::string tactics;
   /// The graph says the types of all layers; always so from TensorRT 11 on.
   bool strong = false;
+  Calibrator calibrator = Calibrator::kHone;
+  /// What TensorRT's own calibrates with, as --calibrate takes it; none: generated.
+  std::vector<std::string> calibration_data;
+  /// TensorRT's calibration cache to build from, in place of data, and the file for the one that it writes.
+  std::string calibration_cache;
+  std::string calibration_output;
   /// Plans that hone did not write are loaded.
   bool trust = false;
   bool timing_cache = true;
 };
 
-/// Of the settings whose names begin with "tensorrt.". Usage error for a value out of range.
+/// Of the settings whose names begin with "tensorrt.". Usage error for a value out of range, and for settings
+/// that do not go together.
 Settings settings_of(const LoadOptions& options);
 
 /// As setTacticSources() takes them. Usage error for an unknown name, and for one that this major does not

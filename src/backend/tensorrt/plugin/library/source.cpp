@@ -15,6 +15,7 @@
 #include "graph/infer.hpp"
 #include "import/onnx/decompose.hpp"
 #include "import/onnx/export.hpp"
+#include "quantize/float_graph.hpp"
 
 namespace hone::backend::tensorrt {
 namespace {
@@ -45,27 +46,40 @@ int opset_for(const Graph& graph, bool strong) {
 }
 #endif
 
-/// Ranges are those that hone finds on the CPU, where the driver's context is not hone's to make.
-importer::Model quantized(const importer::Model& model, const LoadOptions& options,
-                          const std::map<std::string, tensor::Shape>& shapes) {
+std::map<std::string, engine::ShapeProfile> tuned_for(const std::map<std::string, tensor::Shape>& shapes) {
   std::map<std::string, engine::ShapeProfile> profiles;
   for (const auto& [name, shape] : shapes) profiles[name].opt = shape;
+  return profiles;
+}
+
+/// Ranges are those that hone finds on the CPU, where the driver's context is not hone's to make.
+Int8Model quantized(const importer::Model& model, const LoadOptions& options,
+                    const std::map<std::string, tensor::Shape>& shapes) {
   Int8Request request;
   request.generated = true;
-  return with_int8(model, request, profiles, device::find_device("cpu"), options.threads, {});
+  return with_int8(model, request, tuned_for(shapes), device::find_device("cpu"), options.threads, {},
+                   quantize::Target::kTensorrt);
 }
 
 }  // namespace
+
+graph::Graph write_for_parser(const std::filesystem::path& file, const Graph& graph) {
+  Graph known = importer::decompose(graph, unknown_operators());
+  importer::export_onnx(file, known, opset_for(known, /*strong=*/false));
+  return known;
+}
 
 Source::Source(const importer::Model& model, const LoadOptions& options, const Settings& settings,
                std::vector<std::map<std::string, tensor::Shape>> profiles)
     : file_(scratch_.folder() / "model.onnx"), profiles_(std::move(profiles)) {
   importer::Model source = model;
-  if (options.precision == Precision::kInt8) {
-    source = quantized(model, options, profiles_.front());
-    const auto note = source.metadata.find(kQuantizationNote);
-    notes_.push_back(note == source.metadata.end() ? "int8 by the model's own QuantizeLinear"
-                                                   : "Q/DQ by hone: " + note->second);
+  if (options.precision == Precision::kInt8 && settings.calibrator == Calibrator::kHone) {
+    Int8Model made = quantized(model, options, profiles_.front());
+    notes_.push_back(made.source.floats == nullptr ? "int8 by the model's own QuantizeLinear"
+                                                   : "Q/DQ by hone, " + made.source.origin);
+    source = std::move(made.model);
+  } else if (options.precision == Precision::kInt8) {
+    prepare_calibration(model, settings);
   }
   graph_ = importer::decompose(*source.graph, unknown_operators());
   if (profiles_.size() == 1) graph_ = graph::with_input_shapes(graph_, profiles_.front());
@@ -74,6 +88,28 @@ Source::Source(const importer::Model& model, const LoadOptions& options, const S
     graph_ = typed(graph_, int8 ? options.beside_int8 : options.precision);
   }
   importer::export_onnx(file_, graph_, opset_for(graph_, settings.strong));
+}
+
+void Source::prepare_calibration(const importer::Model& model, const Settings& settings) {
+  if (const std::string node = quantize::quantized_part(*model.graph); !node.empty())
+    fail_usage("the model has its own quantization ({}), which TensorRT's calibrator would not change", node);
+  Int8Request request;
+  request.data.sources = settings.calibration_data;
+  request.cache = settings.calibration_cache;
+  calibration_data_ =
+      backend::calibration_data(request, model.metadata, *model.graph, tuned_for(profiles_.front()));
+  const std::string cache = "calibration cache " + settings.calibration_cache;
+  notes_.push_back(fmt::format("int8 by TensorRT's own {} calibrator, {}",
+                               settings.calibrator == Calibrator::kEntropy ? "entropy" : "minmax",
+                               !settings.calibration_cache.empty() ? cache
+                               : calibration_data_.sources.empty() ? "calibration: generated"
+                                                                   : "calibration: given data"));
+}
+
+std::map<std::string, std::vector<std::string>> Source::sources() const {
+  std::map<std::string, std::vector<std::string>> sources;
+  for (const graph::Node& node : graph_.nodes) sources[node.name] = node.sources;
+  return sources;
 }
 
 std::string Source::hash() const {

@@ -9,9 +9,14 @@
 #include "backend/backend.hpp"
 #include "backend/tensorrt/plugin/library/settings.hpp"
 #include "import/model.hpp"
+#include "quantize/data.hpp"
 #include "system/scratch.hpp"
 
 namespace hone::backend::tensorrt {
+
+/// Writes a graph whose shapes are known as far as they will be. Bad input naming the node that cannot be
+/// written for this major; the result is what was written.
+graph::Graph write_for_parser(const std::filesystem::path& file, const graph::Graph& graph);
 
 class Source {
  public:
@@ -27,14 +32,21 @@ class Source {
   const std::vector<std::map<std::string, tensor::Shape>>& profiles() const { return profiles_; }
   /// Of the file and the profiles.
   std::string hash() const;
+  /// The model's nodes behind those that were written, by their names.
+  std::map<std::string, std::vector<std::string>> sources() const;
+  /// Of TensorRT's own calibrator.
+  const quantize::DataOptions& calibration_data() const { return calibration_data_; }
   /// What a reader of its figures must know: how it was quantized.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  void prepare_calibration(const importer::Model& model, const Settings& settings);
+
   system::Scratch scratch_;
   std::filesystem::path file_;
   graph::Graph graph_;
   std::vector<std::map<std::string, tensor::Shape>> profiles_;
+  quantize::DataOptions calibration_data_;
   std::vector<std::string> notes_;
 };
 

@@ -110,6 +110,7 @@ using FindRefusal = Refusal (*)(const AttentionSize&, const DeviceProperties&);
 struct Way {
   std::string_view name;
   int split;
+  bool in_cluster = false;
 };
 
 struct AttentionKernel {
@@ -154,7 +155,9 @@ engine::Tactic attention_tactic(const Gpu& gpu, std::string name, const Attentio
   tactic.list_variants = [&gpu, kernel](const StepRequest& request) {
     std::vector<std::string> names;
     if (offer_attention(gpu, request, kernel, kernel.ways[0].split).refusal) return names;
-    for (const Way& way : kernel.ways) names.emplace_back(way.name);
+    for (const Way& way : kernel.ways) {
+      if (!way.in_cluster || gpu.properties().clusters) names.emplace_back(way.name);
+    }
     return names;
   };
   tactic.make_variant = [&gpu, kernel](const StepRequest& request, engine::WeightStore&,
@@ -162,6 +165,7 @@ engine::Tactic attention_tactic(const Gpu& gpu, std::string name, const Attentio
     const auto way = std::find_if(kernel.ways.begin(), kernel.ways.end(),
                                   [&](const Way& each) { return each.name == variant; });
     if (way == kernel.ways.end()) return Offer::refuse(fmt::format("'{}' is no way that it has", variant));
+    if (way->in_cluster && !gpu.properties().clusters) return Offer::refuse("the device has no clusters");
     return offer_attention(gpu, request, kernel, way->split);
   };
   return tactic;
@@ -170,13 +174,21 @@ engine::Tactic attention_tactic(const Gpu& gpu, std::string name, const Attentio
 }  // namespace
 
 void add_attention_tactics(TacticList& list, Gpu& gpu) {
-  // By the warps that share the keys of a row; the favourite of few rows, whatever there is time to try.
-  list.push_back(attention_tactic(
-      gpu, "row_attention", {row_attention, row_attention_refusal, {{"32", 32}, {"16", 16}, {"8", 8}}}));
+  // By the blocks that share the keys of a row; the favourite of few rows, whatever there is time to try.
+  list.push_back(attention_tactic(gpu, "row_attention",
+                                  {row_attention,
+                                   row_attention_refusal,
+                                   {{"x8", 8, true}, {"x4", 4, true}, {"x2", 2, true}, {"x1", 1}}}));
   // By the rows of a block, and by the warpgroups that share its keys.
+  const auto sharing = [](std::string_view name, WarpgroupShares shares) {
+    return Way{name, static_cast<int>(shares)};
+  };
   list.push_back(
       attention_tactic(gpu, "warpgroup_attention",
-                       {warpgroup_attention, warpgroup_attention_refusal, {{"64", 1}, {"64x2", 2}}}));
+                       {warpgroup_attention,
+                        warpgroup_attention_refusal,
+                        {sharing("64", WarpgroupShares::kNothing), sharing("128", WarpgroupShares::kKeys),
+                         sharing("64x2", WarpgroupShares::kRows)}}));
   list.push_back(attention_tactic(gpu, "hone_attention",
                                   {attention, attention_refusal, {{"64", 1}, {"32", 2}, {"16", 4}}}));
   list.push_back(rotary_tactic());

@@ -1,6 +1,7 @@
-// Tactics as the engine sees them.
+// Tactics and kernels as the engine sees them.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "device/cuda/plugin/device_guard.hpp"
@@ -26,6 +27,29 @@ inline engine::Tactic guarded(engine::Tactic tactic, CUcontext context) {
   tactic.make_variant = guarded(std::move(tactic.make_variant), context);
   tactic.prepare = guarded(std::move(tactic.prepare), context);
   return tactic;
+}
+
+class GuardedKernel final : public engine::Kernel {
+ public:
+  GuardedKernel(std::shared_ptr<const engine::Kernel> kernel, CUcontext context)
+      : kernel_(std::move(kernel)), context_(context) {}
+
+  void run(const engine::Run& run) const override {
+    const DeviceGuard guard(context_);
+    kernel_->run(run);
+  }
+  std::unique_ptr<engine::KernelState> make_state() const override { return kernel_->make_state(); }
+  bool runs_on_host() const override { return kernel_->runs_on_host(); }
+
+ private:
+  std::shared_ptr<const engine::Kernel> kernel_;
+  CUcontext context_;
+};
+
+/// A kernel that callers run on threads that may use another GPU. Executors see to theirs themselves.
+inline std::shared_ptr<const engine::Kernel> guarded(std::shared_ptr<const engine::Kernel> kernel,
+                                                     CUcontext context) {
+  return std::make_shared<GuardedKernel>(std::move(kernel), context);
 }
 
 }  // namespace hone::device::cuda

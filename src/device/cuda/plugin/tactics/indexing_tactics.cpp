@@ -32,10 +32,12 @@ Offer offer_gather(const StepRequest& request, engine::WeightStore&) {
   const size_t index_bytes = tensor::dtype_size(indices.dtype);
   const int64_t count = tensor::element_count(indices.shape);
   offer.kernel = std::make_shared<LaunchKernel>(
-      "a gather", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+      "a gather",
+      [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
         return gather(inputs[0], inputs[1], index_bytes, outputs[0], bytes, parts.outer, parts.axis,
                       parts.inner, count, options);
-      });
+      },
+      tensor::element_count(request.outputs[0].shape) != 0);
   return offer;
 }
 

@@ -1,7 +1,4 @@
 // Products with a constant matrix, as fully connected layers are, by kernels of ours.
-#include <functional>
-
-#include "device/cuda/plugin/kernels/gemm/matrix_vector.hpp"
 #include "device/cuda/plugin/tactics/configured_tactic.hpp"
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
 #include "device/cuda/plugin/tactics/gemm_kernels.hpp"
@@ -14,13 +11,6 @@ using engine::Layout;
 using engine::Offer;
 using engine::StepRequest;
 using tensor::DType;
-
-/// The constant matrix as rows of its depth.
-PackedConstant pack_columns(Gpu& gpu, const StepRequest& request, const Product& product,
-                            engine::WeightStore& weights) {
-  const bool transposed = is_gemm(request.node) && request.node.attributes.get_int("transB") != 0;
-  return pack_matrix(gpu, request, 1, product.dtype, transposed, weights);
-}
 
 /// An offer with the operands arranged: the bias as floats, full operands like the result, operands per
 /// column of the elements that are multiplied.
@@ -39,31 +29,7 @@ Offer arrange(const StepRequest& request, const LayerProduct& layer, const Packe
   return offer;
 }
 
-/// Few rows by a kernel of ours.
-Offer offer_matrix_vector(Gpu& gpu, const StepRequest& request, engine::WeightStore& weights) {
-  LayerProduct layer;
-  if (Refusal reason = read_layer(request, layer)) return Offer::refuse(std::move(reason));
-  const bool rectified = layer.post_ops.size() == 1 && layer.post_ops[0].op == graph::PostOp::kRelu;
-  if (!layer.post_ops.empty() && !rectified) return Offer::refuse("its epilogue is more than a rectifier");
-  const Product& product = layer.product;
-  MatrixVector size{product.rows, product.columns, product.depth, product.alpha};
-  if (rectified) size.low = 0;
-  if (Refusal reason = matrix_vector_refusal(size)) return Offer::refuse(std::move(reason));
-  const PackedConstant packed = pack_columns(gpu, request, product, weights);
-  Offer offer = arrange(request, layer, packed);
-  offer.kernel = std::make_shared<LaunchKernel>(
-      "a product with few rows",
-      [=, bias = product.bias, type = float_type(product.dtype), result = float_type(product.result)](
-          auto inputs, auto outputs, void*, const LaunchOptions& options) {
-        return matrix_vector(inputs[0], packed.device->data(),
-                             bias ? static_cast<const float*>(inputs[2]) : nullptr, outputs[0], type, result,
-                             size, options);
-      },
-      true);
-  return offer;
-}
-
-/// More rows as the pixels of a convolution by filters of one pixel: every stack is an image.
+/// Rows as the pixels of a convolution by filters of one pixel: every stack is an image.
 struct MatrixPlan {
   LayerProduct layer;
   ConvProblem problem;
@@ -138,9 +104,6 @@ engine::Tactic matrix_tactic(std::string name, Gpu& gpu) {
 }  // namespace
 
 void add_layer_tactics(TacticList& list, Gpu& gpu) {
-  list.push_back({.name = "matrix_vector",
-                  .operators = product_operators(),
-                  .make = std::bind_front(offer_matrix_vector, std::ref(gpu))});
   list.push_back(matrix_tactic<WarpgroupGemm>("warpgroup_matrix", gpu));
   list.push_back(matrix_tactic<WarpGemm>("warp_matrix", gpu));
   list.push_back(matrix_tactic<ImplicitGemm>("implicit_matrix", gpu));

@@ -135,4 +135,10 @@ Refusal read_layer(const StepRequest& request, LayerProduct& layer) {
   return {};
 }
 
+PackedConstant pack_columns(Gpu& gpu, const StepRequest& request, const Product& product,
+                            engine::WeightStore& weights) {
+  const bool transposed = is_gemm(request.node) && request.node.attributes.get_int("transB") != 0;
+  return pack_matrix(gpu, request, 1, product.dtype, transposed, weights);
+}
+
 }  // namespace hone::device::cuda

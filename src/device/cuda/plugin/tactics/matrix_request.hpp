@@ -36,4 +36,8 @@ struct LayerProduct {
 /// ended.
 Refusal read_layer(const engine::StepRequest& request, LayerProduct& layer);
 
+/// Its matrix as rows of its depth.
+PackedConstant pack_columns(Gpu& gpu, const engine::StepRequest& request, const Product& product,
+                            engine::WeightStore& weights);
+
 }  // namespace hone::device::cuda

@@ -105,9 +105,11 @@ Offer offer_transpose(const StepRequest& request, engine::WeightStore&) {
   offer.inputs = {{dtype, shape, Layout::kPlain}};
   offer.outputs = {{dtype, request.outputs[0].shape, Layout::kPlain}};
   offer.kernel = std::make_shared<LaunchKernel>(
-      "a transpose", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+      "a transpose",
+      [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
         return gather_strided(inputs[0], outputs[0], bytes, view, options);
-      });
+      },
+      tensor::element_count(shape) != 0);
   return offer;
 }
 
@@ -119,8 +121,11 @@ Offer offer_views(const StepRequest& request, engine::WeightStore&) {
   Offer offer;
   offer.inputs = {{dtype, request.inputs[0].shape, views.layout}};
   offer.inputs.resize(request.inputs.size());
-  for (const TensorDesc& output : request.outputs)
+  bool moves = false;
+  for (const TensorDesc& output : request.outputs) {
     offer.outputs.push_back({dtype, output.shape, views.layout});
+    moves = moves || tensor::element_count(output.shape) != 0;
+  }
   offer.kernel = std::make_shared<LaunchKernel>(
       "a view",
       [=, views = std::move(views.outputs)](auto inputs, auto outputs, void*, const LaunchOptions& options) {
@@ -129,7 +134,8 @@ Offer offer_views(const StepRequest& request, engine::WeightStore&) {
           if (status != cudaSuccess) return status;
         }
         return cudaSuccess;
-      });
+      },
+      moves);
   return offer;
 }
 

@@ -1,7 +1,7 @@
 // Softmax and normalizations by kernels of ours.
 #include "device/cuda/plugin/kernels/layers/normalization.hpp"
 
-#include "device/cuda/plugin/tactics/region_parts.hpp"
+#include "device/cuda/plugin/tactics/row_normalization.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "engine/requirements.hpp"
 #include "graph/activated_normalization.hpp"
@@ -27,16 +27,6 @@ size_t axis_of(const StepRequest& request) {
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(request.inputs[0].shape.size()) : axis);
 }
 
-/// Whether a scale or bias has one value for each element of a row: the data's dimensions from the axis on,
-/// with no others than of size 1 in front.
-bool covers(const Shape& scale, const Shape& data, size_t axis) {
-  const size_t inner = data.size() - axis;
-  if (scale.size() < inner) return false;
-  const auto from = scale.end() - static_cast<std::ptrdiff_t>(inner);
-  return std::equal(from, scale.end(), data.begin() + static_cast<std::ptrdiff_t>(axis)) &&
-         std::all_of(scale.begin(), from, [](int64_t size) { return size == 1; });
-}
-
 Offer offer_softmax(const StepRequest& request, engine::WeightStore&) {
   const Shape& shape = request.inputs[0].shape;
   if (shape.empty()) return Offer::refuse("a scalar");
@@ -57,101 +47,32 @@ Offer offer_softmax(const StepRequest& request, engine::WeightStore&) {
   return offer;
 }
 
-Offer offer_layer_normalization(const StepRequest& request, engine::WeightStore&) {
-  if (request.node.has_output(1) || request.node.has_output(2))
-    return Offer::refuse("the statistics are wanted");
-  const Shape& shape = request.inputs[0].shape;
-  const size_t axis = axis_of(request);
-  const int64_t rows = product(shape, 0, axis);
-  const int64_t columns = product(shape, axis, shape.size());
-  const TensorDesc desc{request.storage(), shape, Layout::kPlain};
+/// Of layers, and by the root of the mean of squares.
+Offer offer_row_normalization(const StepRequest& request, engine::WeightStore&) {
+  RowNormalization norm;
+  if (Refusal reason = read_row_normalization(request, norm)) return Offer::refuse(std::move(reason));
+  const auto x = static_cast<size_t>(norm.x);
+  const TensorDesc desc{request.storage(), request.inputs[x].shape, Layout::kPlain};
   Offer offer;
+  // Other operands of a region stay as they are: an engine that is loaded again reads them here.
+  if (graph::is_region(request.node)) offer.inputs = request.inputs;
   offer.inputs.resize(request.inputs.size());
-  offer.inputs[0] = desc;
-  for (size_t i = 1; i < request.inputs.size(); ++i) {
-    if (!request.node.has_input(i)) continue;
-    if (!covers(request.inputs[i].shape, shape, axis)) return Offer::refuse("scale or bias is broadcast");
-    offer.inputs[i] = {DType::kFloat32, request.inputs[i].shape, Layout::kPlain};
-  }
+  offer.inputs[x] = desc;
+  arrange_parameters(request, norm, offer.inputs);
   offer.outputs = {desc};
   offer.outputs.resize(request.outputs.size());
   const FloatType type = float_type(desc.dtype);
-  const float epsilon = request.node.attributes.get_float("epsilon");
-  const bool has_bias = request.node.has_input(2);
-  const auto is_constant = [&](size_t input) {
-    return !request.node.has_input(input) || request.graph.value(request.node.inputs[input]).constant;
-  };
-  const bool constants = is_constant(1) && is_constant(2);
   offer.kernel = std::make_shared<LaunchKernel>(
-      "a layer normalization",
+      norm.centers ? "a layer normalization" : "an RMS normalization",
       [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-        return layer_normalization(inputs[0], outputs[0], type, static_cast<const float*>(inputs[1]),
-                                   has_bias ? static_cast<const float*>(inputs[2]) : nullptr, constants,
-                                   epsilon, rows, columns, options);
+        const float* const scale = floats_of(inputs, norm.scale);
+        if (!norm.centers)
+          return rms_normalization(inputs[x], outputs[0], type, scale, norm.constants, norm.epsilon,
+                                   norm.rows, norm.columns, options);
+        return layer_normalization(inputs[x], outputs[0], type, scale, floats_of(inputs, norm.shift),
+                                   norm.constants, norm.epsilon, norm.rows, norm.columns, options);
       },
-      rows * columns != 0);
-  return offer;
-}
-
-constexpr std::string_view kRmsNormalization =
-    "square=Mul mean=ReduceMean(0:square) sum=Add(0:mean) root=Sqrt(0:sum) factor=Reciprocal(0:root) "
-    "normalized=Mul(1:factor) scaled=Mul(0:normalized) -> scaled";
-
-/// The one number of a constant of float32; nullopt for anything else.
-std::optional<float> constant_number(const StepRequest& request, int input) {
-  if (input < 0) return std::nullopt;
-  const tensor::Tensor* constant = request.graph.constant(request.node.inputs[static_cast<size_t>(input)]);
-  if (constant == nullptr || constant->dtype() != DType::kFloat32 || constant->size() != 1)
-    return std::nullopt;
-  return constant->values<float>()[0];
-}
-
-/// Whether the mean is over the last axis alone and keeps it.
-bool is_over_rows(const RegionPart& mean, const StepRequest& request, size_t rank) {
-  const int axes = mean.operands.position(1);
-  if (axes < 0 || mean.node.attributes.get_int("keepdims") == 0) return false;
-  const tensor::Tensor* constant = request.graph.constant(request.node.inputs[static_cast<size_t>(axes)]);
-  if (constant == nullptr || constant->dtype() != DType::kInt64 || constant->size() != 1) return false;
-  const int64_t axis = constant->values<int64_t>()[0];
-  return axis == -1 || axis + 1 == static_cast<int64_t>(rank);
-}
-
-Offer offer_rms_normalization(const StepRequest& request, engine::WeightStore&) {
-  const RegionParts parts(request);
-  if (parts.form() != kRmsNormalization) return Offer::refuse("its body is no RMS normalization");
-  const PartOperands& squared = parts.part("square").operands;
-  const int x = squared.position(0);
-  const int scale = parts.part("scaled").operands.position(1);
-  if (x < 0 || scale < 0 || squared.position(1) != x || parts.part("normalized").operands.position(0) != x)
-    return Offer::refuse("its body normalizes by something else");
-  const Shape& shape = request.inputs[static_cast<size_t>(x)].shape;
-  const auto epsilon = constant_number(request, parts.part("sum").operands.position(1));
-  if (shape.empty() || !epsilon || !is_over_rows(parts.part("mean"), request, shape.size()))
-    return Offer::refuse("it is not over rows, or its epsilon is not constant");
-  const size_t axis = shape.size() - 1;
-  if (scale == x || !covers(request.inputs[static_cast<size_t>(scale)].shape, shape, axis) ||
-      request.outputs[0].shape != shape)
-    return Offer::refuse("the scale is broadcast");
-  const int64_t rows = product(shape, 0, axis);
-  const int64_t columns = shape[axis];
-  const TensorDesc desc{request.storage(), shape, Layout::kPlain};
-  Offer offer;
-  // The axes and epsilon stay as they are: an engine that is loaded again reads them here.
-  offer.inputs = request.inputs;
-  offer.inputs[static_cast<size_t>(x)] = desc;
-  offer.inputs[static_cast<size_t>(scale)] = {
-      DType::kFloat32, request.inputs[static_cast<size_t>(scale)].shape, Layout::kPlain};
-  offer.outputs = {desc};
-  const FloatType type = float_type(desc.dtype);
-  const bool constants = parts.part("scaled").is_constant(1);
-  offer.kernel = std::make_shared<LaunchKernel>(
-      "an RMS normalization",
-      [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-        return rms_normalization(inputs[static_cast<size_t>(x)], outputs[0], type,
-                                 static_cast<const float*>(inputs[static_cast<size_t>(scale)]), constants,
-                                 *epsilon, rows, columns, options);
-      },
-      rows * columns != 0);
+      norm.rows * norm.columns != 0);
   return offer;
 }
 
@@ -252,11 +173,11 @@ void add_normalization_tactics(TacticList& list) {
   list.push_back({.name = "layer_normalization",
                   .operators = {"LayerNormalization"},
                   .requirements = {engine::only_float32},
-                  .make = offer_layer_normalization});
+                  .make = offer_row_normalization});
   list.push_back({.name = "rms_normalization",
                   .operators = {"Region:rms_normalization"},
                   .requirements = {engine::only_float32},
-                  .make = offer_rms_normalization});
+                  .make = offer_row_normalization});
   list.push_back({.name = "group_normalization",
                   .operators = {"GroupNormalization", "InstanceNormalization",
                                 "Region:" + std::string(graph::kActivatedNormalization)},

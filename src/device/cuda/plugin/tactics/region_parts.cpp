@@ -124,10 +124,15 @@ RegionParts::RegionParts(const StepRequest& whole) {
   form_ = form_of(body);
 }
 
-const RegionPart& RegionParts::part(std::string_view role) const {
+const RegionPart* RegionParts::find(std::string_view role) const {
   const auto found = std::find_if(parts_.begin(), parts_.end(),
                                   [&](const RegionPart& part) { return part.node.name == role; });
-  if (found == parts_.end()) fail_internal("a region has no part '{}'", role);
+  return found == parts_.end() ? nullptr : &*found;
+}
+
+const RegionPart& RegionParts::part(std::string_view role) const {
+  const RegionPart* const found = find(role);
+  if (found == nullptr) fail_internal("a region has no part '{}'", role);
   return *found;
 }
 

@@ -63,6 +63,8 @@ class RegionParts {
   /// Untrusted files may have any body in a region of any kind, so that tactics compare this with what they
   /// take. Names that are no words are "?", so that no two bodies of words have the same form.
   const std::string& form() const { return form_; }
+  /// What plays a role; null where nothing does.
+  const RegionPart* find(std::string_view role) const;
   /// One of the roles that the form names.
   const RegionPart& part(std::string_view role) const;
 

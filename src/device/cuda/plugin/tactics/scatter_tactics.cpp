@@ -23,12 +23,14 @@ Offer offer_picks(const StepRequest& request, engine::WeightStore&) {
   const size_t bytes = tensor::dtype_size(dtype);
   const size_t index_bytes = tensor::dtype_size(indices.dtype);
   offer.kernel = std::make_shared<LaunchKernel>(
-      "a gather", [=, picks = node.picks](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+      "a gather",
+      [=, picks = node.picks](auto inputs, auto outputs, void*, const LaunchOptions& options) {
         if (const auto* elements = std::get_if<ElementPicks>(&picks))
           return gather_elements(inputs[0], inputs[1], index_bytes, outputs[0], bytes, *elements, options);
         return gather_slices(inputs[0], inputs[1], index_bytes, outputs[0], bytes,
                              std::get<SlicePicks>(picks), options);
-      });
+      },
+      tensor::element_count(request.outputs[0].shape) != 0);
   return offer;
 }
 
@@ -45,15 +47,18 @@ Offer offer_scatter(const StepRequest& request, engine::WeightStore&) {
                   {dtype, request.inputs[2].shape, Layout::kPlain}};
   offer.outputs = {{dtype, request.outputs[0].shape, Layout::kPlain}};
   offer.accumulate_input = 0;
+  const bool writes = tensor::element_count(request.inputs[2].shape) != 0;
   const size_t bytes = tensor::dtype_size(dtype);
   const size_t index_bytes = tensor::dtype_size(indices.dtype);
   offer.kernel = std::make_shared<LaunchKernel>(
-      "a scatter", [=, picks = node.picks](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+      "a scatter",
+      [=, picks = node.picks](auto inputs, auto outputs, void*, const LaunchOptions& options) {
         if (const auto* elements = std::get_if<ElementPicks>(&picks))
           return scatter_elements(inputs[2], inputs[1], index_bytes, outputs[0], bytes, *elements, options);
         return scatter_slices(inputs[2], inputs[1], index_bytes, outputs[0], bytes,
                               std::get<SlicePicks>(picks), options);
-      });
+      },
+      writes);
   return offer;
 }
 

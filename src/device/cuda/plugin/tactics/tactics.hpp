@@ -53,6 +53,8 @@ void add_pooled_convolution_tactics(TacticList& list);
 void add_matrix_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt);
 /// The same with a constant matrix by kernels of ours.
 void add_layer_tactics(TacticList& list, Gpu& gpu);
+/// The same for few rows, and regions row_products.
+void add_row_product_tactics(TacticList& list, Gpu& gpu);
 /// Pools over windows and over whole images.
 void add_pooling_tactics(TacticList& list);
 /// Regions bottleneck.

@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kBlockThreads)
   constexpr int kTile = kTileKeys * (kDepth + kRun);
   T* const tiles = reinterpret_cast<T*>(memory);
   const AttentionSize& size = params.size;
-  const Head head(size, blockIdx.x / params.row_tiles);
+  const Head head(params, blockIdx.x / params.row_tiles);
   constexpr int kTileRows = kTileKeys / kSplit;
   constexpr int kWarpKeys = kTileKeys / kSplit;
   const int64_t first_row = static_cast<int64_t>(blockIdx.x % params.row_tiles) * kTileRows;
@@ -194,7 +194,7 @@ cudaError_t attention(const AttentionArgs& args, FloatType type, const Attention
   if (size.rows == 0 || size.heads() == 0) return cudaSuccess;
   const int tile_rows = kTileKeys / split;
   const int row_tiles = static_cast<int>((size.rows + tile_rows - 1) / tile_rows);
-  const Params params{args, size, row_tiles, are_aligned(args, size), options.next_waits};
+  const Params params = make_params(args, size, row_tiles, are_aligned(args, size), options.next_waits);
   const int depth = std::max(size.depth, size.width);
   const int padded = (depth + 31) / 32 * 32;
   GemmLaunch launch;

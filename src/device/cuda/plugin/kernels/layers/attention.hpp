@@ -70,15 +70,19 @@ cudaError_t attention(const AttentionArgs& args, FloatType type, const Attention
 /// Why warpgroups have no kernel for this; empty when they have.
 Refusal warpgroup_attention_refusal(const AttentionSize& size, const DeviceProperties& device);
 
-/// By warpgroups of 64 rows, `groups` of which, 1 or 2, share the keys of the same rows.
+/// What the warpgroups of a block share: nothing, where it has one of 64 rows; or it has two, which share the
+/// keys of the same 64 rows, or read the same keys for 64 rows each.
+enum class WarpgroupShares : int { kNothing, kRows, kKeys };
+
+/// By warpgroups that share that.
 cudaError_t warpgroup_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size,
-                                int groups, const LaunchOptions& options);
+                                int shares, const LaunchOptions& options);
 
 /// Why there is no kernel of few rows for this; empty when there is.
 Refusal row_attention_refusal(const AttentionSize& size, const DeviceProperties& device);
 
-/// By a block for each row, whose warps, 1 to 32, share the keys.
-cudaError_t row_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int warps,
+/// By `blocks` for each row, up to 8, that share its keys; more than one make a cluster.
+cudaError_t row_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int blocks,
                           const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

@@ -24,7 +24,16 @@ struct Params {
   /// Whether every run of an operand begins at a multiple of 16 bytes.
   bool aligned = false;
   bool next_waits = false;
+  /// By the lengths of the loops over heads, of which there are fewer than 2^31 in all.
+  Divisor<uint32_t> lengths[AttentionMatrix::kMostLoops];
 };
+
+inline Params make_params(const AttentionArgs& args, const AttentionSize& size, int row_tiles, bool aligned,
+                          bool next_waits) {
+  Params params{args, size, row_tiles, aligned, next_waits, {}};
+  for (int i = 0; i < size.loops; ++i) params.lengths[i] = Divisor<uint32_t>(size.lengths[i]);
+  return params;
+}
 
 template <class T>
 __device__ __forceinline__ uint32_t pair(float a, float b) {
@@ -38,14 +47,10 @@ __device__ __forceinline__ uint32_t pair(float a, float b) {
 struct Head {
   int64_t index[AttentionMatrix::kMostLoops];
 
-  __device__ __forceinline__ Head(const AttentionSize& size, int64_t head) {
+  __device__ __forceinline__ Head(const Params& params, uint32_t head) {
 #pragma unroll
-    for (int i = AttentionMatrix::kMostLoops - 1; i >= 0; --i) {
-      index[i] = 0;
-      if (i >= size.loops) continue;
-      index[i] = head % size.lengths[i];
-      head /= size.lengths[i];
-    }
+    for (int i = AttentionMatrix::kMostLoops - 1; i >= 0; --i)
+      index[i] = i < params.size.loops ? take_coordinate(head, params.lengths[i]) : 0;
   }
   __device__ __forceinline__ int64_t offset(const AttentionMatrix& matrix) const {
     int64_t offset = matrix.offset;
@@ -161,6 +166,22 @@ __device__ __forceinline__ void load_masks(MaskTile<kBlocks>& tile, const Params
       continue;
     }
     const auto* const added = static_cast<const float*>(params.args.masks[m]);
+    if (column == 1) {
+      // As most masks lie: addresses that differ by constants.
+#pragma unroll
+      for (int row = 0; row < 2; ++row) {
+        const float* const from = added + rows[row] + lane % 4 * 2;
+#pragma unroll
+        for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+          for (int i = 0; i < 2; ++i) {
+            const bool is_there = block * 8 + lane % 4 * 2 + i < keys_left;
+            tile.added[block][2 * row + i] += in_base_2(is_there ? from[block * 8 + i] : 0.0f);
+          }
+        }
+      }
+      continue;
+    }
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll

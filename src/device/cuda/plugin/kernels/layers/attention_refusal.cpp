@@ -61,7 +61,7 @@ Refusal warpgroup_attention_refusal(const AttentionSize& size, const DevicePrope
 
 Refusal row_attention_refusal(const AttentionSize& size, const DeviceProperties& device) {
   if (Refusal why = attention_refusal(size, device)) return why;
-  constexpr int64_t kMostRows = 4;
+  constexpr int64_t kMostRows = 8;
   if (size.rows > kMostRows) return "it has more than " + std::to_string(kMostRows) + " rows";
   if (!lie_in_runs(size)) return kNoRuns;
   return {};

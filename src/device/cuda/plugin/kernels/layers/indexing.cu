@@ -17,18 +17,19 @@ struct Indices {
   }
 };
 
+/// Index: what counts all elements.
+template <class Index>
 struct ElementPlaces {
   int rank;
-  int64_t sizes[kMostIndexed], strides[kMostIndexed];
+  Divisor<Index> sizes[kMostIndexed];
+  int64_t strides[kMostIndexed];
   int64_t axis_size, axis_stride;
 
   __device__ __forceinline__ int64_t place(const Indices& indices, int64_t i) const {
     int64_t at = indices.get(i, axis_size) * axis_stride;
-    int64_t rest = i;
-    for (int d = rank - 1; d >= 0; --d) {
-      at += rest % sizes[d] * strides[d];
-      rest /= sizes[d];
-    }
+    auto rest = static_cast<Index>(i);
+    for (int d = rank - 1; d >= 0; --d)
+      at += static_cast<int64_t>(take_coordinate(rest, sizes[d])) * strides[d];
     return at;
   }
 };
@@ -49,9 +50,9 @@ struct SlicePlaces {
 template <class T, class Places, bool scatters>
 __global__ void __launch_bounds__(kThreads)
     picks_kernel(const T* from, Indices indices, T* to, int64_t count, const __grid_constant__ Places places,
-                 KernelStamp* stamp) {
+                 bool next_waits, KernelStamp* stamp) {
   const RunningKernel running(stamp);
-  begin_kernel();
+  begin_kernel(next_waits);
   for (int64_t i = thread_index(); i < count; i += grid_threads()) {
     const int64_t at = places.place(indices, i);
     to[scatters ? at : i] = from[scatters ? i : at];
@@ -65,7 +66,7 @@ cudaError_t launch_picks(const void* from, const void* indices, size_t index_byt
   return with_word(bytes, [&]<class T>() {
     return launch(picks_kernel<T, Places, scatters>, grid_for(count), kThreads, options,
                   static_cast<const T*>(from), Indices{indices, index_bytes == 8}, static_cast<T*>(to), count,
-                  places);
+                  places, options.next_waits);
   });
 }
 
@@ -74,17 +75,20 @@ cudaError_t launch_elements(const void* from, const void* indices, size_t index_
                             const ElementPicks& picks, const LaunchOptions& options) {
   const size_t rank = picks.sizes.size();
   if (rank > kMostIndexed || picks.strides.size() != rank) return cudaErrorInvalidValue;
-  ElementPlaces places{};
-  places.rank = static_cast<int>(rank);
-  places.axis_size = picks.axis_size;
-  places.axis_stride = picks.axis_stride;
   int64_t count = 1;
-  for (size_t d = 0; d < rank; ++d) {
-    places.sizes[d] = picks.sizes[d];
-    places.strides[d] = picks.strides[d];
-    count *= picks.sizes[d];
-  }
-  return launch_picks<scatters>(from, indices, index_bytes, to, bytes, count, places, options);
+  for (const int64_t size : picks.sizes) count *= size;
+  if (count == 0) return cudaSuccess;
+  return with_index(count, [&]<class Index>() {
+    ElementPlaces<Index> places{};
+    places.rank = static_cast<int>(rank);
+    places.axis_size = picks.axis_size;
+    places.axis_stride = picks.axis_stride;
+    for (size_t d = 0; d < rank; ++d) {
+      places.sizes[d] = Divisor<Index>(picks.sizes[d]);
+      places.strides[d] = picks.strides[d];
+    }
+    return launch_picks<scatters>(from, indices, index_bytes, to, bytes, count, places, options);
+  });
 }
 
 template <bool scatters>

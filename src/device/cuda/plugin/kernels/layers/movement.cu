@@ -18,9 +18,9 @@ struct Walk {
 template <class T, class Index>
 __global__ void __launch_bounds__(kThreads)
     strided_kernel(const T* from, T* to, int64_t count, const __grid_constant__ Walk<Index> walk,
-                   KernelStamp* stamp) {
+                   bool next_waits, KernelStamp* stamp) {
   const RunningKernel running(stamp);
-  begin_kernel();
+  begin_kernel(next_waits);
   for (int64_t i = thread_index(); i < count; i += grid_threads()) {
     auto index = static_cast<Index>(i);
     int64_t at = walk.offset;
@@ -48,9 +48,9 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     gather_kernel(const T* from, const void* indices, bool wide, T* to, int64_t total, int64_t axis,
-                  int64_t inner, int64_t count, KernelStamp* stamp) {
+                  int64_t inner, int64_t count, bool next_waits, KernelStamp* stamp) {
   const RunningKernel running(stamp);
-  begin_kernel();
+  begin_kernel(next_waits);
   for (int64_t i = thread_index(); i < total; i += grid_threads()) {
     const int64_t k = i % inner;
     const int64_t position = i / inner % count;
@@ -160,7 +160,7 @@ cudaError_t gather_strided(const void* from, void* to, size_t bytes, const Strid
         walk.strides[d] = wide.strides[d];
       }
       return launch(strided_kernel<T, Index>, grid_for(words), kThreads, options, static_cast<const T*>(from),
-                    static_cast<T*>(to), words, walk);
+                    static_cast<T*>(to), words, walk, options.next_waits);
     });
   };
   return bytes == sizeof(uint4) ? run.template operator()<uint4>() : with_word(bytes, run);
@@ -199,7 +199,7 @@ cudaError_t gather(const void* from, const void* indices, size_t index_bytes, vo
   const int64_t total = outer * count * words;
   const auto run = [&]<class T>() {
     return launch(gather_kernel<T>, grid_for(total), kThreads, options, static_cast<const T*>(from), indices,
-                  index_bytes == 8, static_cast<T*>(to), total, axis, words, count);
+                  index_bytes == 8, static_cast<T*>(to), total, axis, words, count, options.next_waits);
   };
   return bytes == sizeof(uint4) ? run.template operator()<uint4>() : with_word(bytes, run);
 }

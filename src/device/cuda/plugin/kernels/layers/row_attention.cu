@@ -1,6 +1,12 @@
-// See attention.hpp: for few rows, as a decoder's token has. A block has one row of one head. Its warps share
-// the keys: some neighbouring lanes read one key and its value in runs of 16 bytes, and have a softmax of
-// their own, which are joined at the end.
+// See attention.hpp: for few rows, as a decoder's token has. A block has one row of one head, or a cluster of
+// blocks that share its keys. Some neighbouring lanes of a warp read one key and its value in runs of 16
+// bytes, and have a softmax of their own; a block joins those of its warps, and the first block of a cluster
+// those of all.
+//
+//   keys   0 1 2 3 | 4 5 6 7 | ...      a warp has 32 / kLanes of them at a time, kAhead times
+//            |         |
+//          warp 0    warp 1    ...      of block 0, then those of block 1, ...
+//            +---------+----> block's {largest, sum, values[kColumns]} ----> block 0 of the cluster ----> y
 #include "device/cuda/plugin/kernels/common/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
 #include "device/cuda/plugin/kernels/layers/attention_parts.cuh"
@@ -11,176 +17,260 @@ using namespace attention_parts;
 
 namespace {
 
-constexpr int kMostWarps = 32;
+constexpr int kWarps = 8;
+constexpr int kMostParts = 8;
 /// Keys that lanes have asked for before they use any of them.
 constexpr int kAhead = 4;
 
-/// The largest score so far, the sum of exponentials relative to it, and what they weigh of the values in a
-/// lane's columns.
-struct Weighed {
+struct RowParams {
+  Params of;
+  int parts;  ///< blocks that share the keys of a row
+};
+
+/// The largest score so far, and the sum of exponentials relative to it.
+struct Found {
   float largest = -INFINITY;
   float sum = 0.0f;
+};
+
+/// Of scores relative to another one; nothing was above minus infinity where `top` is that.
+__device__ __forceinline__ float factor_to(float largest, float top) {
+  return ptx::power_of_two(largest - (top == -INFINITY ? 0.0f : top));
+}
+
+/// What a lane has found in its columns of the values.
+struct Weighed {
+  Found found;
   float values[kRun] = {};
 
-  /// Of scores relative to another one; nothing was above minus infinity where that is.
-  __device__ __forceinline__ float factor_to(float top) const {
-    return ptx::power_of_two(largest - (top == -INFINITY ? 0.0f : top));
-  }
-
   __device__ __forceinline__ void join(const Weighed& other) {
-    const float top = fmaxf(largest, other.largest);
-    const float own = factor_to(top);
-    const float others = other.factor_to(top);
-    sum = sum * own + other.sum * others;
+    const float top = fmaxf(found.largest, other.found.largest);
+    const float own = factor_to(found.largest, top);
+    const float others = factor_to(other.found.largest, top);
+    found.sum = found.sum * own + other.found.sum * others;
 #pragma unroll
     for (int i = 0; i < kRun; ++i) values[i] = values[i] * own + other.values[i] * others;
-    largest = top;
+    found.largest = top;
   }
 };
 
-/// A score, which is a logarithm of base 2, with what masks do to it.
-__device__ __forceinline__ float masked(const Params& params,
-                                        const int64_t (&rows)[AttentionSize::kMostMasks], int64_t key,
-                                        float score) {
+/// What several warps, or blocks, have found, side by side in shared memory.
+template <int kColumns>
+struct Shares {
+  Found found[kWarps];
+  float values[kWarps][kColumns];
+
+  /// All of them together, and the values of one column.
+  __device__ __forceinline__ Found join(int count, int column, float& value) const {
+    Found all;
+    for (int i = 0; i < count; ++i) all.largest = fmaxf(all.largest, found[i].largest);
+    value = 0.0f;
+    for (int i = 0; i < count; ++i) {
+      const float factor = factor_to(found[i].largest, all.largest);
+      all.sum = fmaf(found[i].sum, factor, all.sum);
+      value = fmaf(values[i][column], factor, value);
+    }
+    return all;
+  }
+};
+static_assert(kMostParts <= kWarps);
+
+/// What masks say of the keys that a lane has asked for.
+struct Masks {
+  float values[AttentionSize::kMostMasks][kAhead];
+
+  __device__ __forceinline__ void load(const Params& params, const int64_t (&rows)[AttentionSize::kMostMasks],
+                                       int64_t first, int64_t stride) {
 #pragma unroll
-  for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
-    if (m >= params.size.masks) break;
-    const int64_t at = rows[m] + key * params.size.mask[m].column;
-    const AttentionFill fill = params.size.fill[m];
-    if (!fill.fills) {
-      score += in_base_2(static_cast<const float*>(params.args.masks[m])[at]);
-    } else if ((static_cast<const unsigned char*>(params.args.masks[m])[at] != 0) == fill.where) {
-      score = in_base_2(fill.value);
+    for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
+      if (m >= params.size.masks) break;
+      const void* const mask = params.args.masks[m];
+      const bool fills = params.size.fill[m].fills;
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) {
+        const int64_t key = min(first + i * stride, params.size.keys - 1);
+        const int64_t at = rows[m] + key * params.size.mask[m].column;
+        values[m][i] = fills ? static_cast<float>(static_cast<const unsigned char*>(mask)[at])
+                             : static_cast<const float*>(mask)[at];
+      }
     }
   }
-  return score;
-}
+
+  /// A score, which is a logarithm of base 2, with what masks do to it.
+  __device__ __forceinline__ float apply(const Params& params, int i, float score) const {
+#pragma unroll
+    for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
+      if (m >= params.size.masks) break;
+      const AttentionFill& fill = params.size.fill[m];
+      if (!fill.fills) {
+        score += in_base_2(values[m][i]);
+      } else if ((values[m][i] != 0.0f) == fill.where) {
+        score = in_base_2(fill.value);
+      }
+    }
+    return score;
+  }
+};
 
 }  // namespace
 
 /// kLanes: lanes that share a key, each with a run of its columns.
 template <int kLanes, class T>
-__global__ void __launch_bounds__(32 * kMostWarps)
-    row_attention_kernel(const __grid_constant__ Params params, KernelStamp* stamp) {
+__global__ void __launch_bounds__(32 * kWarps)
+    row_attention_kernel(const __grid_constant__ RowParams row_params, KernelStamp* stamp) {
   const RunningKernel running(stamp);
   extern __shared__ __align__(1024) unsigned char memory[];
+  constexpr int kColumns = kLanes * kRun;
+  Shares<kColumns>& of_warps = reinterpret_cast<Shares<kColumns>*>(memory)[0];
+  Shares<kColumns>& of_blocks = reinterpret_cast<Shares<kColumns>*>(memory)[1];
+  const Params& params = row_params.of;
   const AttentionSize& size = params.size;
-  const Head head(size, blockIdx.x / params.row_tiles);
-  const int64_t row = blockIdx.x % params.row_tiles;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int warps = static_cast<int>(blockDim.x) / 32;
-  const int column = lane % kLanes * kRun;
-  const bool has_key_run = column < size.depth;
-  const bool has_value_run = column < size.width;
-  const T* const keys =
-      static_cast<const T*>(params.args.k) + head.offset(size.k) + (has_key_run ? column : 0);
+  const int parts = row_params.parts;
+  const int part = static_cast<int>(blockIdx.x % parts);
+  const unsigned place = blockIdx.x / parts;
+  const Head head(params, static_cast<uint32_t>(place / params.row_tiles));
+  const int64_t row = place % params.row_tiles;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % 32;
+  const int warp = thread / 32;
+  const int run = lane % kLanes * kRun;
+  const bool has_key_run = run < size.depth;
+  const bool has_value_run = run < size.width;
+  const T* const keys = static_cast<const T*>(params.args.k) + head.offset(size.k) + (has_key_run ? run : 0);
   const T* const values =
-      static_cast<const T*>(params.args.v) + head.offset(size.v) + (has_value_run ? column : 0);
-  int64_t masks[AttentionSize::kMostMasks] = {};
+      static_cast<const T*>(params.args.v) + head.offset(size.v) + (has_value_run ? run : 0);
+  int64_t mask_rows[AttentionSize::kMostMasks] = {};
 #pragma unroll
   for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
-    if (m < size.masks) masks[m] = head.offset(size.mask[m]) + row * size.mask[m].row;
+    if (m < size.masks) mask_rows[m] = head.offset(size.mask[m]) + row * size.mask[m].row;
   }
+  T* const y = static_cast<T*>(params.args.y) + head.offset(size.y) + row * size.y.row;
+  if (parts > 1) ptx::arrive_cluster();
   begin_kernel(params.next_waits);
   float q[kRun] = {};
   if (has_key_run)
-    load_floats<kRun>(static_cast<const T*>(params.args.q) + head.offset(size.q) + row * size.q.row + column,
-                      q);
+    load_floats<kRun>(static_cast<const T*>(params.args.q) + head.offset(size.q) + row * size.q.row + run, q);
   const float scale = size.scale * kLog2E;
 
-  Weighed found;
-  const int64_t stride = static_cast<int64_t>(warps) * (32 / kLanes);
+  constexpr int kWarpKeys = 32 / kLanes;
+  Weighed own;
+  const int64_t stride = static_cast<int64_t>(parts) * kWarps * kWarpKeys;
   // All lanes of a warp take as many turns.
-  for (int64_t begin = warp * (32 / kLanes); begin < size.keys; begin += kAhead * stride) {
+  for (int64_t begin = int64_t{part * kWarps + warp} * kWarpKeys; begin < size.keys;
+       begin += kAhead * stride) {
     const int64_t first = begin + lane / kLanes;
-    float k[kAhead][kRun];
-    float v[kAhead][kRun];
+    T k[kAhead][kRun];
+    T v[kAhead][kRun];
+    Masks masks;
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
       // Of keys that there are not the last one, which counts for nothing.
       const int64_t key = min(first + i * stride, size.keys - 1);
-      load_floats<kRun>(keys + key * size.k.row, k[i]);
-      load_floats<kRun>(values + key * size.v.row, v[i]);
+      load<kRun>(keys + key * size.k.row, k[i]);
+      load<kRun>(values + key * size.v.row, v[i]);
     }
+    masks.load(params, mask_rows, first, stride);
     float scores[kAhead];
-    float top = found.largest;
+    float top = own.found.largest;
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
       float product = 0.0f;
 #pragma unroll
-      for (int c = 0; c < kRun; ++c) product = has_key_run ? fmaf(q[c], k[i][c], product) : 0.0f;
+      for (int c = 0; c < kRun; ++c) product = fmaf(q[c], to_float(k[i][c]), product);
+      product = has_key_run ? product : 0.0f;
 #pragma unroll
       for (int distance = 1; distance < kLanes; distance *= 2)
         product += __shfl_xor_sync(0xffffffffu, product, distance);
-      const int64_t key = first + i * stride;
-      scores[i] = key < size.keys ? masked(params, masks, key, product * scale) : -INFINITY;
+      const bool is_there = first + i * stride < size.keys;
+      scores[i] = is_there ? masks.apply(params, i, product * scale) : -INFINITY;
       top = fmaxf(top, scores[i]);
     }
-    const float factor = found.factor_to(top);
+    const float factor = factor_to(own.found.largest, top);
     const float shift = top == -INFINITY ? 0.0f : top;
-    found.largest = top;
-    found.sum *= factor;
+    own.found.largest = top;
+    own.found.sum *= factor;
 #pragma unroll
-    for (int c = 0; c < kRun; ++c) found.values[c] *= factor;
+    for (int c = 0; c < kRun; ++c) own.values[c] *= factor;
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
       // What is not there, or hidden, is not multiplied: its values may be no numbers.
       if (scores[i] == -INFINITY) continue;
       const float weight = ptx::power_of_two(scores[i] - shift);
-      found.sum += weight;
+      own.found.sum += weight;
 #pragma unroll
-      for (int c = 0; c < kRun; ++c) found.values[c] = fmaf(weight, v[i][c], found.values[c]);
+      for (int c = 0; c < kRun; ++c) own.values[c] = fmaf(weight, to_float(v[i][c]), own.values[c]);
     }
   }
 
 #pragma unroll
   for (int distance = kLanes; distance < 32; distance *= 2) {
     Weighed other;
-    other.largest = __shfl_xor_sync(0xffffffffu, found.largest, distance);
-    other.sum = __shfl_xor_sync(0xffffffffu, found.sum, distance);
+    other.found.largest = __shfl_xor_sync(0xffffffffu, own.found.largest, distance);
+    other.found.sum = __shfl_xor_sync(0xffffffffu, own.found.sum, distance);
 #pragma unroll
-    for (int c = 0; c < kRun; ++c) other.values[c] = __shfl_xor_sync(0xffffffffu, found.values[c], distance);
-    found.join(other);
+    for (int c = 0; c < kRun; ++c) other.values[c] = __shfl_xor_sync(0xffffffffu, own.values[c], distance);
+    own.join(other);
   }
-  Weighed* const of_warps = reinterpret_cast<Weighed*>(memory);
-  if (lane < kLanes) of_warps[warp * kLanes + lane] = found;
+  if (lane < kLanes) {
+    store<kRun>(of_warps.values[warp] + run, own.values);
+    if (lane == 0) of_warps.found[warp] = own.found;
+  }
   __syncthreads();
-  if (threadIdx.x >= kLanes) return;
-  found = of_warps[lane];
-  for (int other = 1; other < warps; ++other) found.join(of_warps[other * kLanes + lane]);
-  if (!has_value_run) return;
-  const bool zero = size.guarded && !(found.sum > 0.0f);
-#pragma unroll
-  for (int c = 0; c < kRun; ++c) found.values[c] = zero ? 0.0f : found.values[c] / found.sum;
-  store_floats<kRun>(static_cast<T*>(params.args.y) + head.offset(size.y) + row * size.y.row + column,
-                     found.values);
+  float value = 0.0f;
+  Found all;
+  if (thread < kColumns) all = of_warps.join(kWarps, thread, value);
+  if (parts > 1) {
+    ptx::wait_cluster();  // the first block has begun, and so has memory
+    if (thread < kColumns) {
+      const auto send = [](const float& to, float sent) {
+        ptx::store_remote(ptx::address_in_block(ptx::shared_address(&to), 0), sent);
+      };
+      send(of_blocks.values[part][thread], value);
+      if (thread == 0) {
+        send(of_blocks.found[part].largest, all.largest);
+        send(of_blocks.found[part].sum, all.sum);
+      }
+    }
+    ptx::sync_cluster();
+    if (part != 0) return;
+    if (thread < kColumns) all = of_blocks.join(parts, thread, value);
+  }
+  if (thread >= size.width) return;
+  const bool zero = size.guarded && !(all.sum > 0.0f);
+  y[thread] = from_float<T>(zero ? 0.0f : value / all.sum);
 }
 
 namespace {
 
+template <int kLanes, class T>
+GemmLaunch launch_of() {
+  GemmLaunch launch;
+  launch.function = kernel_address(&row_attention_kernel<kLanes, T>);
+  launch.threads = 32 * kWarps;
+  launch.shared_bytes = 2 * sizeof(Shares<kLanes * kRun>);
+  return launch;
+}
+
 template <class T>
-const void* kernel_for(int lanes) {
-  if (lanes <= 4) return kernel_address(&row_attention_kernel<4, T>);
-  return lanes <= 8 ? kernel_address(&row_attention_kernel<8, T>)
-                    : kernel_address(&row_attention_kernel<16, T>);
+GemmLaunch launch_for(int lanes) {
+  if (lanes <= 4) return launch_of<4, T>();
+  return lanes <= 8 ? launch_of<8, T>() : launch_of<16, T>();
 }
 
 }  // namespace
 
-cudaError_t row_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int warps,
+cudaError_t row_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int blocks,
                           const LaunchOptions& options) {
   if (row_attention_refusal(size, *options.device) || type == FloatType::kFloat) return cudaErrorInvalidValue;
-  if (warps < 1 || warps > kMostWarps) return cudaErrorInvalidValue;
+  if (blocks < 1 || blocks > (options.device->clusters ? kMostParts : 1)) return cudaErrorInvalidValue;
   if (size.rows == 0 || size.heads() == 0) return cudaSuccess;
   if (!are_aligned(args, size)) return cudaErrorMisalignedAddress;
-  const Params params{args, size, static_cast<int>(size.rows), true, options.next_waits};
+  const RowParams params{make_params(args, size, static_cast<int>(size.rows), true, options.next_waits),
+                         blocks};
   const int lanes = (std::max(size.depth, size.width) + kRun - 1) / kRun;
-  GemmLaunch launch;
-  launch.function = type == FloatType::kHalf ? kernel_for<__half>(lanes) : kernel_for<__nv_bfloat16>(lanes);
-  launch.blocks = size.rows * size.heads();
-  launch.threads = 32 * warps;
-  launch.shared_bytes = static_cast<int64_t>(warps) * 16 * sizeof(Weighed);
+  GemmLaunch launch = type == FloatType::kHalf ? launch_for<__half>(lanes) : launch_for<__nv_bfloat16>(lanes);
+  launch.blocks = size.rows * size.heads() * blocks;
+  launch.cluster = blocks;
   return launch_gemm(launch, &params, options);
 }
 

@@ -83,5 +83,38 @@ TEST(RowLifting, FollowsTransposedConvolutions) {
             "Unsqueeze FusedConv[relu] Reshape Transpose Reshape");
 }
 
+TEST(RowLifting, KeepsImagesBetweenOtherLayers) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", kRow);
+  ValueId y = b.node("PRelu", {conv(b, x, 6, 3), b.random({6, 1})});
+  y = b.node("InstanceNormalization", {y, b.random({6}), b.random({6})});
+  y = b.node("Add", {b.random({1, 6, 1}), b.node("Mul", {y, b.scalar(0.5f)})});
+  y = b.node("Pad", {y, b.constant(Tensor::of<int64_t>({0, 0, 2, 0, 0, 1}, {6}))},
+             {{"mode", std::string("reflect")}});
+  y = b.node("Concat", {conv(b, y, 6, 4), conv(b, x, 6, 3)}, {{"axis", int64_t{-2}}});
+  y = b.node("GlobalAveragePool", {b.node("Sigmoid", {y})});
+  EXPECT_EQ(structure(lifted(b.finish({y}))),
+            "Unsqueeze Conv PRelu InstanceNormalization Mul Add Pad Conv Conv Concat Sigmoid "
+            "GlobalAveragePool Squeeze");
+}
+
+/// As speech encoders write it: convolutions between normalizations of the channels of each frame.
+TEST(RowLifting, TransposesImages) {
+  GraphBuilder b;
+  ValueId y = conv(b, b.input("x", kRow), 6, 3);
+  y = b.node("Transpose", {y}, {{"perm", Ints{0, 2, 1}}});
+  y = b.node("LayerNormalization", {y, b.random({6}), b.random({6})});
+  y = conv(b, b.node("Transpose", {y}, {{"perm", Ints{0, 2, 1}}}), 6, 3);
+  EXPECT_EQ(structure(lifted(b.finish({y}))),
+            "Unsqueeze Conv Transpose Squeeze LayerNormalization Unsqueeze Transpose Conv Squeeze");
+}
+
+TEST(RowLifting, LeavesOperandsOfOtherPlaces) {
+  GraphBuilder b;
+  const ValueId made = conv(b, b.input("x", kRow), 6, 3);
+  const ValueId y = b.node("Mul", {made, b.input("gate", {6, 1})});
+  EXPECT_EQ(structure(lifted(b.finish({y}))), "Unsqueeze Conv Squeeze Mul");
+}
+
 }  // namespace
 }  // namespace hone::test

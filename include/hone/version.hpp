@@ -1,0 +1,11 @@
+// The version of hone that these headers are of, for programs that have to choose at compile time.
+#pragma once
+
+#define HONE_VERSION_MAJOR 0
+#define HONE_VERSION_MINOR 1
+#define HONE_VERSION_PATCH 0
+
+/// Of the library that is loaded, `hone --version` tells; below 1.0 a minor version may change interfaces.
+#ifndef HONE_VERSION
+#define HONE_VERSION "0.1.0"
+#endif

@@ -1,0 +1,31 @@
+// What Torch-TensorRT says of its own partition of a model, beside which hone's is shown.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hone::backend::partition {
+
+struct DryRunReport {
+  int64_t operators = 0;
+  int64_t supported = 0;
+  /// Operators of each engine.
+  std::vector<int64_t> engines;
+  /// Operators that are not taken, and how often they are there.
+  std::vector<std::pair<std::string, int64_t>> unsupported;
+  /// Engines by the min_block_size that gives them.
+  std::vector<std::pair<int64_t, int64_t>> advice;
+};
+
+/// The text that torch_tensorrt.dynamo.compile(..., dryrun=True) prints or writes, with whatever is around
+/// it. Bad input naming the file where there is none in it.
+DryRunReport read_dry_run_report(const std::filesystem::path& file);
+
+/// "Torch-TensorRT's dry run: 156 of 160 operators in 2 engines; not taken: aten.sort.default (2); it says
+/// that min_block_size 100 gives 1 engine".
+std::string dry_run_text(const DryRunReport& report);
+
+}  // namespace hone::backend::partition

@@ -1,0 +1,18 @@
+// A trace that people name: what is none is told apart, with what they may have meant to do.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace/trace.hpp"
+
+namespace hone::cli {
+
+/// As trace::open_trace; bad input for an engine, a result of hone bench, a partition and a model, with what
+/// they are for, and usage error for the name of a built-in model.
+trace::Trace open_given_trace(const std::string& path);
+
+/// For `hone diff`: usage error where both are something that another command compares.
+void refuse_other_comparisons(const std::string& a, const std::string& b);
+
+}  // namespace hone::cli

@@ -1,0 +1,124 @@
+// See open_batch.hpp.
+#include "import/onnx/open_batch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/error.hpp"
+#include "graph/infer.hpp"
+#include "graph/operator.hpp"
+
+namespace hone::importer {
+namespace {
+
+using graph::Dim;
+using graph::Dims;
+using graph::Graph;
+using graph::Node;
+using graph::ValueId;
+
+constexpr const char* kBatch = "batch";
+
+/// What to do instead, as the end of a sentence.
+constexpr const char* kInstead =
+    "; export it again with an open batch (torch.onnx.export: dynamic_axes={\"NAME\": {0: \"batch\"}})";
+
+/// The first dimension that all inputs have; bad input where they have not one.
+int64_t common_batch(const Graph& graph) {
+  std::optional<int64_t> batch;
+  for (const ValueId id : graph.inputs) {
+    const graph::Value& value = graph.value(id);
+    const bool fixed = value.type.ranked() && !value.type.dims->empty() && value.type.dims->front().known();
+    if (!fixed || (batch && !value.type.dims->front().is(*batch)))
+      fail_bad_input(
+          "the batch cannot be opened: input '{}' is {}, which does not begin with a batch of {}{}",
+          value.name, value.type.text(), batch.value_or(1), kInstead);
+    batch = value.type.dims->front().value();
+  }
+  if (!batch) fail_bad_input("the batch cannot be opened: the model has no inputs");
+  return *batch;
+}
+
+/// Which values depend on an input; the others are the same at every batch.
+std::vector<bool> variables_of(const Graph& graph) {
+  std::vector<bool> variable(graph.values.size(), false);
+  for (const ValueId id : graph.inputs) variable[static_cast<size_t>(id)] = true;
+  for (const Node& node : graph.nodes) {
+    const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      return id != graph::kNoValue && variable[static_cast<size_t>(id)];
+    });
+    for (const ValueId id : node.outputs) {
+      if (id != graph::kNoValue && reads) variable[static_cast<size_t>(id)] = true;
+    }
+  }
+  return variable;
+}
+
+bool is_variable(const Node& node, const std::vector<bool>& variable) {
+  return std::any_of(node.outputs.begin(), node.outputs.end(),
+                     [&](ValueId id) { return id != graph::kNoValue && variable[static_cast<size_t>(id)]; });
+}
+
+/// Where a Reshape's result has known dimensions and begins with the batch: 0, which copies what it is given
+/// first, and the others as they are.
+void free_reshape(Graph& graph, Node& node, int64_t batch) {
+  if (node.op != "Reshape" || graph.constant(node.inputs[1]) == nullptr) return;
+  const std::optional<Dims>& dims = graph.value(node.outputs[0]).type.dims;
+  if (!dims || dims->empty() || !dims->front().is(batch) || node.attributes.get_int("allowzero") != 0) return;
+  std::vector<int64_t> shape;
+  for (const Dim& dim : *dims) {
+    if (!dim.known() || dim.value() == 0) return;
+    shape.push_back(dim.value());
+  }
+  shape.front() = 0;
+  node.inputs[1] =
+      graph.add_constant(graph.value(node.outputs[0]).name + ".shape",
+                         tensor::Tensor::of<int64_t>(shape, {static_cast<int64_t>(shape.size())}));
+}
+
+bool begins_with_batch(const graph::Value& value) {
+  if (!value.type.ranked() || value.type.dims->empty()) return false;
+  const Dims& dims = *value.type.dims;
+  return dims.front().symbol() == kBatch &&
+         std::all_of(dims.begin() + 1, dims.end(), [](const Dim& dim) { return dim.known(); });
+}
+
+void check_node(const Graph& graph, const Node& node) {
+  const auto refuse = [&](const std::string& why) {
+    fail_bad_input("the batch cannot be opened: node '{}' ({}) {}{}", node.name, node.op, why, kInstead);
+  };
+  if (graph::has_body(node)) refuse("holds a graph of its own");
+  for (const ValueId id : node.outputs) {
+    if (id != graph::kNoValue && !begins_with_batch(graph.value(id)))
+      refuse(fmt::format("gives {}, which does not begin with the batch", graph.value(id).type.text()));
+  }
+  if (node.outputs.front() == graph::kNoValue) refuse("has no first output");
+  const auto rank = static_cast<int64_t>(graph.value(node.outputs[0]).type.dims->size());
+  if (!graph::keeps_batch(graph, node, rank)) refuse("mixes the entries of a batch");
+}
+
+}  // namespace
+
+Graph open_batch(const Graph& fixed) {
+  Graph graph = fixed;
+  const int64_t batch = common_batch(graph);
+  const std::vector<bool> variable = variables_of(graph);
+  for (Node& node : graph.nodes) {
+    if (is_variable(node, variable)) free_reshape(graph, node, batch);
+  }
+  for (const ValueId id : graph.inputs) graph.value(id).type.dims->front() = Dim::symbol(kBatch);
+  try {
+    graph = graph::with_input_shapes(graph, {});
+  } catch (const Error& error) {
+    fail_bad_input("the batch cannot be opened: {}{}", error.what(), kInstead);
+  }
+  for (const Node& node : graph.nodes) {
+    if (is_variable(node, variable)) check_node(graph, node);
+  }
+  return graph;
+}
+
+}  // namespace hone::importer
