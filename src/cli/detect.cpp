@@ -145,11 +145,11 @@ void check(DetectArguments* arguments) {
   request.detector.preprocess.scale = arguments->vision.scale;
   if (!arguments->fit.empty()) request.detector.preprocess.fit = task::parse_fit(arguments->fit);
   if (!arguments->colours.empty()) request.detector.preprocess.bgr = arguments->colours == "bgr";
-  sort_outputs(arguments);
   std::vector<std::string> all = arguments->outputs;
   if (!arguments->stats.empty()) all.push_back(arguments->stats);
   if (!arguments->trace.empty()) all.push_back(arguments->trace);
   check_outputs(*arguments, all);
+  sort_outputs(arguments);
   request.timeline = !arguments->trace.empty();
 }
 

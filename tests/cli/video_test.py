@@ -246,7 +246,7 @@ def check_interruption(videos, plain):
         print("SKIPPED: the clip was over before the signal came")
         return
     assert program.returncode == -signal.SIGINT, (program.returncode, said)
-    assert b"interrupted after " in said, said
+    assert b"interrupted " in said, said
     if out.exists():
         lines, _ = videos.read(out)
         assert f"interrupted after {len(lines)} frames".encode() in said, (len(lines), said)
@@ -267,14 +267,17 @@ def check_pacing(videos):
     assert program.poll() is None, program.communicate()
     program.send_signal(signal.SIGINT)
     _, said = program.communicate(timeout=20)
-    assert program.returncode == -signal.SIGINT and "interrupted after " in said, (program.returncode, said)
+    assert program.returncode == -signal.SIGINT and "interrupted " in said, (program.returncode, said)
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
     ending = subprocess.run([*command[:-1], videos.runner.folder / "slow.ts", "--encoder", "mpeg2video"],
                             capture_output=True, text=True, preexec_fn=limit, check=False, timeout=20)
     assert ending.returncode == ENVIRONMENT and ending.stderr.count("\n") == 1, ending
-    # Images have no times of their own, and come 25 a second.
-    ending = videos.runner.good("detect", videos.nothing, videos.folder, "--realtime", "-o", results)
-    assert len(results.read_text().splitlines()) == FRAMES, ending.stderr
+    # Images have no times of their own, and come 25 a second; what a busy machine has no time for is counted.
+    stats = videos.runner.folder / "slow.json"
+    videos.runner.good("detect", videos.nothing, videos.folder, "--realtime", "-o", results, "--stats", stats)
+    told = json.loads(stats.read_text())
+    assert told["frames"] + told["dropped"] == FRAMES, told
+    assert told["wall_seconds"] >= (FRAMES - 1) / 25 - 0.01, told
 
 
 def main():

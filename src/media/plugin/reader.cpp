@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "media/plugin/pictures.hpp"
 #include "media/source.hpp"
+#include "system/interruption.hpp"
 
 namespace hone::media {
 namespace {
@@ -169,6 +170,7 @@ class VideoSource : public FrameSource {
 
   [[noreturn]] void fail_to_open(int code) const {
     if (patience_.timed_out()) time_out();
+    if (patience_.stopped()) throw system::Interrupted{};
     const bool invalid = code == AVERROR_INVALIDDATA || code == AVERROR_EOF;
     if (invalid) refuse("this is no video that FFmpeg knows, or its beginning or index is missing");
     throw Error(is_network_ ? ErrorKind::kEnvironment : ErrorKind::kBadInput,
