@@ -16,7 +16,7 @@
 namespace hone::cli {
 namespace {
 
-enum class Kind { kTrace, kEngine, kModel, kBuiltIn, kResult, kPartition };
+enum class Kind { kTrace, kEngine, kModel, kBuiltIn, kResult, kPartition, kPipeline };
 
 bool is_built_in(const std::string& name) {
   const std::vector<std::string> names = importer::architecture_names();
@@ -36,6 +36,7 @@ Kind kind_of(const std::string& path) {
   switch (report::find_run_files({path}).files.front().kind) {
     case report::RunFileKind::kSweep: return Kind::kResult;
     case report::RunFileKind::kPartition: return Kind::kPartition;
+    case report::RunFileKind::kPipeline: return Kind::kPipeline;
     case report::RunFileKind::kTrace: break;
   }
   return Kind::kTrace;
@@ -63,6 +64,11 @@ trace::Trace open_given_trace(const std::string& path) {
           path);
     case Kind::kPartition:
       fail_bad_input("{0} is a partition, not a trace: hone bench MODEL --partition {0} measures it", path);
+    case Kind::kPipeline:
+      fail_bad_input(
+          "{0} holds the figures of hone detect, not a trace: hone report {0} shows them, and hone profile "
+          "detect records a trace",
+          path);
   }
   return trace::open_trace(path);
 }
