@@ -43,7 +43,7 @@ DType to_dtype(at::ScalarType type) {
   }
 }
 
-at::Tensor view_of(const tensor::Tensor& tensor) {
+at::Tensor torch_view_of(const tensor::Tensor& tensor) {
   const at::ScalarType type = to_scalar_type(tensor.dtype());
   // The deleter's capture shares ownership of the bytes.
   return at::from_blob(

@@ -17,7 +17,7 @@ at::ScalarType to_scalar_type(tensor::DType dtype);
 tensor::DType to_dtype(at::ScalarType type);
 
 /// A tensor over the same bytes, which it keeps alive; nobody may write to it.
-at::Tensor view_of(const tensor::Tensor& tensor);
+at::Tensor torch_view_of(const tensor::Tensor& tensor);
 /// A contiguous copy with element type `dtype`.
 tensor::Tensor copy_of(const at::Tensor& tensor, tensor::DType dtype);
 

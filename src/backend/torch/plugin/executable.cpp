@@ -55,7 +55,7 @@ void RunnerExecutable::set_inputs(std::span<const tensor::Tensor> inputs) {
   translated([&] {
     runner_ = &runner_for(inputs);
     std::vector<at::Tensor> views;
-    for (const tensor::Tensor& input : inputs) views.push_back(view_of(input));
+    for (const tensor::Tensor& input : inputs) views.push_back(torch_view_of(input));
     runner_->set_inputs(views, /*pinned=*/false);
   });
 }

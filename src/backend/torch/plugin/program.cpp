@@ -85,7 +85,7 @@ void Program::load_constants() {
   for (size_t id = 0; id < values_.size(); ++id) {
     const auto& constant = graph_->values[id].constant;
     if (!constant) continue;
-    values_[id] = placement_.place(view_of(*constant));
+    values_[id] = placement_.place(torch_view_of(*constant));
     weight_bytes_ += static_cast<int64_t>(values_[id].nbytes());
   }
 }

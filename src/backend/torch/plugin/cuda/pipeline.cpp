@@ -45,7 +45,7 @@ class Lane {
     runner_ = model.share();
     std::vector<at::Tensor> views;
     for (const tensor::Tensor& input : inputs) {
-      views.push_back(view_of(input));
+      views.push_back(torch_view_of(input));
       if (transfers_)
         inputs_.push_back(make_pinned(views.back().sizes(), views.back().scalar_type()).copy_(views.back()));
     }
