@@ -72,7 +72,7 @@ TEST(TorchLayout, BothComputeTheSame) {
   for (const MakeRunner make : {make_eager_runner, make_script_runner}) {
     for (const bool channels_last : {false, true}) {
       const auto runner = make(graph, {Precision::kFp32, at::kCPU, channels_last});
-      runner->set_inputs({view_of(input)}, /*pinned=*/false);
+      runner->set_inputs({torch_view_of(input)}, /*pinned=*/false);
       for (int run = 0; run < 2; ++run) {
         const at::Tensor output = runner->run().at(0);
         EXPECT_LE(test::relative_error(copy_of(output, tensor::DType::kFloat32), expected), kTolerance);
@@ -173,8 +173,8 @@ TEST(TorchRunners, ThoseThatShareWeightsHaveInputsOfTheirOwn) {
     auto first = make(graph, {});
     const auto second = first->share();
     EXPECT_EQ(second->weight_bytes(), first->weight_bytes());
-    first->set_inputs({view_of(inputs[0])}, /*pinned=*/false);
-    second->set_inputs({view_of(inputs[1])}, /*pinned=*/false);
+    first->set_inputs({torch_view_of(inputs[0])}, /*pinned=*/false);
+    second->set_inputs({torch_view_of(inputs[1])}, /*pinned=*/false);
     const auto error = [&](Runner& runner, size_t set) {
       return test::relative_error(copy_of(runner.run().at(0), tensor::DType::kFloat32), expected[set]);
     };
