@@ -56,7 +56,7 @@ class Includes(unittest.TestCase):
 
     def test_the_streams_meet_only_where_something_is_recorded_or_shown(self):
         files = {**self.BASE, "src/bench/run.hpp": "// R.\n#pragma once\n", "src/trace/trace.hpp": "// T.\n#pragma once\n",
-                 "src/device/device.hpp": "// D.\n#pragma once\n"}
+                 "src/device/device.hpp": "// D.\n#pragma once\n", "src/system/memory.hpp": "// M.\n#pragma once\n"}
         for place, header, good in (("trace", "bench/run.hpp", False), ("bench", "trace/trace.hpp", False),
                                     ("analysis", "bench/run.hpp", False), ("record", "bench/run.hpp", True),
                                     ("record", "trace/trace.hpp", True), ("report", "bench/run.hpp", True),
