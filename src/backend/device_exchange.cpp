@@ -1,10 +1,9 @@
 // See device_exchange.hpp.
 #include "backend/device_exchange.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 
+#include "backend/driver_library.hpp"
 #include "base/error.hpp"
 
 namespace hone::backend {
@@ -35,35 +34,27 @@ struct Driver {
 constexpr int kOutOfMemory = 2;
 constexpr unsigned kNonBlocking = 1;
 
-template <class F>
-void find(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(::dlsym(library, name));
-  if (function == nullptr) fail_environment("the NVIDIA driver has no {}: install a newer one", name);
-}
-
 Driver open_driver() {
-  void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    fail_environment("no NVIDIA driver is loaded on this machine, so nothing can run on a GPU");
+  void* const library = open_driver_library();
   Driver driver;
-  find(library, "cuInit", driver.init);
-  find(library, "cuDeviceGetCount", driver.device_count);
-  find(library, "cuDeviceGet", driver.get_device);
-  find(library, "cuDevicePrimaryCtxRetain", driver.retain_context);
-  find(library, "cuCtxSetCurrent", driver.set_context);
-  find(library, "cuGetErrorString", driver.error_text);
-  find(library, "cuMemAlloc_v2", driver.allocate);
-  find(library, "cuMemFree_v2", driver.free);
-  find(library, "cuMemcpyHtoDAsync_v2", driver.to_device);
-  find(library, "cuMemcpyDtoHAsync_v2", driver.to_host);
-  find(library, "cuMemsetD8Async", driver.fill);
-  find(library, "cuStreamCreate", driver.create_stream);
-  find(library, "cuStreamDestroy_v2", driver.destroy_stream);
-  find(library, "cuStreamSynchronize", driver.synchronize);
-  find(library, "cuEventCreate", driver.create_event);
-  find(library, "cuEventDestroy_v2", driver.destroy_event);
-  find(library, "cuEventRecordWithFlags", driver.record_event);
-  find(library, "cuEventElapsedTime", driver.elapsed);
+  find_in_driver(library, "cuInit", driver.init);
+  find_in_driver(library, "cuDeviceGetCount", driver.device_count);
+  find_in_driver(library, "cuDeviceGet", driver.get_device);
+  find_in_driver(library, "cuDevicePrimaryCtxRetain", driver.retain_context);
+  find_in_driver(library, "cuCtxSetCurrent", driver.set_context);
+  find_in_driver(library, "cuGetErrorString", driver.error_text);
+  find_in_driver(library, "cuMemAlloc_v2", driver.allocate);
+  find_in_driver(library, "cuMemFree_v2", driver.free);
+  find_in_driver(library, "cuMemcpyHtoDAsync_v2", driver.to_device);
+  find_in_driver(library, "cuMemcpyDtoHAsync_v2", driver.to_host);
+  find_in_driver(library, "cuMemsetD8Async", driver.fill);
+  find_in_driver(library, "cuStreamCreate", driver.create_stream);
+  find_in_driver(library, "cuStreamDestroy_v2", driver.destroy_stream);
+  find_in_driver(library, "cuStreamSynchronize", driver.synchronize);
+  find_in_driver(library, "cuEventCreate", driver.create_event);
+  find_in_driver(library, "cuEventDestroy_v2", driver.destroy_event);
+  find_in_driver(library, "cuEventRecordWithFlags", driver.record_event);
+  find_in_driver(library, "cuEventElapsedTime", driver.elapsed);
   return driver;
 }
 

@@ -1,11 +1,10 @@
 // See driver.hpp.
 #include "backend/tensorrt/plugin/library/driver.hpp"
 
-#include <dlfcn.h>
-
 #include <array>
 #include <utility>
 
+#include "backend/driver_library.hpp"
 #include "base/error.hpp"
 
 namespace hone::backend::tensorrt {
@@ -14,21 +13,13 @@ namespace {
 #define HONE_TEXT(name) #name
 #define HONE_EXPANDED_TEXT(name) HONE_TEXT(name)
 
-template <class F>
-void find(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(::dlsym(library, name));
-  if (function == nullptr) fail_environment("the NVIDIA driver has no {}: install a newer one", name);
-}
-
 Driver open_driver() {
-  void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    fail_environment("no NVIDIA driver is loaded on this machine, so nothing can run on a GPU");
+  void* const library = open_driver_library();
   Driver driver;
-#define HONE_FIND(name) find(library, HONE_EXPANDED_TEXT(name), driver.name);
+#define HONE_FIND(name) find_in_driver(library, HONE_EXPANDED_TEXT(name), driver.name);
   HONE_DRIVER_FUNCTIONS(HONE_FIND)
 #undef HONE_FIND
-  find(library, "cuEventElapsedTime", driver.cuEventElapsedTime);
+  find_in_driver(library, "cuEventElapsedTime", driver.cuEventElapsedTime);
   return driver;
 }
 
