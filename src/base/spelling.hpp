@@ -8,7 +8,8 @@
 
 namespace hone::base {
 
-/// Levenshtein distance, in edits.
+/// Edits that turn one into the other: letters put in, left out or changed, and neighbours exchanged (optimal
+/// string alignment).
 size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The nearest of the known names, where it is near enough to be what was meant: a name that it begins (from
