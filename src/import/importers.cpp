@@ -1,6 +1,7 @@
 // The registry of importers.
 #include <algorithm>
 #include <fstream>
+#include <system_error>
 
 #include "base/error.hpp"
 #include "import/darknet/darknet.hpp"
@@ -64,10 +65,18 @@ const Importer& importer_of(const std::filesystem::path& file) {
     if (foreign.empty() && starts_as(importer, file)) return importer;
   }
   if (!foreign.empty()) throw Error(ErrorKind::kBadInput, foreign, file.string());
-  throw Error(ErrorKind::kBadInput,
-              fmt::format("this is no model that hone reads: {}; run and inspect take engines (.hone), too",
-                          file_kinds()),
-              file.string());
+  std::error_code unknown;
+  if (!std::filesystem::exists(file, unknown)) {
+    const std::error_code missing = std::make_error_code(std::errc::no_such_file_or_directory);
+    throw Error(ErrorKind::kBadInput, fmt::format("cannot open the file: {}", missing.message()),
+                file.string());
+  }
+  throw Error(
+      ErrorKind::kBadInput,
+      fmt::format("this is no model that hone reads: {}; bench, profile, run and inspect take engines "
+                  "(.hone), too",
+                  file_kinds()),
+      file.string());
 }
 
 std::string file_kinds() {

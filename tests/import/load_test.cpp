@@ -43,7 +43,7 @@ TEST(LoadModel, UnknownNameListsTheNamesAndTheNearest) {
 }
 
 TEST(LoadModel, MissingFileIsBadInput) {
-  for (const char* name : {"no/such/model.onnx", "missing.pt"}) {
+  for (const char* name : {"no/such/model.onnx", "missing.pt", "missing.hone", "no/such/model.odd"}) {
     const Error error = load_error(name);
     EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
     EXPECT_THAT(error.what(), HasSubstr("cannot open the file")) << name;
@@ -56,7 +56,7 @@ TEST(LoadModel, UnknownFileTypeIsBadInput) {
   EXPECT_THAT(
       error.what(),
       HasSubstr("model.odd: this is no model that hone reads: ONNX (.onnx), darknet (.cfg), TorchScript "
-                "(.pt, .pth, .ts); run and inspect take engines (.hone), too"));
+                "(.pt, .pth, .ts); bench, profile, run and inspect take engines (.hone), too"));
 }
 
 TEST(LoadModel, NamesFilesOfOtherToolsAndTheLineToType) {

@@ -35,7 +35,7 @@ def check(program, digits, scratch, environment):
                              check=False, env=environment)
     assert failing.returncode == BAD_INPUT, failing
     assert failing.stderr == (f"{digits}/README.md: this is no model that hone reads: ONNX (.onnx), darknet (.cfg), TorchScript (.pt, "
-                              ".pth, .ts); run and inspect take engines (.hone), too\n"), failing
+                              ".pth, .ts); bench, profile, run and inspect take engines (.hone), too\n"), failing
 
 
 def main():
