@@ -8,6 +8,7 @@
 #include "device/devices.hpp"
 #include "engine/context.hpp"
 #include "engine/fixed_cache_runs.hpp"
+#include "graph/quantized_chain.hpp"
 #include "graph/region.hpp"
 #include "reference/interpreter.hpp"
 #include "reference/kernel.hpp"
@@ -59,8 +60,6 @@ std::optional<tensor::Quantization> quantization_of(const Graph& graph, const No
   return result;
 }
 
-bool is_byte(tensor::DType dtype) { return dtype == tensor::DType::kInt8 || dtype == tensor::DType::kUInt8; }
-
 /// The node that makes an output of a node: of a region, a part of it with the region's operands.
 Node maker_of(const Node& node, size_t output) {
   if (!graph::is_region(node)) return node;
@@ -79,7 +78,7 @@ std::map<ValueId, tensor::Quantization> quantizations_of(const Graph& graph) {
   std::map<ValueId, tensor::Quantization> result;
   for (const Node& node : graph.nodes) {
     for (size_t k = 0; k < node.outputs.size(); ++k) {
-      if (!node.has_output(k) || !is_byte(graph.value(node.outputs[k]).type.dtype)) continue;
+      if (!node.has_output(k) || !graph::is_byte(graph.value(node.outputs[k]).type.dtype)) continue;
       const Node maker = maker_of(node, k);
       const auto operand = result.find(node.input(0));
       if (maker.op == "QuantizeLinear") {

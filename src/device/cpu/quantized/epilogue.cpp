@@ -40,19 +40,21 @@ class EpilogueMaker {
         axis_(axis),
         channels_(static_cast<size_t>(result_.shape[static_cast<size_t>(axis)])),
         offer_(offer),
-        epilogue_(epilogue),
-        scales_(channels_) {
+        epilogue_(epilogue) {
+    sums_.factors.resize(channels_);
     for (size_t c = 0; c < channels_; ++c)
-      scales_[c] = double{scales.x.scale} * scales.weights[scales.weights.size() == 1 ? 0 : c];
+      sums_.factors[c] = double{scales.x.scale} * scales.weights[scales.weights.size() == 1 ? 0 : c];
   }
 
   Refusal run(bool with_stages) {
-    if (Refusal reason = read_bias()) return reason;
+    const auto rank = static_cast<int64_t>(result_.shape.size());
+    if (Refusal reason = engine::read_channel_sums(request_, chain_, std::move(sums_.factors), rank, axis_,
+                                                   with_stages, sums_))
+      return reason;
     if (!with_stages) return finish_sums();
-    size_t next = fold_constants();
-    choose_unit(next);
+    choose_unit(sums_.next);
     if (Refusal reason = finish_sums()) return reason;
-    for (; next < chain_.stages.size(); ++next) {
+    for (size_t next = sums_.next; next < chain_.stages.size(); ++next) {
       if (Refusal reason = add(chain_.stages[next], next + 1 == chain_.stages.size())) return reason;
     }
     return flush_bounds() ? Refusal() : refuse_functions();
@@ -68,36 +70,6 @@ class EpilogueMaker {
                                   static_cast<int64_t>(channels_));
   }
 
-  Refusal read_bias() {
-    if (!chain_.bias.is_present()) return {};
-    const Tensor* values = constant_input(request_, chain_.bias.value);
-    if (values == nullptr || chain_.bias.is_quantized()) return "the bias is computed";
-    bias_ = values->to_double();
-    if (bias_.size() == 1) bias_.assign(channels_, bias_[0]);
-    return bias_.size() == channels_ ? Refusal() : Refusal("the bias is not one value a channel");
-  }
-
-  /// Constants that are added or multiplied before anything else go into scales and bias; the first stage
-  /// behind them.
-  size_t fold_constants() {
-    size_t i = 0;
-    for (; i < chain_.stages.size() && is_binary_name(chain_.stages[i].op); ++i) {
-      const QuantizedStage& stage = chain_.stages[i];
-      const auto values = channel_values(stage.operand);
-      if (!values) break;
-      if (bias_.empty()) bias_.assign(channels_, 0);
-      for (size_t c = 0; c < channels_; ++c) {
-        if (stage.op == "mul") {
-          scales_[c] *= (*values)[c];
-          bias_[c] *= (*values)[c];
-        } else {
-          bias_[c] += stage.op == "add" ? (*values)[c] : -(*values)[c];
-        }
-      }
-    }
-    return i;
-  }
-
   /// The scale of the first rounding from stage `first` on.
   void choose_unit(size_t first) {
     for (size_t i = first; i < chain_.stages.size(); ++i) {
@@ -111,11 +83,11 @@ class EpilogueMaker {
 
   Refusal finish_sums() {
     for (size_t c = 0; c < channels_; ++c) {
-      if (!bias_.empty()) {
-        if (scales_[c] == 0) return "a channel has the scale 0";
-        epilogue_.bias.push_back(static_cast<float>(bias_[c] / scales_[c]));
+      if (sums_.has_addends) {
+        if (sums_.factors[c] == 0) return "a channel has the scale 0";
+        epilogue_.bias.push_back(static_cast<float>(sums_.addends[c] / sums_.factors[c]));
       }
-      epilogue_.scales.push_back(static_cast<float>(scales_[c] / unit_));
+      epilogue_.scales.push_back(static_cast<float>(sums_.factors[c] / unit_));
     }
     const auto is_finite = [](float value) { return std::isfinite(value); };
     const bool finite = std::all_of(epilogue_.scales.begin(), epilogue_.scales.end(), is_finite) &&
@@ -228,8 +200,7 @@ class EpilogueMaker {
   size_t channels_;
   engine::Offer& offer_;
   ByteEpilogue& epilogue_;
-  std::vector<double> scales_;
-  std::vector<double> bias_;
+  engine::ChannelSums sums_;
   double unit_ = 1;
   /// Bounds that are still to be appended.
   float low_ = -kInfinity;

@@ -6,42 +6,18 @@
 #include <limits>
 
 #include "graph/post_op.hpp"
-#include "transform/constants.hpp"
 
 namespace hone::device::cuda {
 
-using engine::Layout;
 using engine::StepRequest;
 using graph::PostOp;
 using graph::QuantizedChain;
-using graph::QuantizedOperand;
 using graph::QuantizedStage;
 using tensor::DType;
-using tensor::Tensor;
-
-bool is_byte(DType dtype) { return dtype == DType::kUInt8 || dtype == DType::kInt8; }
-
-const Tensor* constant_input(const StepRequest& request, size_t input) {
-  return input < request.node.inputs.size() ? request.graph.constant(request.node.inputs[input]) : nullptr;
-}
 
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-std::optional<ByteScale> read_scale(const StepRequest& request, const QuantizedOperand& operand,
-                                    DType dtype) {
-  if (!operand.is_quantized() || !is_byte(dtype)) return std::nullopt;
-  const Tensor* const scale = constant_input(request, operand.scale);
-  if (scale == nullptr || scale->size() != 1 || scale->dtype() != DType::kFloat32) return std::nullopt;
-  ByteScale result{dtype, scale->values<float>()[0], 0};
-  if (!(result.scale > 0) || !std::isfinite(result.scale)) return std::nullopt;
-  if (operand.zero_point == QuantizedOperand::kNone) return result;
-  const Tensor* const zero_point = constant_input(request, operand.zero_point);
-  if (zero_point == nullptr || zero_point->size() != 1) return std::nullopt;
-  result.zero_point = static_cast<int32_t>(zero_point->to_double()[0]);
-  return result;
-}
 
 struct Bounds {
   float low = -kInfinity;
@@ -64,13 +40,15 @@ struct Bounds {
 
 class StageReader {
  public:
-  StageReader(const StepRequest& request, const QuantizedChain& chain, std::vector<double> scales,
-              int64_t axis, ByteStages& result)
-      : request_(request), chain_(chain), axis_(axis), result_(result), scales_(std::move(scales)) {}
+  StageReader(const StepRequest& request, const QuantizedChain& chain, ByteStages& result)
+      : request_(request), chain_(chain), result_(result) {}
 
-  Refusal run() {
-    if (Refusal reason = read_bias()) return reason;
-    for (size_t i = fold_constants(); i < chain_.stages.size(); ++i) {
+  Refusal run(std::vector<double> scales, int64_t axis) {
+    const auto rank = static_cast<int64_t>(request_.outputs[0].shape.size());
+    if (Refusal reason =
+            engine::read_channel_sums(request_, chain_, std::move(scales), rank, axis, true, sums_))
+      return reason;
+    for (size_t i = sums_.next; i < chain_.stages.size(); ++i) {
       const QuantizedStage& stage = chain_.stages[i];
       Refusal reason = !stage.rounds()                 ? take_function(stage)
                        : i + 1 == chain_.stages.size() ? take_last_rounding(stage)
@@ -81,40 +59,6 @@ class StageReader {
   }
 
  private:
-  Refusal read_bias() {
-    bias_.assign(scales_.size(), 0);
-    if (!chain_.bias.is_present()) return {};
-    const Tensor* const values = constant_input(request_, chain_.bias.value);
-    if (values == nullptr || chain_.bias.is_quantized()) return "the bias is computed";
-    const std::vector<double> numbers = values->to_double();
-    if (numbers.size() != 1 && numbers.size() != bias_.size()) return "the bias is not one value a channel";
-    for (size_t c = 0; c < bias_.size(); ++c) bias_[c] = numbers[numbers.size() == 1 ? 0 : c];
-    return {};
-  }
-
-  /// Constants that are added or multiplied before anything else go into scales and bias; the first stage
-  /// behind them.
-  size_t fold_constants() {
-    size_t i = 0;
-    for (; i < chain_.stages.size(); ++i) {
-      const QuantizedStage& stage = chain_.stages[i];
-      if (!stage.operand.is_present() || stage.operand.is_quantized()) break;
-      const auto values = transform::per_channel(request_.graph, request_.node.inputs[stage.operand.value],
-                                                 static_cast<int64_t>(request_.outputs[0].shape.size()),
-                                                 axis_, static_cast<int64_t>(scales_.size()));
-      if (!values) break;
-      for (size_t c = 0; c < scales_.size(); ++c) {
-        if (stage.op == "mul") {
-          scales_[c] *= (*values)[c];
-          bias_[c] *= (*values)[c];
-        } else {
-          bias_[c] += stage.op == "add" ? (*values)[c] : -(*values)[c];
-        }
-      }
-    }
-    return i;
-  }
-
   bool has_function() const {
     return result_.function == ByteFunction::kSwish || result_.function == ByteFunction::kGelu;
   }
@@ -202,9 +146,9 @@ class StageReader {
   }
 
   Refusal finish_sums(float unit) {
-    for (size_t c = 0; c < scales_.size(); ++c) {
-      result_.scales.push_back(static_cast<float>(scales_[c] / unit));
-      result_.bias.push_back(static_cast<float>(bias_[c] / unit));
+    for (size_t c = 0; c < sums_.factors.size(); ++c) {
+      result_.scales.push_back(static_cast<float>(sums_.factors[c] / unit));
+      result_.bias.push_back(static_cast<float>(sums_.addends[c] / unit));
     }
     const auto is_finite = [](float value) { return std::isfinite(value); };
     const bool finite =
@@ -214,10 +158,8 @@ class StageReader {
 
   const StepRequest& request_;
   const QuantizedChain& chain_;
-  int64_t axis_;
   ByteStages& result_;
-  std::vector<double> scales_;
-  std::vector<double> bias_;
+  engine::ChannelSums sums_;
   Bounds bounds_;
   ByteScale operand_;
   std::optional<ByteScale> first_;
@@ -226,40 +168,9 @@ class StageReader {
 
 }  // namespace
 
-std::optional<ByteScale> byte_scale(const StepRequest& request, const QuantizedOperand& operand) {
-  if (!operand.is_present()) return std::nullopt;
-  return read_scale(request, operand, request.inputs[operand.value].dtype);
-}
-
-std::optional<ByteScale> byte_scale(const StepRequest& request, const QuantizedStage& stage) {
-  const size_t zero_point = stage.to.zero_point;
-  const bool given = zero_point != QuantizedOperand::kNone;
-  return read_scale(request, stage.to, given ? request.inputs[zero_point].dtype : stage.type);
-}
-
-void keep_constants(const StepRequest& request, const QuantizedChain& chain, engine::Offer& offer) {
-  const auto keep_input = [&](size_t input) {
-    if (input != QuantizedOperand::kNone && constant_input(request, input) != nullptr)
-      offer.inputs[input] = {request.inputs[input].dtype, request.inputs[input].shape, Layout::kPlain};
-  };
-  const auto keep = [&](const QuantizedOperand& operand) {
-    keep_input(operand.scale);
-    keep_input(operand.zero_point);
-    keep_input(operand.value);
-  };
-  keep(chain.x);
-  keep_input(chain.w.scale);
-  keep_input(chain.w.zero_point);
-  keep(chain.bias);
-  for (const QuantizedStage& stage : chain.stages) {
-    keep(stage.operand);
-    keep(stage.to);
-  }
-}
-
 Refusal read_byte_stages(const StepRequest& request, const QuantizedChain& chain, std::vector<double> scales,
                          int64_t axis, ByteStages& stages) {
-  return StageReader(request, chain, std::move(scales), axis, stages).run();
+  return StageReader(request, chain, stages).run(std::move(scales), axis);
 }
 
 }  // namespace hone::device::cuda

@@ -5,30 +5,15 @@
 #include <vector>
 
 #include "device/cuda/plugin/kernels/gemm/bytes/byte_gemm.hpp"
-#include "engine/kernel.hpp"
-#include "graph/quantized_chain.hpp"
+#include "engine/quantized_operands.hpp"
 
 namespace hone::device::cuda {
 
-/// One scale and zero point for all of a tensor.
-struct ByteScale {
-  tensor::DType dtype = tensor::DType::kInt8;
-  float scale = 1;
-  int32_t zero_point = 0;
-};
-
-bool is_byte(tensor::DType dtype);
-const tensor::Tensor* constant_input(const engine::StepRequest& request, size_t input);
-
-/// Of an operand of bytes, and of a rounding; nullopt where they are computed, several, or of other integers.
-std::optional<ByteScale> byte_scale(const engine::StepRequest& request,
-                                    const graph::QuantizedOperand& operand);
-std::optional<ByteScale> byte_scale(const engine::StepRequest& request, const graph::QuantizedStage& stage);
-
-/// Puts all constants of the chain but the product's weights into the offer, plain, so that engines keep
-/// them.
-void keep_constants(const engine::StepRequest& request, const graph::QuantizedChain& chain,
-                    engine::Offer& offer);
+using engine::byte_scale;
+using engine::ByteScale;
+using engine::constant_input;
+using engine::keep_constants;
+using graph::is_byte;
 
 /// What follows the sums of a product.
 struct ByteStages {
