@@ -1,5 +1,6 @@
 #include "fake_common.hpp"
 
+#include <cstdlib>
 #include <fstream>
 
 #include "system/scratch.hpp"
@@ -7,10 +8,11 @@
 namespace fake {
 namespace {
 
-constexpr const char* kMagic = "fake plan\n";
+constexpr int kDefaultVersion = NV_TENSORRT_MAJOR < 10 ? 8601 : NV_TENSORRT_MAJOR * 10000 + 100;
 
 }  // namespace
 
+const char* variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -20,6 +22,7 @@ int version() {
   return set.empty() ? kDefaultVersion : std::stoi(set);
 }
 
+DataType data_type(DType dtype) {
   switch (dtype) {
     case DType::kFloat16: return DataType::kHALF;
     case DType::kInt8: return DataType::kINT8;

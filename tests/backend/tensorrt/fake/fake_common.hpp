@@ -5,7 +5,8 @@
 // name, and is of the version FAKE_TENSORRT_VERSION. It calibrates by the largest magnitudes of inputs and
 // outputs.
 //
-// This header is what its parts share: its version, its types beside hone's, and the fakes of small interfaces.
+// This header is what its parts share: its version, its types beside hone's, and the fakes of small
+// interfaces.
 #pragma once
 
 #include <memory>
