@@ -29,9 +29,11 @@
 #include "cli/option_checks.hpp"
 #include "cli/subject_options.hpp"
 #include "cli/tensorrt_options.hpp"
+#include "cli/terminal.hpp"
 #include "device/devices.hpp"
 #include "engine/engine_file.hpp"
 #include "report/terminal/bench_csv.hpp"
+#include "report/terminal/bench_layers.hpp"
 #include "report/terminal/bench_summary.hpp"
 #include "system/cpu.hpp"
 #include "system/interruption.hpp"
@@ -44,6 +46,7 @@ struct Arguments {
   SubjectOptions subject;
   BenchLimits limits;
   bool csv = false;
+  bool json = false;
   bool full = false;
   std::vector<std::string> peers;
   std::vector<std::string> peer_names;
@@ -186,10 +189,19 @@ void complete(Arguments* arguments) {
 }
 
 void show_results(const Arguments& arguments, const bench::Sweep& sweep, BenchScreen* screen) {
-  if (arguments.csv) {
+  if (arguments.csv || arguments.json) {
     screen->clear();
-    fmt::print("{}", report::bench_csv(sweep, arguments.sweep.percentiles));
+    fmt::print("{}", arguments.csv
+                         ? report::bench_csv(sweep, arguments.sweep.percentiles)
+                         : bench::to_json(sweep).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    if (arguments.csv && arguments.sweep.measure.layers) fmt::print("\n{}", report::layers_csv(sweep));
     return;
+  }
+  for (const bench::Run& run : sweep.runs) {
+    if (run.layers.empty()) continue;
+    screen->line("");
+    for (const std::string& line : sheet_text(report::bench_layer_sheet(run), terminal_style(0)))
+      screen->line(line);
   }
   screen->line("");
   for (const std::string& model : arguments.sweep.models) {
@@ -229,7 +241,7 @@ void run_bench(Arguments* arguments) {
   // Ctrl-C ends the sweep in order, and keeps what was measured.
   const system::Interruptible interruptible;
 
-  BenchScreen screen(arguments->sweep, arguments->csv);
+  BenchScreen screen(arguments->sweep, arguments->csv || arguments->json);
   bench::SweepEvents events;
   events.on_plan = [&](const bench::Sweep& planned, double seconds) {
     if (!arguments->limits.baseline.empty()) bench::require_comparable(baseline, planned);
@@ -347,7 +359,11 @@ void add_bench_command(CLI::App& program) {
       ->delimiter(',')
       ->check(finite_range(0.1, 99.999))
       ->capture_default_str();
-  command->add_flag("--csv", arguments->csv, "Print the results as CSV in place of the table");
+  command->add_flag("--layers", sweep.measure.layers,
+                    "Show every layer with its time and the types and shapes of its inputs and outputs");
+  CLI::Option* csv =
+      command->add_flag("--csv", arguments->csv, "Print the results as CSV instead of the table");
+  command->add_flag("--json", arguments->json, "Print the result file instead of the table")->excludes(csv);
   command
       ->add_option("--max-error", arguments->limits.max_error,
                    "Exit with 5 when a run's relative error is larger")

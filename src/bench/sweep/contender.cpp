@@ -6,6 +6,7 @@
 #include "backend/run_precision.hpp"
 #include "base/error.hpp"
 #include "base/statistics.hpp"
+#include "bench/sweep/layer_times.hpp"
 #include "bench/sweep/warmup.hpp"
 #include "system/cpu.hpp"
 
@@ -230,6 +231,27 @@ void Contender::measure_extras() {
     const PipelineBlock block = worker_->pipeline(share);
     run_.pipelined.runs += block.runs;
     run_.pipelined.wall_ms += block.wall_ms;
+  });
+}
+
+void Contender::measure_layers() {
+  if (worker_ == nullptr || !options_.layers) return;
+  guarded([&] {
+    // At least as many as an interval of the median needs, and one that is left out.
+    constexpr int64_t kFewest = 7;
+    constexpr int64_t kMost = 51;
+    const double seconds = options_.duration_seconds / options_.rounds;
+    const auto fitting = static_cast<int64_t>(std::min(seconds / std::max(run_seconds_, 1e-9), 1e6));
+    const int64_t runs = std::clamp(fitting, kFewest, kMost);
+    if (loaded_.has(kLayersFeature)) {
+      run_.layers = layer_figures(worker_->layers(static_cast<int>(runs)));
+    } else if (loaded_.has(kTraceFeature)) {
+      TraceOptions options;
+      options.observe.device = loaded_.has(kDeviceTimesFeature);
+      run_.layers = layer_figures(worker_->trace(runs, options));
+    }
+    if (run_.layers.empty())
+      run_.notes.push_back(fmt::format("there are no layers: {} does not tell them", run_.setup.backend));
   });
 }
 

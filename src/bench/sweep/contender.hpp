@@ -24,6 +24,7 @@ struct MeasureOptions {
   int64_t iterations = 10;      ///< at least this many samples, within kOvertime times the duration
   bool exact = false;           ///< no more than `iterations` samples, however long they take
   int rounds = 10;
+  bool layers = false;           ///< time the layers, too, in runs after the measured ones
   double timeout_seconds = 300;  ///< longest wait for one answer of a worker
   double percentile = 0.5;       ///< highest percentile that the verdict has to support
   /// Of every configuration; each has its own model, backend, precision and batch.
@@ -69,6 +70,8 @@ class Contender {
   void read_memory(bool alone);
   /// Measures a round of what the latency does not tell: the parts of a run, overlapping runs.
   void measure_extras();
+  /// Times the layers in runs of their own, where they are asked for.
+  void measure_layers();
   /// Ends the worker and judges the run.
   void finish();
 

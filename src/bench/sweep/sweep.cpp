@@ -247,6 +247,7 @@ class SweepRunner {
     const Setup& setup = options_.measure.setup;
     const int extras = setup.on_cpu() && setup.streams == 1 ? 0 : kExtraRounds;
     for (int round = 0; round < extras; ++round) measure_extras(&contenders, static_cast<size_t>(round));
+    for (Contender& contender : contenders) measure_layers(&contender);
     for (Contender& contender : contenders) contender.finish();
   }
 
@@ -295,6 +296,12 @@ class SweepRunner {
       contender.measure_extras();
     }
     changed();
+  }
+
+  void measure_layers(Contender* contender) {
+    if (!options_.measure.layers || !contender->alive()) return;
+    progress(contender->run().setup.text() + ": layers");
+    contender->measure_layers();
   }
 
   void progress(const std::string& doing) const {
