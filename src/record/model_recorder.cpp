@@ -14,6 +14,7 @@
 #include "bench/worker/inputs.hpp"
 #include "bench/worker/protocol.hpp"
 #include "bench/worker/worker_client.hpp"
+#include "record/cpu_roof.hpp"
 #include "record/gpu_log.hpp"
 #include "system/scratch.hpp"
 #include "trace/collect/device_events.hpp"
@@ -266,6 +267,7 @@ class Session {
     metadata["batch"] = std::to_string(options_.setup.batch);
     metadata["threads"] = std::to_string(options_.setup.threads);
     if (options_.metrics.empty()) trace::describe_cost(recording.trace, recording.plain, recording.recorded);
+    if (options_.setup.on_cpu()) trace::describe_roof(recording.trace, cpu_roof(options_.setup.threads));
     metadata["recorded_at"] = base::utc_date();
     if (recording.self_timed)
       metadata["utc_epoch_ns"] = std::to_string(base::utc_ns() - base::monotonic_ns());
