@@ -193,6 +193,13 @@ bool has_content(std::string_view name, const report::Answers& answers) {
   return true;
 }
 
+bool used_gpu(const trace::Trace& trace) {
+  return !trace.device_events.empty() || !trace.devices.empty() || !trace.kernel_metrics.empty();
+}
+
+/// Sections that say nothing of a program that used no GPU.
+bool is_of_gpu(std::string_view name) { return name == "gpu" || name == "metrics" || name == "transfers"; }
+
 const Section& section_named(std::string_view name) {
   return *std::find_if(kSections.begin(), kSections.end(),
                        [&](const Section& section) { return section.name == name; });
@@ -203,7 +210,9 @@ std::vector<const Section*> shown_sections(const Options& options, const report:
   std::vector<const Section*> shown;
   if (!is_brief(options)) {
     for (const Section& section : kSections) {
-      if (wanted(section, options)) shown.push_back(&section);
+      const bool named = !options.only.empty();
+      if (wanted(section, options) && (named || !is_of_gpu(section.name) || used_gpu(answers.trace())))
+        shown.push_back(&section);
     }
     return shown;
   }
