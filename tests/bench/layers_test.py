@@ -71,7 +71,7 @@ class BenchLayers(BenchCase):
 
     def test_a_backend_that_tells_no_layers_says_so(self):
         done = self.bench("--backends", "steady", fake("steady"), "--layers")
-        self.assertIn("there are no layers: steady does not tell them", done.stdout)
+        self.assertIn("there are no layers: steady does not report them", done.stdout)
 
     def test_the_options_of_other_tools_are_known(self):
         self.assertIn("Layers of ", self.bench("--backends", "hone", "--dumpProfile").stdout)

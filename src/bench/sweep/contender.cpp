@@ -62,16 +62,16 @@ void Contender::drop_worker() {
 }
 
 void Contender::prepare(const Command& command, const std::filesystem::path& folder,
-                        const system::StopFlag* stop) {
+                        const system::StopFlag* stop, const WorkerClient::OnProgress& on_progress) {
   guarded([&] {
-    load(command, folder, stop);
+    load(command, folder, stop, on_progress);
     compare_outputs(folder);
     warm_up();
   });
 }
 
 void Contender::load(const Command& command, const std::filesystem::path& folder,
-                     const system::StopFlag* stop) {
+                     const system::StopFlag* stop, const WorkerClient::OnProgress& on_progress) {
   const Setup& setup = run_.setup;
   const auto start = [&] {
     worker_ = std::make_unique<WorkerClient>(command, folder / "stderr.txt", options_.timeout_seconds, stop);
@@ -95,7 +95,7 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   request.settings = options_.settings;
   for (const int64_t batch : tested_.batches)
     if (tested_.model.runs_at(batch)) request.profiles.push_back(tested_.model.shapes_at(batch));
-  loaded_ = worker_->load(request);
+  loaded_ = worker_->load(request, on_progress);
   run_.load_ms = loaded_.load_ms;
   const bool replaced = loaded_.tuned;
   if (replaced) {
@@ -103,7 +103,7 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
     // whoever runs the model later has the chosen ones alone.
     worker_->quit();
     start();
-    loaded_ = worker_->load(request);
+    loaded_ = worker_->load(request, on_progress);
   }
   run_.notes = loaded_.notes;
   if (loaded_.predicted_ms > 0) run_.predicted_ms = loaded_.predicted_ms;
@@ -251,7 +251,7 @@ void Contender::measure_layers() {
       run_.layers = layer_figures(worker_->trace(runs, options));
     }
     if (run_.layers.empty())
-      run_.notes.push_back(fmt::format("there are no layers: {} does not tell them", run_.setup.backend));
+      run_.notes.push_back(fmt::format("there are no layers: {} does not report them", run_.setup.backend));
   });
 }
 

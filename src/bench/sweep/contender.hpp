@@ -61,7 +61,9 @@ class Contender {
       : run_(*run), options_(options), tested_(tested) {}
 
   /// Starts the worker, loads the model, measures accuracy, warms up. `folder` is for its files.
-  void prepare(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop);
+  /// `on_progress` may be called while the model is loaded.
+  void prepare(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop,
+               const WorkerClient::OnProgress& on_progress = {});
   /// Measures one round: one run that is not counted, then a block. `busy`: processes whose load is part of
   /// the setup.
   void measure_round(std::span<const pid_t> busy);
@@ -83,7 +85,8 @@ class Contender {
   double run_seconds() const { return run_seconds_; }
 
  private:
-  void load(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop);
+  void load(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop,
+            const WorkerClient::OnProgress& on_progress);
   void compare_outputs(const std::filesystem::path& folder);
   void warm_up();
   void watch_growth();

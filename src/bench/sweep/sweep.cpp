@@ -256,7 +256,9 @@ class SweepRunner {
     progress(setup.text() + ": loading, warming up" + first_figure_);
     const auto start = base::Clock::now();
     const std::filesystem::path folder = scratch_.make_folder(fmt::format("worker_{}", worker_index_++));
-    contender->prepare(peers_.command(setup.backend), folder, stop_);
+    contender->prepare(peers_.command(setup.backend), folder, stop_, [&](const base::Progress& loading) {
+      progress(fmt::format("{}: loading: {}{}", setup.text(), loading.doing, first_figure_));
+    });
     plan_->prepared(base::seconds_since(start));
     if (contender->alive() && contender->run_seconds() > 0)
       first_figure_ = fmt::format(" ({} {} took {:.3g} ms)", setup.backend, setup.precision,
