@@ -54,6 +54,8 @@ importer::Model load_subject(const std::string& spec, const importer::LoadModelO
   if (engine == nullptr) return importer::load_model(spec, options);
   if (!options.weights.empty())
     fail_usage("--weights goes with a built-in architecture; {} brings its own", spec);
+  if (!options.sizes.empty())
+    fail_usage("--dim is for a model; {} is an engine, which was built with its sizes", spec);
   return {std::filesystem::path(spec).stem().string(), spec, narrowed_graph(*engine), engine->metadata};
 }
 
