@@ -27,7 +27,11 @@ BenchScreen::BenchScreen(const bench::SweepOptions& options, bool csv)
 void BenchScreen::plan(const bench::Sweep& planned, double seconds) {
   std::set<int64_t> batches;
   for (const bench::Run& run : planned.runs) batches.insert(run.setup.batch);
-  line(fmt::format("measuring {} configuration{} at batch {}: about {}", planned.runs.size(),
+  // A table in a narrow terminal does not repeat the only model.
+  std::set<std::string> models;
+  for (const bench::Run& run : planned.runs) models.insert(run.setup.model);
+  line(fmt::format("measuring {}{} configuration{} at batch {}: about {}",
+                   models.size() == 1 ? *models.begin() + " in " : "", planned.runs.size(),
                    planned.runs.size() == 1 ? "" : "s", fmt::join(batches, ", "),
                    base::duration_text(seconds)));
 }
