@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/advice_support.hpp"
+#include "trace/cpu_roof.hpp"
 
 namespace hone::analysis {
 namespace {
