@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/statistics.hpp"
 #include "base/units.hpp"
@@ -25,9 +27,24 @@ Cell time_of(const std::optional<double>& milliseconds) {
   return milliseconds ? time_cell(kNanoseconds * *milliseconds) : no_cell();
 }
 
-Cell half_interval(const bench::TimesFigure& time) {
-  if (!time.p50_interval) return no_cell();
-  return time_cell(kNanoseconds * ((*time.p50_interval)[1] - (*time.p50_interval)[0]) / 2);
+/// "f32 1x64x56x56" of "float32 1x64x56x56 blocked8".
+std::string short_type(const std::string& text) {
+  constexpr std::pair<std::string_view, std::string_view> kShort[] = {
+      {"bfloat", "bf"}, {"float", "f"}, {"uint", "u"}, {"int", "i"}};
+  const std::string brief = text.substr(0, text.find(' ', std::min(text.find(' '), text.size() - 1) + 1));
+  for (const auto& [name, letter] : kShort) {
+    if (brief.starts_with(name)) return std::string(letter) + brief.substr(name.size());
+  }
+  return brief;
+}
+
+/// All of them, or the first in short and how many more where there is little room.
+Cell types_cell(const std::vector<std::string>& types) {
+  Cell cell = parts_cell(types, ", ");
+  if (types.empty() || types.front().empty()) return cell;
+  cell.shorter = short_type(types.front());
+  if (types.size() > 1) cell.shorter += fmt::format(" +{}", types.size() - 1);
+  return cell;
 }
 
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; }
@@ -38,7 +55,6 @@ Sheet bench_layer_sheet(const bench::Run& run) {
   Sheet sheet{fmt::format("Layers of {}", run.setup.text()),
               {{"Share", "%"},
                {"Med", "ns"},
-               {"±", "ns", true, true},
                {"Input", "", false},
                {"Output", "", false},
                {"Layer", "", false},
@@ -49,8 +65,8 @@ Sheet bench_layer_sheet(const bench::Run& run) {
   const double sum = sum_of(run);
   for (const bench::LayerFigure& layer : run.layers)
     sheet.rows.push_back({sum > 0 ? share_cell(layer.time.p50.value_or(0) / sum) : no_cell(),
-                          time_of(layer.time.p50), half_interval(layer.time), parts_cell(layer.inputs, ", "),
-                          parts_cell(layer.outputs, ", "), layer_cell(layer.name), text_cell(layer.tactic)});
+                          time_of(layer.time.p50), types_cell(layer.inputs), types_cell(layer.outputs),
+                          layer_cell(layer.name), text_cell(layer.tactic)});
   const std::vector<double> samples = base::all_samples(run.rounds);
   sheet.notes.push_back(fmt::format(
       "{} layers, medians of {} runs: together {}; a run takes {} while its layers are not timed.",
