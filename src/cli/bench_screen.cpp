@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
@@ -28,11 +29,11 @@ void BenchScreen::plan(const bench::Sweep& planned, double seconds) {
   std::set<int64_t> batches;
   for (const bench::Run& run : planned.runs) batches.insert(run.setup.batch);
   // A table in a narrow terminal does not repeat the only model.
-  std::set<std::string> models;
-  for (const bench::Run& run : planned.runs) models.insert(run.setup.model);
+  const auto& left_out = table_.left_out();
+  const bool named = std::find(left_out.begin(), left_out.end(), "model") != left_out.end();
   line(fmt::format("measuring {}{} configuration{} at batch {}: about {}",
-                   models.size() == 1 ? *models.begin() + " in " : "", planned.runs.size(),
-                   planned.runs.size() == 1 ? "" : "s", fmt::join(batches, ", "),
+                   named && !planned.runs.empty() ? planned.runs.front().setup.model + " in " : "",
+                   planned.runs.size(), planned.runs.size() == 1 ? "" : "s", fmt::join(batches, ", "),
                    base::duration_text(seconds)));
 }
 
