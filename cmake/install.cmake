@@ -64,7 +64,9 @@ install(FILES cmake/hone-config.cmake ${CMAKE_BINARY_DIR}/hone-config-version.cm
 install(FILES ${CMAKE_BINARY_DIR}/hone.pc DESTINATION lib/pkgconfig COMPONENT dev)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/peers DESTINATION share/hone COMPONENT core USE_SOURCE_PERMISSIONS
   PATTERN node_modules EXCLUDE PATTERN __pycache__ EXCLUDE)
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/hone COMPONENT core)
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION share/doc/hone COMPONENT core)
+# README links to them.
+install(DIRECTORY docs examples DESTINATION share/doc/hone COMPONENT core)
 # The man page and completions are what the program says of itself.
 install(CODE "
   function(hone_says file)

@@ -8,10 +8,14 @@
 // Every failure is a hone::Error: its kind says whose fault it is, what() is one sentence.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +41,18 @@ struct TimingCache {
   /// Nothing is timed: environment error for what the cache lacks (`hone build --errorOnTimingCacheMiss`), so
   /// that equal builds give equal engines.
   bool only = false;
+};
+
+/// How far a build is.
+struct BuildProgress {
+  double done_seconds = 0;
+  double left_seconds = 0;  ///< an estimate; infinite where nothing is known
+  std::string doing;        ///< "timing tactics, round 2 of 5"
+};
+
+enum class LogLevel : uint8_t {
+  kNote,     ///< what a pass changed, how the engine came out
+  kWarning,  ///< why the engine may be slower or less accurate than it could be
 };
 
 struct BuildOptions {
@@ -70,6 +86,11 @@ struct BuildOptions {
   /// Parameters of a built-in architecture, a .safetensors file; empty: they come from `seed`.
   std::filesystem::path weights;
   uint64_t seed = 0;
+  /// Called now and then during the build, on the thread that calls Engine::build(). An exception that it
+  /// throws ends the build and leaves Engine::build(). Empty: not called.
+  std::function<void(const BuildProgress&)> progress;
+  /// Called with single sentences when the engine is built, on the same thread. Empty: not called.
+  std::function<void(LogLevel, const std::string&)> log;
 };
 
 /// An engine that is ready to run. run() is for one thread at a time; contexts are for any number of threads.
@@ -85,6 +106,9 @@ class Engine {
   /// tuned for when 0; `device` as in BuildOptions, the first one of its kind when empty.
   static Engine load(const std::filesystem::path& file, int threads = 0, const std::string& device = {});
 
+  /// The bytes of such a file, which are copied; errors name no file.
+  static Engine load_bytes(std::span<const std::byte> bytes, int threads = 0, const std::string& device = {});
+
   ~Engine();
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
@@ -99,6 +123,8 @@ class Engine {
   /// shapes prepares the engine for them. Bad input for types and shapes that the engine does not accept,
   /// usage error for a buffer that does not hold what its dims say.
   std::vector<Tensor> run(const std::vector<TensorView>& inputs);
+  /// The same by names. Usage error for a name that is no input, and for an input without a tensor.
+  std::map<std::string, Tensor> run_by_name(const std::map<std::string, TensorView>& inputs);
 
   /// What runs it on memory that is bound, in one thread of any number. It may outlive the engine. Any thread
   /// may make one.

@@ -66,23 +66,23 @@ struct Place {
 struct TensorView {
   /// No tensor: as an output, one that the engine allocates.
   TensorView() = default;
-  /// A buffer on the host that holds exactly the elements of `dims`, row-major; it is not written to.
-  TensorView(std::span<const std::byte> bytes, DataType type, Dims dims)
-      : bytes(bytes), type(type), dims(std::move(dims)), read_only(true) {}
+  /// A buffer on the host that holds exactly the elements of the dims, row-major; it is not written to.
+  TensorView(std::span<const std::byte> memory, DataType element_type, Dims sizes)
+      : bytes(memory), type(element_type), dims(std::move(sizes)), read_only(true) {}
   /// The same of elements; writable where they are.
   template <class T>
-  TensorView(std::span<T> elements, Dims dims)
+  TensorView(std::span<T> elements, Dims sizes)
       : bytes(std::as_bytes(elements)),
         type(DataTypeOf<std::remove_const_t<T>>::kType),
-        dims(std::move(dims)),
+        dims(std::move(sizes)),
         read_only(std::is_const_v<T>) {}
   /// Memory at any place that begins with the first element; nothing there is touched.
-  TensorView(Place place, void* memory, size_t size, DataType type, Dims dims, Dims strides = {})
+  TensorView(Place where, void* memory, size_t size, DataType element_type, Dims sizes, Dims steps = {})
       : bytes(static_cast<const std::byte*>(memory), size),
-        type(type),
-        dims(std::move(dims)),
-        strides(std::move(strides)),
-        place(place) {}
+        type(element_type),
+        dims(std::move(sizes)),
+        strides(std::move(steps)),
+        place(where) {}
 
   /// From the first element on; of a GPU's memory only the address means something on the host.
   std::span<const std::byte> bytes;

@@ -38,7 +38,7 @@ Analyses analyze(const trace::Trace& trace, const AnalyzeOptions& options) {
   const bool tabulated = options.chooses_steps() || !list.announced;
   const OperatorTable in_steps = tabulated ? result.operators : tabulate_operators(trace, window, false);
   result.advice = advise({trace, window, options.chooses_steps() ? options.first_step : 0, result.steps,
-                          result.gpu, in_steps, result.transfers, result.memory});
+                          result.gpu, in_steps, result.transfers, result.memory, list});
   return result;
 }
 

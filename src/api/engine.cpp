@@ -1,6 +1,10 @@
 // See hone/engine.hpp: the library's own parts behind the public API.
 #include "hone/engine.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "api/context.hpp"
@@ -28,6 +32,26 @@ std::vector<TensorInfo> infos_of(const graph::Graph& graph, const std::vector<gr
   return infos;
 }
 
+void log_build(const engine::Engine& engine, const std::function<void(LogLevel, const std::string&)>& log) {
+  for (const auto& pass : engine.passes) {
+    if (pass.changes > 0)
+      log(LogLevel::kNote,
+          fmt::format("pass {}: {} change{}", pass.name, pass.changes, pass.changes == 1 ? "" : "s"));
+    for (const std::string& note : pass.notes)
+      log(LogLevel::kNote, fmt::format("pass {}: {}", pass.name, note));
+  }
+  log(LogLevel::kNote,
+      fmt::format("built {} for {} in {:.2f} s", engine.model, engine.fingerprint(), engine.build_seconds));
+  for (const char* key : {backend::kQuantizationNote, backend::kOwnQuantizationNote}) {
+    if (const auto note = engine.metadata.find(key); note != engine.metadata.end())
+      log(LogLevel::kNote, note->second);
+  }
+  if (!engine.not_timed.empty()) log(LogLevel::kWarning, "no tactic was timed: " + engine.not_timed);
+  if (!engine.cut_short.empty())
+    log(LogLevel::kWarning,
+        fmt::format("the time for the search was over: {}; budget_seconds gives it more", engine.cut_short));
+}
+
 }  // namespace
 
 struct Engine::State {
@@ -38,6 +62,14 @@ struct Engine::State {
         context(loaded),
         inputs(infos_of(*engine->graph, engine->graph->inputs)),
         outputs(infos_of(*engine->graph, engine->graph->outputs)) {}
+
+  /// `threads` as the engine was tuned for when 0; at `place`, else on the first device of its kind.
+  static std::unique_ptr<State> of(std::shared_ptr<engine::Engine> made, int threads,
+                                   std::optional<tensor::Place> place) {
+    const engine::Device& device = device::device_of_fingerprint(made->fingerprint(), place);
+    const int used = threads > 0 ? threads : made->threads;
+    return std::make_unique<State>(std::move(made), device, used);
+  }
 
   std::shared_ptr<engine::Engine> engine;
   const engine::Device& device;
@@ -68,8 +100,14 @@ Engine Engine::build(const std::string& name, const BuildOptions& options) {
                                 .budget_seconds = options.budget_seconds};
   request.bind = options.bind;
   for (const auto& [input, range] : options.shapes) request.shapes[input] = {range.min, range.opt, range.max};
+  if (options.progress)
+    request.progress = [&options](const base::Progress& progress) {
+      options.progress({progress.done_seconds, progress.left_seconds, progress.doing});
+    };
   const backend::ResolvedBuild build = backend::resolve(request);
-  return Engine(std::make_unique<State>(backend::build(build), build.device, build.options.threads));
+  auto engine = backend::build(build);
+  if (options.log) log_build(*engine, options.log);
+  return Engine(std::make_unique<State>(std::move(engine), build.device, build.options.threads));
 }
 
 Engine Engine::load(const std::filesystem::path& file, int threads, const std::string& device_name) {
@@ -78,12 +116,21 @@ Engine Engine::load(const std::filesystem::path& file, int threads, const std::s
   if (!device_name.empty()) place = tensor::parse_place(device_name);
   auto engine = engine::load_engine(file);
   try {
-    const engine::Device& device = device::device_of_fingerprint(engine->fingerprint(), place);
-    const int used = threads > 0 ? threads : engine->threads;
-    return Engine(std::make_unique<State>(std::move(engine), device, used));
+    return Engine(State::of(std::move(engine), threads, place));
   } catch (const Error& error) {
     throw error.within(file.string());
   }
+}
+
+Engine Engine::load_bytes(std::span<const std::byte> bytes, int threads, const std::string& device_name) {
+  backend::check_threads(threads);
+  std::optional<tensor::Place> place;
+  if (!device_name.empty()) place = tensor::parse_place(device_name);
+  // Aligned as the map of a file is.
+  const auto copy = std::make_shared<tensor::Tensor>(tensor::DType::kUInt8,
+                                                     tensor::Shape{static_cast<int64_t>(bytes.size())});
+  std::copy(bytes.begin(), bytes.end(), copy->mutable_bytes());
+  return Engine(State::of(engine::read_engine({copy->bytes(), copy->byte_size()}, copy), threads, place));
 }
 
 void Engine::save(const std::filesystem::path& file) const {
@@ -100,6 +147,24 @@ std::vector<Tensor> Engine::run(const std::vector<TensorView>& inputs) {
   for (tensor::Tensor& output : state_->context.run(views))
     results.push_back(api::outer_tensor(std::move(output)));
   return results;
+}
+
+std::map<std::string, Tensor> Engine::run_by_name(const std::map<std::string, TensorView>& inputs) {
+  std::vector<TensorView> ordered;
+  for (const TensorInfo& info : state_->inputs) {
+    const auto found = inputs.find(info.name);
+    if (found == inputs.end()) fail_usage("input '{}' has no tensor", info.name);
+    ordered.push_back(found->second);
+  }
+  for (const auto& [name, view] : inputs) {
+    const auto has_name = [&name = name](const TensorInfo& info) { return info.name == name; };
+    if (std::none_of(state_->inputs.begin(), state_->inputs.end(), has_name))
+      fail_usage("'{}' is no input of the engine", name);
+  }
+  std::vector<Tensor> results = run(ordered);
+  std::map<std::string, Tensor> named;
+  for (size_t i = 0; i < results.size(); ++i) named.emplace(state_->outputs[i].name, std::move(results[i]));
+  return named;
 }
 
 Context Engine::make_context() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "backend/device_exchange.hpp"
 #include "backend/layer_profile.hpp"
 #include "backend/observer.hpp"
+#include "base/progress.hpp"
 #include "base/refusal.hpp"
 #include "import/model.hpp"
 #include "tensor/precision.hpp"
@@ -47,6 +49,8 @@ struct LoadOptions {
   /// Shapes, by input name, of all setups that take turns, the one at hand among them: for a backend that
   /// makes one executable for all of them. Empty where there is only `input_shapes`.
   std::vector<std::map<std::string, tensor::Shape>> profiles = {};
+  /// Called now and then while the model is loaded, by a backend that can; empty: not called.
+  std::function<void(const base::Progress&)> progress = {};
   /// What only one backend understands: "tensorrt.level" to "3".
   std::map<std::string, std::string> settings = {};
 };

@@ -75,7 +75,7 @@ constexpr std::array<Section, 11> kSections = {{
      }},
 }};
 
-/// What a reader wants first, in this order; the rest is shown with --full.
+/// Sections of the brief form, in this order; --full shows the rest.
 constexpr std::array<std::string_view, 5> kBrief = {"advice", "layers", "steps", "summary", "operators"};
 constexpr size_t kBriefRows = 5;
 
@@ -138,7 +138,7 @@ std::string csv_text(const Options& options, const report::Answers& answers) {
   return text;
 }
 
-/// Empty where the trace does not tell.
+/// Empty where the trace does not hold it.
 std::string recording_cost(const trace::Trace& trace) {
   const std::optional<trace::RecordingCost> cost = trace::RecordingCost::of(trace);
   if (!cost) return "";
@@ -153,8 +153,8 @@ struct KindTime {
   size_t layers = 0;
 };
 
-/// What takes most of the time, in one line: the kind of layer, and what ran on plain kernels. Empty without
-/// layers.
+/// One line: the kind of layer that takes most of the time, and the share of the reference kernels. Empty
+/// without layers.
 std::string limit_text(const analysis::LayerTable& table) {
   std::map<std::string, KindTime> kinds;
   KindTime plain;
@@ -181,7 +181,7 @@ std::string limit_text(const analysis::LayerTable& table) {
   return text;
 }
 
-/// Whether a section says more than that there is nothing.
+/// True if a section holds more than the sentence that there is nothing.
 bool has_content(std::string_view name, const report::Answers& answers) {
   const trace::Trace& trace = answers.trace();
   if (name == "summary") return !trace.device_events.empty();
@@ -193,6 +193,13 @@ bool has_content(std::string_view name, const report::Answers& answers) {
   return true;
 }
 
+bool used_gpu(const trace::Trace& trace) {
+  return !trace.device_events.empty() || !trace.devices.empty() || !trace.kernel_metrics.empty();
+}
+
+/// Sections that say nothing of a program that used no GPU.
+bool is_of_gpu(std::string_view name) { return name == "gpu" || name == "metrics" || name == "transfers"; }
+
 const Section& section_named(std::string_view name) {
   return *std::find_if(kSections.begin(), kSections.end(),
                        [&](const Section& section) { return section.name == name; });
@@ -203,7 +210,9 @@ std::vector<const Section*> shown_sections(const Options& options, const report:
   std::vector<const Section*> shown;
   if (!is_brief(options)) {
     for (const Section& section : kSections) {
-      if (wanted(section, options)) shown.push_back(&section);
+      const bool named = !options.only.empty();
+      if (wanted(section, options) && (named || !is_of_gpu(section.name) || used_gpu(answers.trace())))
+        shown.push_back(&section);
     }
     return shown;
   }
@@ -276,8 +285,8 @@ void run(Options options) {
 }  // namespace
 
 void add_analyze_command(CLI::App& program) {
-  CLI::App* command =
-      program.add_subcommand("analyze", "Say where the time of a trace went, and what to do about it");
+  CLI::App* command = program.add_subcommand(
+      "analyze", "Analyze a trace: what limits, advice, layers, kernels, critical path");
   const auto options = std::make_shared<Options>();
   command
       ->add_option("trace", options->trace,

@@ -29,9 +29,11 @@
 #include "cli/option_checks.hpp"
 #include "cli/subject_options.hpp"
 #include "cli/tensorrt_options.hpp"
+#include "cli/terminal.hpp"
 #include "device/devices.hpp"
 #include "engine/engine_file.hpp"
 #include "report/terminal/bench_csv.hpp"
+#include "report/terminal/bench_layers.hpp"
 #include "report/terminal/bench_summary.hpp"
 #include "system/cpu.hpp"
 #include "system/interruption.hpp"
@@ -44,6 +46,7 @@ struct Arguments {
   SubjectOptions subject;
   BenchLimits limits;
   bool csv = false;
+  bool json = false;
   bool full = false;
   std::vector<std::string> peers;
   std::vector<std::string> peer_names;
@@ -83,7 +86,7 @@ void drop_repeated(std::vector<T>* items, const Equal& equal = {}) {
   *items = std::move(kept);
 }
 
-/// What only a device with memory and caches of its own can do.
+/// Options that need a device with memory and caches of its own.
 void check_device_options(const bench::Setup& setup) {
   const bool cpu = setup.on_cpu();
   if (cpu && setup.cold_l2) fail_usage("--coldL2 empties the caches of a GPU: give --device cuda");
@@ -98,7 +101,7 @@ size_t count_engines(const std::vector<std::string>& models) {
   }));
 }
 
-/// An engine says itself in which precision it runs, and hone alone runs it.
+/// The precision of an engine is fixed, and only hone runs it.
 void check_engines(const Arguments& arguments, size_t engines) {
   const bench::SweepOptions& sweep = arguments.sweep;
   const bool all = engines == sweep.models.size();
@@ -108,17 +111,15 @@ void check_engines(const Arguments& arguments, size_t engines) {
   backends.insert(backends.end(), arguments.peer_names.begin(), arguments.peer_names.end());
   for (const std::string& name : backends) {
     if (name != backend::kOwnBackend)
-      fail_usage("--backends {}: an engine of hone runs on hone alone; give the model to compare it with",
-                 name);
+      fail_usage("--backends {}: only hone runs its engines; give the model to compare it with", name);
   }
 }
 
 void check_output_folder(const std::string& folder) {
   std::error_code unknown;
-  const std::filesystem::path path(folder);
-  if (path.extension() == ".json" || path.extension() == ".csv" ||
-      std::filesystem::is_regular_file(path, unknown))
-    fail_usage("-o names the folder for the result file, and {} looks like a file", folder);
+  if (std::filesystem::is_regular_file(folder, unknown))
+    fail_usage("-o names the folder for the result file, and {} is a file", folder);
+  refuse_file_name("-o", folder, "the result file");
 }
 
 /// Notices before the sweep what could not be written after it.
@@ -173,8 +174,10 @@ void complete(Arguments* arguments) {
   sweep.measure.percentile = arguments->percentile / 100;
   sweep.measure.warmup_seconds = arguments->warmup_ms / 1e3;
   sweep.command_line = command_line();
-  sweep.load_model = [parameters = arguments->subject.parameters](const std::string& spec) {
-    return bench::load_subject(spec, parameters);
+  sweep.load_model = [subject = arguments->subject](const std::string& spec) {
+    importer::Model model = bench::load_subject(spec, subject.parameters);
+    refuse_batch_size(subject, model);
+    return model;
   };
   const auto& backends = sweep.backends;
   if (sweep.compare_to.empty()) {
@@ -186,10 +189,19 @@ void complete(Arguments* arguments) {
 }
 
 void show_results(const Arguments& arguments, const bench::Sweep& sweep, BenchScreen* screen) {
-  if (arguments.csv) {
+  if (arguments.csv || arguments.json) {
     screen->clear();
-    fmt::print("{}", report::bench_csv(sweep, arguments.sweep.percentiles));
+    fmt::print("{}", arguments.csv
+                         ? report::bench_csv(sweep, arguments.sweep.percentiles)
+                         : bench::to_json(sweep).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    if (arguments.csv && arguments.sweep.measure.layers) fmt::print("\n{}", report::layers_csv(sweep));
     return;
+  }
+  for (const bench::Run& run : sweep.runs) {
+    if (run.layers.empty()) continue;
+    screen->line("");
+    for (const std::string& line : sheet_text(report::bench_layer_sheet(run), terminal_style(0)))
+      screen->line(line);
   }
   screen->line("");
   for (const std::string& model : arguments.sweep.models) {
@@ -229,7 +241,7 @@ void run_bench(Arguments* arguments) {
   // Ctrl-C ends the sweep in order, and keeps what was measured.
   const system::Interruptible interruptible;
 
-  BenchScreen screen(arguments->sweep, arguments->csv);
+  BenchScreen screen(arguments->sweep, arguments->csv || arguments->json);
   bench::SweepEvents events;
   events.on_plan = [&](const bench::Sweep& planned, double seconds) {
     if (!arguments->limits.baseline.empty()) bench::require_comparable(baseline, planned);
@@ -258,7 +270,7 @@ void run_bench(Arguments* arguments) {
   require_all_measured(peers, sweep);
 }
 
-/// What is measured when no backends are named: "torch hone; on cuda torch torch-graph hone".
+/// The default backends: "torch hone; on cuda torch torch-graph hone".
 std::string usual_backends() {
   const std::vector<std::string> cpu = backend::benchmarked_backends("cpu");
   const std::vector<std::string> cuda = backend::benchmarked_backends("cuda");
@@ -273,12 +285,12 @@ void add_measure_options(CLI::App* command, Arguments* arguments) {
       ->check(CLI::Range(1, 4096));
   command
       ->add_option("--busy", measure.setup.busy,
-                   "Foreign threads that spin while runs are measured, as part of the setup")
+                   "Busy threads of other processes to add while runs are measured")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   command
       ->add_option("--warmup", arguments->warmup_ms,
-                   "Minimum warm-up in milliseconds; it goes on until latencies are steady")
+                   "Minimum warm-up in milliseconds; it continues until latencies are stable")
       ->check(finite_range(0, 1e9))
       ->capture_default_str();
   command
@@ -347,7 +359,11 @@ void add_bench_command(CLI::App& program) {
       ->delimiter(',')
       ->check(finite_range(0.1, 99.999))
       ->capture_default_str();
-  command->add_flag("--csv", arguments->csv, "Print the results as CSV in place of the table");
+  command->add_flag("--layers", sweep.measure.layers,
+                    "Show every layer with its time and the types and shapes of its inputs and outputs");
+  CLI::Option* csv =
+      command->add_flag("--csv", arguments->csv, "Print the results as CSV instead of the table");
+  command->add_flag("--json", arguments->json, "Print the result file instead of the table")->excludes(csv);
   command
       ->add_option("--max-error", arguments->limits.max_error,
                    "Exit with 5 when a run's relative error is larger")
@@ -365,7 +381,7 @@ void add_bench_command(CLI::App& program) {
                                   backend::benchmarked_backends("cpu").front()));
   add_tensorrt_options(*command, sweep.measure.settings);
   command->add_option("--partition", arguments->partitions,
-                      "Also measure a partition that hone partition wrote, beside the backends");
+                      "Also measure a partition that hone partition wrote");
   command->add_option("--peer", arguments->peers, "Also measure an external backend: name=command");
   command->add_option("-o,--output", arguments->output, "Folder for the result file")->capture_default_str();
   command->add_flag("--save-result", arguments->save_result, "Also write results/<model>/<backend>.json");
@@ -373,7 +389,7 @@ void add_bench_command(CLI::App& program) {
                     "Exit with 5 unless every run is VALID");
   CLI::Option* baseline = command->add_option("--baseline", arguments->limits.baseline,
                                               "Result file to compare with; exit with 5 when slower");
-  command->add_option("--max-regression", arguments->limits.max_regression, "What --baseline allows")
+  command->add_option("--max-regression", arguments->limits.max_regression, "Slowdown that --baseline allows")
       ->needs(baseline)
       ->capture_default_str();
   command->callback([arguments] { run_bench(arguments.get()); });

@@ -12,7 +12,7 @@ namespace hone::cli {
 namespace {
 
 bool has_input(const importer::Model& model, const std::string& name) {
-  if (model.graph == nullptr) return true;  // an archive does not tell
+  if (model.graph == nullptr) return true;  // an archive does not say
   const auto& inputs = model.graph->inputs;
   return std::any_of(inputs.begin(), inputs.end(),
                      [&](graph::ValueId id) { return model.graph->value(id).name == name; });

@@ -1,4 +1,4 @@
-// What `hone bench` demands of a finished sweep, and which exit code tells that it was not met.
+// Requirements of `hone bench` on a finished sweep, and the exit codes of those that were not met.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
@@ -27,8 +28,12 @@ BenchScreen::BenchScreen(const bench::SweepOptions& options, bool csv)
 void BenchScreen::plan(const bench::Sweep& planned, double seconds) {
   std::set<int64_t> batches;
   for (const bench::Run& run : planned.runs) batches.insert(run.setup.batch);
-  line(fmt::format("measuring {} configuration{} at batch {}: about {}", planned.runs.size(),
-                   planned.runs.size() == 1 ? "" : "s", fmt::join(batches, ", "),
+  // A table in a narrow terminal does not repeat the only model.
+  const auto& left_out = table_.left_out();
+  const bool named = std::find(left_out.begin(), left_out.end(), "model") != left_out.end();
+  line(fmt::format("measuring {}{} configuration{} at batch {}: about {}",
+                   named && !planned.runs.empty() ? planned.runs.front().setup.model + " in " : "",
+                   planned.runs.size(), planned.runs.size() == 1 ? "" : "s", fmt::join(batches, ", "),
                    base::duration_text(seconds)));
 }
 

@@ -13,7 +13,7 @@ namespace hone::cli {
 
 class BenchScreen {
  public:
-  /// `csv`: standard output is for CSV alone; what people read goes to standard error, without the table.
+  /// `csv`: standard output holds only CSV; sentences for people go to standard error, without the table.
   BenchScreen(const bench::SweepOptions& options, bool csv);
 
   /// Before anything runs: how much is measured, and how long that takes at least.

@@ -28,6 +28,7 @@ void build(const Options& options) {
     fail_usage("{}: the engine would overwrite the timing cache", options.output);
   if (options.output == "-") fail_usage("an engine goes into a file: give -o FILE.hone");
   base::check_writable(options.output);
+  refuse_other_kind(options.output, ".hone", "engine");
   const auto engine = build_from(options);
   const engine::Device& device = device::find_device(options.request.device);
   engine::save_engine(*engine, device, options.output);

@@ -32,6 +32,7 @@ auto speaking_of(const std::string& model, F&& f) {
 void add_analyze_command(CLI::App& program);
 void add_backends_command(CLI::App& program);
 void add_build_command(CLI::App& program);
+void add_cache_command(CLI::App& program);
 void add_ops_command(CLI::App& program);
 void add_conformance_command(CLI::App& program);
 void add_inspect_command(CLI::App& program);

@@ -101,7 +101,7 @@ void write_json(const Options& options, const Summary& summary, const std::vecto
   base::write_file_atomic(options.json_file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-/// Cases are made of models and tensors; results of an earlier run may lie beside them.
+/// Cases are made of models and tensors; results of an earlier run may lie in the same folder.
 void refuse_overwriting_cases(const std::filesystem::path& output,
                               const std::vector<std::filesystem::path>& folders) {
   if (!std::filesystem::exists(output)) return;
@@ -138,8 +138,9 @@ void add_conformance_command(CLI::App& program) {
   command->add_option("--backend", options->runner.backend, "The backend to test")->capture_default_str();
   add_device_option(*command, options->runner.conformance.device);
   command
-      ->add_option("--precision", options->precision,
-                   "fp32, bf16; on cuda also tf32, fp16: on inputs rounded to it, beside the reference")
+      ->add_option(
+          "--precision", options->precision,
+          "fp32, bf16; on cuda also tf32, fp16: on inputs rounded to it, compared with the reference")
       ->capture_default_str();
   command->add_option("--filter", options->filter, "Only cases whose name matches this regular expression");
   command->add_option("--rtol", options->runner.conformance.tolerance.relative, "Relative tolerance")

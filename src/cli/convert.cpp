@@ -73,6 +73,7 @@ void check_outputs(const Options& options) {
 void run(const Options& options) {
   check_flags(options);
   check_outputs(options);
+  refuse_file_name("the second argument", options.folder, "the converted files");
   const trace::Trace trace = open_given_trace(options.trace);
   const OutputFolder folder(options.folder);
   if (options.format == "csv") {

@@ -204,7 +204,7 @@ void detect(DetectArguments* arguments) {
 }
 
 std::string decoder_names() {
-  std::string names = "How outputs are read, where their shapes and names do not tell:";
+  std::string names = "How outputs are read, where their shapes and names leave it open:";
   for (const task::Decoder& decoder : task::decoders()) names += fmt::format(" {}", decoder.name);
   return names;
 }
@@ -216,7 +216,7 @@ void add_input_options(CLI::App& command, DetectArguments& arguments) {
       ->check(finite_range(0.1, 3600))
       ->capture_default_str()
       ->group(group);
-  command.add_option("--frames", request.most_frames, "Read so many frames only")
+  command.add_option("--frames", request.most_frames, "Number of frames to read")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->group(group);
   command
@@ -275,7 +275,7 @@ void add_output_options(CLI::App& command, DetectArguments& arguments) {
       ->group(group);
   command.add_option("--encoder", request.encoding.encoder, "FFmpeg's name of one (default libx264)")
       ->group(group);
-  command.add_option("--preset", request.encoding.preset, "Of the encoder")
+  command.add_option("--preset", request.encoding.preset, "Option of the encoder")
       ->capture_default_str()
       ->group(group);
   command.add_option("--crf", request.encoding.crf, "Quality of the encoder: lower is better and larger")

@@ -90,7 +90,7 @@ void add_diff_command(CLI::App& program) {
                           "For --accuracy: .npy, .npz or images, as hone run takes them"),
       command->add_option(
           "--reference", options.reference,
-          "The model in floating point that tells what each layer adds by itself (default: A or B)"),
+          "The model in floating point, to show what each layer adds by itself (default: A or B)"),
       command
           ->add_option(
               "--tolerance", options.tolerance,

@@ -63,6 +63,7 @@ CLI::Option* add_device_option(CLI::App& command, std::string& device) {
 
 OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
   OptionList all = add_model_options(command, options.request.parameters);
+  all.push_back(add_dim_option(command, options.request.parameters));
   const OptionList others = {
       add_device_option(command, options.request.device),
       command
@@ -76,7 +77,7 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
                          "Real inputs for int8: folders, images, .npz or .npy files, or exec:COMMAND "
                          "(docs/QUANTIZE.md)"),
       command.add_option("--calib", options.request.int8.cache,
-                         "A calibration cache for int8, of hone or of TensorRT, in place of data"),
+                         "A calibration cache for int8, of hone or of TensorRT, instead of data"),
       command.add_option("--minShapes", options.min_shapes,
                          "Smallest input shapes, input:1x3x224x224[,other:…] (default: those to tune for)"),
       command.add_option(

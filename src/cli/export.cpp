@@ -26,6 +26,7 @@ struct Options {
 void run(const Options& options) {
   refuse_overwriting(options.output, {options.model, options.load.weights});
   base::check_writable(options.output);
+  refuse_other_kind(options.output, ".onnx", "model");
   const importer::Model model = engine::load_source_model(options.model, options.load);
   if (model.graph == nullptr) {
     fail_bad_input("{} is a TorchScript archive, which cannot be written as ONNX", model.name);
@@ -37,7 +38,7 @@ void run(const Options& options) {
   fmt::print("{}: {} nodes, opset {}, {:.1f} MB\n", options.output, graph.nodes.size(), opset,
              static_cast<double>(bytes.model) / 1e6);
   if (bytes.external > 0) {
-    fmt::print("{}: its weights, {:.1f} MB, which have to stay beside it\n",
+    fmt::print("{}: its weights, {:.1f} MB, which must stay in the same folder\n",
                importer::external_path(options.output).string(), static_cast<double>(bytes.external) / 1e6);
   }
 }

@@ -11,7 +11,8 @@ namespace hone::cli {
 namespace {
 
 std::string topic_text(const CLI::App& program, const std::string& topic) {
-  if (topic.empty()) return program.help();
+  // CLI11 would explain the command that was parsed, which is this one.
+  if (topic.empty()) return program.get_formatter()->make_help(&program, "", CLI::AppFormatMode::Normal);
   if (topic == "foreign") return foreign_table();
   if (topic == "man") return man_page(program);
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {

@@ -30,21 +30,22 @@ struct Group {
 /// Options that no group names stand under "Options".
 constexpr auto kGroups = std::to_array<Group>({
     {"bench", "What is measured",
-     "--backends --precisions --batches --full --shapes --weights --seed --input --values --bind --context "
+     "--backends --precisions --batches --full --shapes --dim --weights --seed --input --values --bind "
+     "--context "
      "--peer --partition"},
     {"bench", "Where", "--device --threads --busy --streams --includeDataTransfers --coldL2"},
     {"bench", "How long and how often", "--warmup --iterations --exact --duration --rounds --timeout"},
     {"bench", "Judgement",
      "--require-percentile --require-valid --max-error --compare-to --baseline --max-regression"},
-    {"bench", "Results", "--output --save-result --percentiles --csv"},
+    {"bench", "Results", "--output --save-result --percentiles --layers --csv --json"},
     {"build", "Precision", "--precision --calibrate --calib"},
-    {"build", "Shapes", "--minShapes --optShapes --maxShapes --bind"},
+    {"build", "Shapes", "--minShapes --optShapes --maxShapes --dim --bind"},
     {"build", "Search for the fastest tactics",
      "--builderOptimizationLevel --builderBudget --threads --timingCacheFile --errorOnTimingCacheMiss "
      "--noTimingCache"},
     {"build", "Model", "--weights --seed --disable-pass"},
     {"profile", "A model",
-     "--backends --precisions --batches --shapes --weights --seed --input --values --threads "
+     "--backends --precisions --batches --shapes --dim --weights --seed --input --values --threads "
      "--device"},
     {"profile", "Schedule of a model", "--wait --warmup --active --repeat"},
     {"profile", "A program", "--trace-threads --delay --duration --capture-range --kernels"},
@@ -73,8 +74,11 @@ constexpr auto kExamples = std::to_array<Example>({
     {"backends", "hone backends --device cuda"},
     {"bench", "hone bench model.onnx --batches 1 8 --precisions fp32 bf16"},
     {"bench", "hone bench a.hone b.hone --input photo.npy"},
+    {"bench", "hone bench model.hone --layers --csv"},
     {"build", "hone build model.onnx -o model.hone --precision bf16"},
     {"build", "hone build model.onnx -o model.hone --minShapes x:1x3x224x224 --maxShapes x:8x3x224x224"},
+    {"cache", "hone cache"},
+    {"cache", "hone cache clear timings"},
     {"classify", "hone classify resnet50.onnx images/ --labels names.txt --top 5"},
     {"classify", "hone classify resnet50.onnx cat.jpg -o classes.csv"},
     {"completion", "hone completion bash > ~/.local/share/bash-completion/completions/hone"},

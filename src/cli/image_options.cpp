@@ -24,7 +24,7 @@ OptionList add_image_options(CLI::App& command, ImageOptions& options) {
           ->group(images),
       command.add_option("--std", options.std, "Divided by after that: one number, or one a channel")
           ->group(images),
-      command.add_option("--layout", options.layout, "Axes of the input, when the model does not tell")
+      command.add_option("--layout", options.layout, "Axes of the input, when the model does not say")
           ->check(CLI::IsMember({"nchw", "nhwc"}))
           ->group(images)};
 }

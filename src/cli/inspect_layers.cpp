@@ -66,7 +66,7 @@ Inspected ask_worker(const LayerOptions& options, const bench::Setup& setup) {
   worker.hello(setup.backend);
   const bench::WorkerLoaded loaded = worker.load(request);
   if (!loaded.has(bench::kLayersFeature))
-    fail_environment("the backend {} does not tell its layers", setup.backend);
+    fail_environment("the backend {} does not report its layers", setup.backend);
   result.notes = loaded.notes;
   result.version = loaded.version;
   result.profile = worker.layers(is_plan(setup.model) ? 0 : options.runs);

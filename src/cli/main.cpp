@@ -36,10 +36,10 @@ constexpr hone::cli::AddCommand kCommands[] = {
     hone::cli::add_diff_command,      hone::cli::add_report_command,      hone::cli::add_view_command,
     hone::cli::add_plot_command,      hone::cli::add_convert_command,     hone::cli::add_quantize_command,
     hone::cli::add_partition_command, hone::cli::add_detect_command,      hone::cli::add_classify_command,
-    hone::cli::add_help_command,      hone::cli::add_completion_command,
+    hone::cli::add_cache_command,     hone::cli::add_help_command,        hone::cli::add_completion_command,
 };
 
-/// Not through fmt::print, which throws where nothing can be written. What it quotes may come from a file.
+/// Not through fmt::print, which throws where nothing can be written. Quoted text may come from a file.
 int report(int code, const std::string& sentence) {
   std::fputs(fmt::format("hone: {}\n", hone::report::printable(sentence)).c_str(), stderr);
   return code;
@@ -79,7 +79,7 @@ int report_lost_output(int error) {
                             (error == 0 ? "" : std::string(": ") + std::strerror(error)));
 }
 
-/// What the system refused, which is no bug of ours: a full disk behind the standard output, a folder that
+/// A refusal of the system, which is no bug of ours: a full disk, a folder that
 /// may not be searched, no more threads.
 int report_refusal(const std::system_error& error) {
   if (std::ferror(stdout) != 0) return report_lost_output(error.code().value());
@@ -141,7 +141,8 @@ int main(int argc, char** argv) {
   hone::cli::take_profiled_command(&argc, argv);
   hone::device::own_process();
   CLI::App program(
-      "Compiles a trained network into an inference engine, benchmarks it beside other systems and profiles "
+      "Compiles a trained network into an inference engine, compares its speed with other systems and "
+      "profiles "
       "them.",
       "hone");
   program.require_subcommand(1);

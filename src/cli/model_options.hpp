@@ -11,6 +11,9 @@ namespace hone::cli {
 /// for an engine that is already built.
 OptionList add_model_options(CLI::App& command, importer::LoadModelOptions& options);
 
+/// --dim, which goes into the sizes of the options.
+CLI::Option* add_dim_option(CLI::App& command, importer::LoadModelOptions& options);
+
 /// "warning: …" on standard error, once for each text.
 void print_warning(const std::string& text);
 

@@ -135,4 +135,35 @@ bool is_one_file(const std::filesystem::path& a, const std::filesystem::path& b)
   return !full(a).empty() && full(a) == full(b);
 }
 
+namespace {
+
+/// Extensions of what hone reads and writes.
+bool is_known_kind(const std::string& extension) {
+  constexpr std::string_view kKinds[] = {".hone", ".onnx", ".json", ".csv", ".html",        ".sqlite", ".svg",
+                                         ".png",  ".cfg",  ".pt",   ".mp4", ".safetensors", ".plan"};
+  return std::find(std::begin(kKinds), std::end(kKinds), extension) != std::end(kKinds);
+}
+
+std::string lower_extension(const std::filesystem::path& path) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return extension;
+}
+
+}  // namespace
+
+void refuse_other_kind(const std::filesystem::path& output, std::string_view own, std::string_view what) {
+  const std::string extension = lower_extension(output);
+  if (extension == own || !is_known_kind(extension)) return;
+  fail_usage("-o names the {} to write, and {} is named like another kind of file: give -o {}{}", what,
+             output.string(), output.stem().string(), own);
+}
+
+void refuse_file_name(std::string_view option, const std::filesystem::path& folder, std::string_view what) {
+  std::error_code unknown;
+  if (!is_known_kind(lower_extension(folder)) || std::filesystem::exists(folder, unknown)) return;
+  fail_usage("{} names the folder for {}, and {} looks like a file", option, what, folder.string());
+}
+
 }  // namespace hone::cli

@@ -28,4 +28,12 @@ void refuse_overwriting(const std::filesystem::path& output, const std::vector<s
 /// Whether both names are those of one file, which need not be there yet.
 bool is_one_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
+/// Usage error for an output file that is named like another kind of file: an engine as model.onnx. `own` is
+/// the extension of such outputs, `what` names them.
+void refuse_other_kind(const std::filesystem::path& output, std::string_view own, std::string_view what);
+
+/// Usage error for an output folder that is named like a file and not there yet. `option` takes it, `what`
+/// goes into it.
+void refuse_file_name(std::string_view option, const std::filesystem::path& folder, std::string_view what);
+
 }  // namespace hone::cli

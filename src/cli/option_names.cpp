@@ -25,6 +25,10 @@ constexpr auto kForeign = std::to_array<ForeignOption>({
     {"trtexec", "--fp16", "build", "--precision fp16", ""},
     {"trtexec", "--bf16", "build", "--precision bf16", ""},
     {"trtexec", "--int8", "build", "--precision int8", "needs --calibrate or --calib"},
+    {"hone", "--fp32", "build", "--precision fp32", ""},
+    {"hone", "--tf32", "build", "--precision tf32", ""},
+    {"hone", "--fp32", "", "--precisions fp32", ""},
+    {"hone", "--tf32", "", "--precisions tf32", ""},
     {"trtexec", "--fp16", "", "--precisions fp16", ""},
     {"trtexec", "--bf16", "", "--precisions bf16", ""},
     {"trtexec", "--int8", "", "--precisions int8", ""},
@@ -41,11 +45,13 @@ constexpr auto kForeign = std::to_array<ForeignOption>({
     {"trtexec", "--avgRuns", "", "", "results hold every sample"},
     {"trtexec", "--loadInputs", "", "--input", ""},
     {"trtexec", "--exportTimes", "", "", "hone profile MODEL, then hone convert TRACE FOLDER --to trtexec"},
-    {"trtexec", "--exportProfile", "", "", "hone profile MODEL, then hone convert TRACE FOLDER --to trtexec"},
+    {"trtexec", "--exportProfile", "", "",
+     "hone bench MODEL --layers --json, or hone profile MODEL and hone convert TRACE FOLDER --to trtexec"},
     {"trtexec", "--exportLayerInfo", "", "",
-     "hone profile MODEL, then hone convert TRACE FOLDER --to trtexec"},
+     "hone bench MODEL --layers --json, or hone profile MODEL and hone convert TRACE FOLDER --to trtexec"},
     {"trtexec", "--exportOutput", "run", "--output", ""},
-    {"trtexec", "--dumpProfile", "bench", "", "hone profile MODEL, then hone analyze TRACE --only layers"},
+    {"trtexec", "--dumpProfile", "bench", "--layers", ""},
+    {"trtexec", "--dumpLayerInfo", "bench", "--layers", ""},
     {"trtexec", "--dumpLayerInfo", "", "", "hone inspect ENGINE"},
     {"trtexec", "--memPoolSize", "", "", "there is no limit on workspace"},
     {"trtexec", "--verbose", "", "", "results and hone inspect --rivals hold the details"},
@@ -66,7 +72,7 @@ constexpr auto kForeign = std::to_array<ForeignOption>({
     {"benchmark_app", "-nireq", "", "", "--streams"},
     {"benchmark_app", "-b", "", "", "--batches"},
     {"benchmark_app", "-shape", "", "", "--shapes"},
-    {"benchmark_app", "-pc", "", "", "hone profile MODEL, then hone analyze TRACE --only layers"},
+    {"benchmark_app", "-pc", "", "", "hone bench MODEL --layers"},
     {"benchmark_app", "-i", "", "", "--input"},
     {"benchmark_app", "-t", "", "", "--duration, in seconds"},
     {"nvprof", "--print-gpu-summary", "", "", "hone analyze TRACE --only summary"},
@@ -80,6 +86,12 @@ constexpr auto kForeign = std::to_array<ForeignOption>({
     {"polygraphy", "--trt-min-shapes", "build", "--minShapes", ""},
     {"polygraphy", "--trt-opt-shapes", "build", "--optShapes", ""},
     {"polygraphy", "--trt-max-shapes", "build", "--maxShapes", ""},
+    {"ultralytics", "--conf", "detect", "--threshold", ""},
+    {"ultralytics", "--iou", "detect", "--overlap", ""},
+    {"ultralytics", "--imgsz", "detect", "--size", ""},
+    {"hone", "--score", "detect", "--threshold", ""},
+    {"darknet", "-thresh", "detect", "", "--threshold"},
+    {"darknet", "-out", "detect", "", "-o"},
     {"torch.profiler", "--with-stack", "", "", "stacks of Python are not recorded"},
     {"torch.profiler", "--record-shapes", "profile", "--record-shapes", ""},
 });
@@ -229,6 +241,49 @@ std::vector<std::string> with_known_names(const CLI::App& program, std::vector<s
   return result;
 }
 
+namespace {
+
+/// "batch" and "size" of "--batch-sizes": words of four letters and more, in the singular.
+std::vector<std::string> parts_of(std::string_view name) {
+  constexpr size_t kShortest = 4;
+  std::vector<std::string> parts(1);
+  for (const char c : name) {
+    if (c == '-' || c == '_' || (std::isupper(static_cast<unsigned char>(c)) != 0 && !parts.back().empty()))
+      parts.emplace_back();
+    if (c != '-' && c != '_') parts.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  for (std::string& part : parts) {
+    if (part.ends_with("ches")) part.resize(part.size() - 2);
+    if (part.ends_with('s')) part.pop_back();
+  }
+  std::erase_if(parts, [](const std::string& part) { return part.size() < kShortest; });
+  return parts;
+}
+
+/// The option that shares most words with the name, the shortest of several; nothing where none does.
+std::optional<std::string> related_option(const CLI::App& command, const std::string& written) {
+  const std::vector<std::string> wanted = parts_of(written);
+  std::optional<std::string> best;
+  std::ptrdiff_t most = 0;
+  for (const std::string& name : long_names(command)) {
+    const std::vector<std::string> parts = parts_of(name);
+    const auto shared = std::count_if(wanted.begin(), wanted.end(), [&](const std::string& part) {
+      return std::find(parts.begin(), parts.end(), part) != parts.end();
+    });
+    if (shared < most || shared == 0 || (shared == most && best && best->size() <= name.size())) continue;
+    most = shared;
+    best = name;
+  }
+  return best;
+}
+
+std::optional<std::string> nearest_option(const CLI::App& command, const std::string& name) {
+  auto nearest = base::nearest_name(name, long_names(command));
+  return nearest ? nearest : related_option(command, name);
+}
+
+}  // namespace
+
 std::string unknown_word(const CLI::App& program, const CLI::App* command, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   const auto meant = [](const std::optional<std::string>& nearest) {
@@ -246,7 +301,7 @@ std::string unknown_word(const CLI::App& program, const CLI::App* command, const
   if (!word.starts_with('-')) return fmt::format("one argument too many: '{}'", word);
   if (const ForeignOption* foreign = remark_of(*command, name))
     return fmt::format("'{}' is an option of {}; here: {}", name, foreign->tool, foreign->remark);
-  return fmt::format("unknown option '{}'{}", name, meant(base::nearest_name(name, long_names(*command))));
+  return fmt::format("unknown option '{}'{}", name, meant(nearest_option(*command, name)));
 }
 
 std::string foreign_table() {

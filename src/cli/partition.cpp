@@ -76,6 +76,7 @@ void partition(const Options& options) {
   if (!options.output.empty()) {
     refuse_overwriting(options.output, {options.model});
     base::check_writable(options.output);
+    refuse_other_kind(options.output, ".json", "partition");
   }
   const importer::Model model = engine::load_source_model(options.model);
   if (model.graph == nullptr)
@@ -174,7 +175,7 @@ void add_partition_command(CLI::App& program) {
   command->add_option("--threads", options->threads, "Threads of every backend (default: all cores)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--torch-tensorrt-report", options->dry_run_report,
-                      "The text of Torch-TensorRT's dry run of the model, to be shown beside");
+                      "The text of Torch-TensorRT's dry run of the model, to be shown as well");
   command->add_flag("--json", options->json, "Everything, as JSON: what -o writes");
   command->add_option("-o,--output", options->output,
                       "File for the partition, for hone bench --partition and hone report");

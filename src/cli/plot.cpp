@@ -212,6 +212,7 @@ void check_baseline(const std::string& baseline) {
 }
 
 void run(const Options& options) {
+  refuse_file_name("-o", options.output, "figures");
   Plotter plotter(options);
   std::vector<std::string> inputs = options.inputs;
   if (!options.baseline.empty()) {

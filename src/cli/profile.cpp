@@ -23,6 +23,7 @@
 #include "cli/folder.hpp"
 #include "cli/profile_detect.hpp"
 #include "cli/profile_metrics.hpp"
+#include "cli/progress_display.hpp"
 #include "cli/subject_options.hpp"
 #include "device/devices.hpp"
 #include "record/model_recorder.hpp"
@@ -35,6 +36,9 @@
 
 namespace hone::cli {
 namespace {
+
+/// Without a terminal, one line of progress in this time.
+constexpr double kPlainLineSeconds = 15;
 
 struct Options {
   std::string model;
@@ -59,17 +63,17 @@ struct Options {
   bool query_metrics = false;
   std::string chip;
   bool json = false;
-  /// Those that say how a model runs.
+  /// Options that say how a model runs.
   OptionList of_models;
 };
 
-/// What stood behind "--", which the parser of options must not see.
+/// The words after "--", which the parser of options must not see.
 std::vector<std::string>& profiled_command() {
   static std::vector<std::string> command;
   return command;
 }
 
-/// What stood behind `profile detect`, which are options of another command.
+/// The words after `profile detect`, which are options of another command.
 std::optional<std::vector<std::string>>& profiled_pipeline() {
   static std::optional<std::vector<std::string>> words;
   return words;
@@ -134,7 +138,7 @@ std::string exit_code_text(int code) {
   return name == nullptr ? std::to_string(code) : fmt::format("{} ({} + SIG{})", code, kSignalBase, name);
 }
 
-/// What a recording without anything in it lacks, and what to do.
+/// Why a recording is empty, and the next step.
 std::string nothing_recorded(const Options& options, const record::Recording& recording) {
   if (recording.processes > 0 && !options.captures_all())
     return "nothing was recorded: the program used no GPU while it was captured; leave out --delay, "
@@ -162,7 +166,7 @@ void profile_command(const Options& options) {
   std::unique_ptr<base::ReservedFile> claimed;
   if (options.output.empty()) claimed = claim_trace(std::filesystem::path(command[0]).filename().string());
   const std::string output = claimed ? claimed->path().string() : options.output;
-  // A script that is forgotten behind -o, say.
+  // A script that was given to -o by mistake, say.
   refuse_overwriting(output, command);
   base::check_writable(output);
   const system::Interruptible interruptible;
@@ -218,6 +222,7 @@ void check_recording(const Options& options, const bench::Peers& peers) {
 bench::ModelInfo described_model(const Options& options) {
   const std::map<std::string, tensor::Shape> shapes = parse_named_shapes(options.shapes);
   const importer::Model loaded = bench::load_subject(options.model, options.subject.parameters);
+  refuse_batch_size(options.subject, loaded);
   const bench::GivenInputs given = given_inputs(options.subject, loaded);
   bench::ModelInfo model = speaking_of(options.model, [&] {
     return bench::describe_subject(loaded, options.model, bench::with_given_shapes(shapes, given));
@@ -246,6 +251,7 @@ void profile_model(Options options) {
     options.batches = {model.fixed_batch};
   for (const int64_t batch : options.batches) bench::require_runs_at(model, batch);
   const std::filesystem::path folder = options.output.empty() ? "runs" : options.output;
+  refuse_file_name("-o", folder, "the traces of a model");
   const OutputFolder made(folder);
   const system::Interruptible interruptible;
   for (const int64_t batch : options.batches) {
@@ -258,7 +264,10 @@ void profile_model(Options options) {
             (folder / fmt::format("{}-{}-{}-b{}", model.name, file_part(backend), precision, batch))
                 .string());
         const std::string output = claimed->path().string();
+        ProgressDisplay display(kPlainLineSeconds);
+        record.progress = [&](const base::Progress& progress) { display.show(progress); };
         const record::ModelRecording recording = record::record_model(model, peers, record);
+        display.clear();
         trace::write_store(recording.trace, output);
         print_summary(recording.trace, output, measures);
         system::throw_if_interrupted();
@@ -288,14 +297,14 @@ void run(const Options& options) {
   if (has_command && !options.model.empty())
     fail_usage("either a model or, after --, a program can be profiled, not both");
   if (has_command && (options.record.observe.shapes || options.record.observe.memory))
-    fail_usage("--record-shapes and --profile-memory are for models: a program after -- tells of neither");
+    fail_usage("--record-shapes and --profile-memory are for models: a program after -- reports neither");
   if (has_command && options.record.cupti)
     fail_usage("--cupti is for models: a program after -- is always recorded through CUPTI");
   if (has_command)
     refuse_given(options.of_models, "is for models: a program after -- runs as it says itself");
   if (has_command) return profile_command(options);
   if (options.trace_threads) fail_usage("--trace-threads is for a program after --");
-  if (options.model.empty()) fail_usage("what shall be profiled? A model, or a program after --");
+  if (options.model.empty()) fail_usage("nothing to profile: name a model, or a program after --");
   if (!options.captures_all())
     fail_usage(
         "--delay, --duration, --capture-range and --kernels are for programs; a model has --wait, --warmup, "
@@ -388,13 +397,15 @@ void add_profile_command(CLI::App& program) {
       ->delimiter(',');
   CLI::Option* query = command->add_flag("--query-metrics", options->query_metrics,
                                          "List the metrics of kernels that can be measured");
-  command->add_option("--chip", options->chip, "Of this chip, such as GH100, in place of the GPU here")
+  command
+      ->add_option("--chip", options->chip,
+                   "List the metrics of this chip, such as GH100, instead of the local GPU")
       ->needs(query);
   command->add_flag("--json", options->json, "The same as JSON")->needs(query);
   trace::CaptureOptions& capture = options->capture;
-  command->add_option("--delay", capture.delay_s, "Program: record nothing before so many seconds");
+  command->add_option("--delay", capture.delay_s, "Program: seconds before recording starts");
   command->add_option("--duration", capture.duration_s,
-                      "Program: record so many seconds; it runs on to its own end");
+                      "Program: seconds to record; the program runs on to its own end");
   command->add_option("--capture-range", capture.range,
                       "Program: record between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), or "
                       "in ranges of NVTX of a name (nvtx:NAME)");

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "cli/terminal.hpp"
+#include "report/terminal/sheet.hpp"
 
 namespace hone::cli {
 namespace {
@@ -25,14 +26,14 @@ ProgressDisplay::ProgressDisplay(double plain_line_seconds)
 
 void ProgressDisplay::show(const base::Progress& progress) {
   if (terminal_) {
-    fmt::print(stderr, "\r\033[K{}", base::progress_line(progress, width_));
+    fmt::print(stderr, "\r\033[K{}", report::printable(base::progress_line(progress, width_)));
     std::fflush(stderr);
     shown_ = true;
     return;
   }
   if (base::seconds_since(last_plain_line_) < plain_line_seconds_) return;
   last_plain_line_ = base::Clock::now();
-  fmt::print(stderr, "{}\n", base::progress_line(progress, width_));
+  fmt::print(stderr, "{}\n", report::printable(base::progress_line(progress, width_)));
 }
 
 void ProgressDisplay::clear() {

@@ -90,9 +90,9 @@ std::optional<double> budget_of(const std::string& text) {
 void check_judging(const Options& options) {
   const bool judged = !options.data.empty() || !options.evaluation.empty();
   if (budget_of(options.budget) && !judged)
-    fail_usage("--accuracy-budget needs samples to judge by: give --evaluate with data beside --calib");
+    fail_usage("--accuracy-budget needs samples to judge by: give --evaluate with data as well as --calib");
   if (!options.labels.empty() && !judged)
-    fail_usage("--labels are of samples: give --evaluate with data beside --calib");
+    fail_usage("--labels are of samples: give --evaluate with data as well as --calib");
   if (options.report.empty()) return;
   std::vector<std::string> others = options.data;
   others.insert(others.end(), options.evaluation.begin(), options.evaluation.end());
@@ -120,6 +120,7 @@ void check(const Options& options) {
   inputs.insert(inputs.end(), {options.model, options.load.weights.string(), options.cache, options.labels});
   refuse_overwriting(options.output, inputs);
   base::check_writable(options.output);
+  refuse_other_kind(options.output, ".onnx", "model");
   if (!options.data.empty()) {
     refuse_overwriting(beside(options.output, ".calib.json"), inputs);
     base::check_writable(beside(options.output, ".calib.json"));
@@ -308,10 +309,10 @@ void add_quantize_command(CLI::App& program) {
       "Real inputs: folders, images, .npz or .npy files, or exec:COMMAND, a program that writes such "
       "files (docs/QUANTIZE.md)");
   command->add_option("--calib", options->cache,
-                      "A calibration cache of hone or of TensorRT, in place of data");
+                      "A calibration cache of hone or of TensorRT, instead of data");
   command
       ->add_option("-o,--output", options->output,
-                   "The ONNX file to write; the calibration cache goes beside it, as .calib.json")
+                   "The ONNX file to write; the calibration cache goes into the same folder, as .calib.json")
       ->required();
   command
       ->add_option("--calib-format", options->cache_format,

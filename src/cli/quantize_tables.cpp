@@ -37,7 +37,7 @@ void note_times(const quantize::Report& report, Sheet& sheet) {
 
 Sheet layers_sheet(const quantize::Report& report) {
   Sheet sheet;
-  sheet.title = "Layers by their effect on the outputs, each quantized alone";
+  sheet.title = "Layers by their effect on the outputs, each quantized by itself";
   sheet.columns = {{"Name", "", false},  {"Precision", "", false},
                    {"Effect", ""},       {"Outputs", "%"},
                    {"Own error", "%"},   {"Class changed", "%", true, true},

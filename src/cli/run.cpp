@@ -53,9 +53,9 @@ struct RunOptions {
   ImageOptions images;
   /// --device: an engine file says itself what kind of device it is for.
   const CLI::Option* device_option = nullptr;
-  /// Those that an engine file answers itself.
+  /// Options that an engine file answers itself.
   OptionList fixed_by_engine;
-  /// Those that say how images become a tensor.
+  /// Options that say how images become a tensor.
   OptionList of_images;
 };
 
@@ -106,7 +106,7 @@ void print_top(const Tensor& output, const RunInputs& inputs, const std::vector<
   }
 }
 
-/// The files behind --input: NAME:FILE may be one, or the whole of it.
+/// The files of --input: NAME:FILE may be one, or the whole of it.
 std::vector<std::string> files_read(const RunOptions& options) {
   std::vector<std::string> files = options.inputs;
   for (const std::string& input : options.inputs) {
@@ -195,7 +195,7 @@ void check_inputs_given(const RunOptions& options, const importer::Model& model,
 std::vector<engine::Carry> carries_of(const RunOptions& options, const importer::Model& model) {
   if (options.bind.empty()) return {};
   if (model.graph == nullptr)
-    fail_usage("--bind needs the names of inputs and outputs, which {} does not tell", options.model);
+    fail_usage("--bind needs the names of inputs and outputs, which {} does not hold", options.model);
   return engine::parse_carries(*model.graph, options.bind);
 }
 
@@ -271,7 +271,7 @@ tensor::NamedTensors run_executable(const RunOptions& options,
     for (Tensor& output : executable->run(first))
       outputs.emplace_back(output_name(model, outputs.size()), std::move(output));
   }
-  // Of the program that ran: a backend knows only now what that is.
+  // A backend knows only after the run which program ran, and what is to be said of it.
   for (const std::string& note : executable->notes())
     fmt::print(stderr, "note: {}\n", report::printable(note));
   return outputs;
@@ -390,8 +390,9 @@ void add_run_command(CLI::App& program) {
   command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();
   const CLI::Option* level =
       command
-          ->add_option("--builderOptimizationLevel", options->level,
-                       "Of hone: 0 tunes nothing, 3 tunes as hone build does before the run")
+          ->add_option(
+              "--builderOptimizationLevel", options->level,
+              "Search effort of hone: 0 times nothing, 3 times tactics before the run as hone build does")
           ->check(CLI::Range(0, 5))
           ->capture_default_str();
   options->device_option = add_device_option(*command, options->device);

@@ -13,6 +13,7 @@ namespace hone::cli {
 
 OptionList add_subject_options(CLI::App& command, SubjectOptions& options) {
   OptionList list = add_model_options(command, options.parameters);
+  list.push_back(add_dim_option(command, options.parameters));
   list.insert(list.end(),
               {command.add_option(
                    "--input", options.inputs,
@@ -29,7 +30,7 @@ bench::GivenInputs given_inputs(const SubjectOptions& options, const importer::M
   bench::GivenInputs given{.constants = bench::parse_constants(options.values)};
   if (options.inputs.empty()) return given;
   if (model.graph == nullptr)
-    fail_usage("--input needs the names of inputs, which {} does not tell", model.name);
+    fail_usage("--input needs the names of inputs, which {} does not hold", model.name);
   std::vector<InputSlot> slots;
   for (const graph::ValueId id : model.graph->inputs) {
     const graph::Value& value = model.graph->value(id);
@@ -41,6 +42,18 @@ bench::GivenInputs given_inputs(const SubjectOptions& options, const importer::M
     if (inputs.tensors[i].defined()) given.arrays[slots[i].name] = inputs.tensors[i];
   }
   return given;
+}
+
+void refuse_batch_size(const SubjectOptions& options, const importer::Model& model) {
+  if (options.parameters.sizes.empty() || model.graph == nullptr) return;
+  for (const graph::ValueId id : model.graph->inputs) {
+    const graph::Value& input = model.graph->value(id);
+    if (!input.type.ranked() || input.type.dims->empty()) continue;
+    const std::string& symbol = input.type.dims->front().symbol();
+    if (const auto found = options.parameters.sizes.find(symbol); found != options.parameters.sizes.end())
+      fail_usage("--dim {}={}: this dimension is the batch; give --batches {}", symbol, found->second,
+                 found->second);
+  }
 }
 
 std::vector<std::string> worker_command(const SubjectOptions& options) {

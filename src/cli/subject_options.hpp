@@ -17,10 +17,13 @@ struct SubjectOptions {
   std::vector<std::string> values;
 };
 
-/// Those of add_model_options(), --input and --values.
+/// Options of add_model_options(), --dim, --input and --values.
 OptionList add_subject_options(CLI::App& command, SubjectOptions& options);
 
-/// What the files and numbers give the inputs of a model. Bad input naming a file, usage error for one that
+/// Usage error for a --dim that names the batch of the model, which --batches gives.
+void refuse_batch_size(const SubjectOptions& options, const importer::Model& model);
+
+/// The inputs of a model that the files and numbers give. Bad input naming a file, usage error for one that
 /// is no array of the model's.
 bench::GivenInputs given_inputs(const SubjectOptions& options, const importer::Model& model);
 

@@ -39,7 +39,7 @@ void add_tensorrt_options(CLI::App& command, std::map<std::string, std::string>&
   add("calibrate",
       "Data for TensorRT's calibrator, as hone quantize --calibrate takes them, between commas (default: "
       "generated)");
-  add("calib", "A calibration cache of TensorRT for its calibrator, in place of data");
+  add("calib", "A calibration cache of TensorRT for its calibrator, instead of data");
   add("calib-output", "File for the calibration cache that TensorRT's calibrator writes");
 }
 

@@ -50,4 +50,22 @@ std::string example_shapes(const graph::Graph& graph, const std::map<std::string
   return fmt::format("{}", fmt::join(shapes, " "));
 }
 
+std::string example_dims(const graph::Graph& graph, const std::map<std::string, int64_t>& sizes) {
+  std::map<std::string, int64_t> known = sizes;
+  std::vector<std::string> items;
+  for (const graph::ValueId id : graph.inputs) {
+    const graph::Value& input = graph.value(id);
+    if (!input.type.ranked()) continue;
+    const graph::Dims& dims = *input.type.dims;
+    const std::vector<int64_t> shape = example_sizes(dims, known);
+    for (size_t i = 1; i < dims.size(); ++i) {
+      if (dims[i].known()) continue;
+      if (dims[i].symbol().empty()) return "";
+      if (known.try_emplace(dims[i].symbol(), shape[i]).second)
+        items.push_back(fmt::format("{}={}", dims[i].symbol(), shape[i]));
+    }
+  }
+  return fmt::format("{}", fmt::join(items, " "));
+}
+
 }  // namespace hone::engine

@@ -14,4 +14,7 @@ namespace hone::engine {
 /// of another input in the list. Empty when nothing is open but the batch.
 std::string example_shapes(const graph::Graph& graph, const std::map<std::string, int64_t>& sizes);
 
+/// "seq=128 past=128": the same by the symbols of the open dimensions; empty where one of them has none.
+std::string example_dims(const graph::Graph& graph, const std::map<std::string, int64_t>& sizes);
+
 }  // namespace hone::engine

@@ -1,6 +1,8 @@
 // Asks the registry which importer a name or a path belongs to.
 #include "import/load.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -8,6 +10,7 @@
 #include "base/spelling.hpp"
 #include "import/foreign_file.hpp"
 #include "import/importer.hpp"
+#include "import/typical_sizes.hpp"
 
 namespace hone::importer {
 namespace {
@@ -41,6 +44,36 @@ bool is_all(const std::vector<std::string>& outputs) {
   return outputs.size() == 1 && outputs.front() == "all";
 }
 
+/// Symbols of the dimensions that inputs leave open, each once.
+std::vector<std::string> open_symbols(const graph::Graph& graph) {
+  std::vector<std::string> symbols;
+  for (const graph::ValueId id : graph.inputs) {
+    const graph::Value& input = graph.value(id);
+    if (!input.type.ranked()) continue;
+    for (const graph::Dim& dim : *input.type.dims) {
+      if (dim.symbol().empty() || std::ranges::find(symbols, dim.symbol()) != symbols.end()) continue;
+      symbols.push_back(dim.symbol());
+    }
+  }
+  return symbols;
+}
+
+void set_sizes(const std::map<std::string, int64_t>& sizes, Model* model) {
+  if (sizes.empty()) return;
+  if (model->graph == nullptr)
+    fail_usage("--dim is for models whose dimensions have names; give --shapes for {}", model->name);
+  const std::vector<std::string> symbols = open_symbols(*model->graph);
+  for (const auto& [symbol, size] : sizes) {
+    if (std::ranges::find(symbols, symbol) == symbols.end())
+      fail_usage(
+          "--dim {}={}: {}", symbol, size,
+          symbols.empty()
+              ? fmt::format("the inputs of {} have no open dimension with a name", model->name)
+              : fmt::format("the open dimensions of {} are {}", model->name, fmt::join(symbols, ", ")));
+    set_typical_size(symbol, size, &model->metadata);
+  }
+}
+
 Model load_by(const Importer& importer, const std::string& model, const LoadModelOptions& options) {
   if (!options.weights.empty() && !importer.takes_weights)
     fail_usage("--weights goes with built-in architectures and darknet's cfg files; {} brings its own",
@@ -49,7 +82,9 @@ Model load_by(const Importer& importer, const std::string& model, const LoadMode
     fail_usage("--outputs chooses sections of a darknet network, which {} is not", model);
   if (!importer.has_sections && !options.darknet_rules.empty())
     fail_usage("--darknet-rules is for darknet networks, and {} is none", model);
-  return importer.load(model, options);
+  Model loaded = importer.load(model, options);
+  set_sizes(options.sizes, &loaded);
+  return loaded;
 }
 
 }  // namespace

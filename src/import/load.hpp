@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,14 +24,17 @@ struct LoadModelOptions {
   std::vector<std::string> outputs;
   /// Of a darknet network: "alexeyab" or "pjreddie", whose programs differ; empty: the first.
   std::string darknet_rules;
+  /// Sizes of open dimensions by their symbols, instead of those that the model's author calls typical
+  /// (typical_sizes.hpp).
+  std::map<std::string, int64_t> sizes;
   /// Told what a file has that is odd, but no error.
   std::function<void(const std::string&)> warn;
 };
 
 /// A model that an importer takes (importer.hpp): a built-in architecture, or a file. Usage error for an
-/// unknown name, for outputs other than "all" of what is no darknet network, and for weights given with a
-/// file that brings its own; bad input for a file that is missing, that no importer takes or that is not what
-/// its name says.
+/// unknown name, for outputs other than "all" of what is no darknet network, for weights given with a
+/// file that brings its own, and for a size of a dimension that no input has; bad input for a file that is
+/// missing, that no importer takes or that is not what its name says.
 Model load_model(const std::string& name_or_path, const LoadModelOptions& options = {});
 
 }  // namespace hone::importer

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include "bench/worker/inputs.hpp"
 #include "bench/worker/protocol.hpp"
 #include "bench/worker/worker_client.hpp"
+#include "record/cpu_roof.hpp"
 #include "record/gpu_log.hpp"
 #include "system/scratch.hpp"
 #include "trace/collect/device_events.hpp"
@@ -105,6 +107,7 @@ class Session {
 
  private:
   std::unique_ptr<bench::WorkerClient> start(const bench::Command& command, const std::string& name) {
+    tell("loading");
     auto worker = std::make_unique<bench::WorkerClient>(command, scratch_.make_folder(name) / "stderr.txt",
                                                         kTimeoutSeconds, nullptr);
     version_ = worker->hello(options_.setup.backend).version;
@@ -113,12 +116,19 @@ class Session {
     request.setup.model = model_.spec;
     request.setup.transfers = true;
     request.inputs = inputs_.at_batch(options_.setup.batch, bench::count_sets(model_, options_.setup.batch));
-    const bench::WorkerLoaded loaded = worker->load(request);
+    const bench::WorkerLoaded loaded =
+        worker->load(request, [this](const base::Progress& progress) { tell("loading: " + progress.doing); });
     if (!loaded.version.empty()) version_ = loaded.version;
     if (!loaded.has(bench::kTraceFeature))
       fail_environment("the worker of {} cannot be recorded", options_.setup.backend);
     times_device_ = loaded.has(bench::kDeviceTimesFeature);
     return worker;
+  }
+
+  void tell(const std::string& doing) const {
+    if (options_.progress)
+      options_.progress({base::seconds_since(begin_), std::numeric_limits<double>::infinity(),
+                         options_.setup.text() + ": " + doing});
   }
 
   static base::Summary latencies(bench::WorkerClient& worker) {
@@ -142,6 +152,7 @@ class Session {
     std::vector<double> plain;
     std::vector<double> recorded;
     for (int turn = 0; turn < kTurns; ++turn) {
+      tell(fmt::format("runs with and without recording, turn {} of {}", turn + 1, kTurns));
       worker.run(bench::WorkerClient::Purpose::kWarmup, kFirstRuns, kTimedSeconds / kTurns);
       const bench::Block block =
           worker.run(bench::WorkerClient::Purpose::kSample, kTimedRuns, kTimedSeconds / kTurns);
@@ -158,6 +169,7 @@ class Session {
   bench::TraceOptions trace_options() const { return {observe_, options_.thread_counters}; }
 
   bench::TracedRuns run_cycle(bench::WorkerClient& worker) const {
+    tell("recording");
     const trace::Schedule& schedule = options_.schedule;
     if (const int64_t before = schedule.wait + schedule.warmup; before > 0)
       worker.run(bench::WorkerClient::Purpose::kWarmup, before, kNoLimit);
@@ -266,6 +278,7 @@ class Session {
     metadata["batch"] = std::to_string(options_.setup.batch);
     metadata["threads"] = std::to_string(options_.setup.threads);
     if (options_.metrics.empty()) trace::describe_cost(recording.trace, recording.plain, recording.recorded);
+    if (options_.setup.on_cpu()) trace::describe_roof(recording.trace, cpu_roof(options_.setup.threads));
     metadata["recorded_at"] = base::utc_date();
     if (recording.self_timed)
       metadata["utc_epoch_ns"] = std::to_string(base::utc_ns() - base::monotonic_ns());
@@ -276,6 +289,7 @@ class Session {
   const ModelRecordOptions& options_;
   system::Scratch scratch_;
   bench::InputPool inputs_;
+  base::Clock::time_point begin_ = base::Clock::now();
   std::string version_;
   backend::ObserveOptions observe_;
   bool times_device_ = false;

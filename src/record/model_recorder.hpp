@@ -1,8 +1,10 @@
 // Records a model on a backend: its iterations, the steps that it announces and, on a GPU, what the GPU did.
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "base/progress.hpp"
 #include "base/statistics.hpp"
 #include "bench/setup.hpp"
 #include "bench/sweep/peers.hpp"
@@ -29,6 +31,8 @@ struct ModelRecordOptions {
   /// What is measured of each kernel of one run, in place of recording; nothing when it is empty.
   std::vector<trace::WantedMetric> metrics;
   trace::Schedule schedule;
+  /// Called now and then; empty: not called.
+  std::function<void(const base::Progress&)> progress = {};
 };
 
 struct ModelRecording {

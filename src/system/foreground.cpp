@@ -25,7 +25,9 @@ std::atomic<pid_t> g_program = 0;
 std::atomic<int> g_passed_on = 0;
 static_assert(std::atomic<pid_t>::is_always_lock_free, "a signal handler must not wait for a lock");
 
-extern "C" void pass_on(int signal) {
+extern "C" void pass_on(int signal, siginfo_t* info, void* /*context*/) {
+  // What the terminal sends goes to all of its foreground group, the program among them.
+  if ((signal == SIGINT || signal == SIGQUIT) && info->si_code == SI_KERNEL) return;
   const int error = errno;
   g_passed_on = signal;
   if (const pid_t program = g_program; program > 0) ::kill(program, signal);
@@ -39,16 +41,16 @@ class SignalsPassedOn {
     g_passed_on = 0;
     for (size_t i = 0; i < std::size(kSignals); ++i) {
       struct sigaction action {};
-      action.sa_handler = kSignals[i].handler;
-      action.sa_flags = SA_RESTART;
-      ::sigaction(kSignals[i].number, nullptr, &before_[i]);
-      // What we were told to ignore, as by nohup, the program ignores, too.
-      if (before_[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i].number, &action, nullptr);
+      action.sa_sigaction = pass_on;
+      action.sa_flags = SA_RESTART | SA_SIGINFO;
+      ::sigaction(kSignals[i], nullptr, &before_[i]);
+      // Signals that we were told to ignore, as by nohup, the program ignores, too.
+      if (before_[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr);
     }
   }
   ~SignalsPassedOn() {
     to_nobody();
-    for (size_t i = 0; i < std::size(kSignals); ++i) ::sigaction(kSignals[i].number, &before_[i], nullptr);
+    for (size_t i = 0; i < std::size(kSignals); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
   }
   SignalsPassedOn(const SignalsPassedOn&) = delete;
   SignalsPassedOn& operator=(const SignalsPassedOn&) = delete;
@@ -62,12 +64,7 @@ class SignalsPassedOn {
   int last() const { return g_passed_on; }
 
  private:
-  struct Signal {
-    int number;
-    void (*handler)(int);
-  };
-  static inline const Signal kSignals[] = {
-      {SIGINT, SIG_IGN}, {SIGQUIT, SIG_IGN}, {SIGTERM, pass_on}, {SIGHUP, pass_on}};
+  static constexpr int kSignals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
   struct sigaction before_[std::size(kSignals)];
 };
 

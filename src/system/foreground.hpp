@@ -16,9 +16,9 @@ struct ForegroundEnd {
   int passed_on = 0;
 };
 
-/// Runs the command to its end. Ctrl-C on the terminal reaches it without us and does not end us; SIGTERM and
-/// SIGHUP, which are sent to us alone, are passed on. Interrupted when we were asked to end before it began,
-/// environment error when it cannot be started.
+/// Runs the command to its end. Ctrl-C on the terminal reaches it without us and does not end us; signals
+/// that another process sends to us (SIGINT, SIGQUIT, SIGTERM, SIGHUP) are passed on. Interrupted when we
+/// were asked to end before it began, environment error when it cannot be started.
 ForegroundEnd run_in_foreground(const std::vector<std::string>& command);
 
 }  // namespace hone::system

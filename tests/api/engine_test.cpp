@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 
 #include "hone/error.hpp"
 #include "support/usage_error.hpp"
@@ -109,6 +110,71 @@ TEST(ApiEngine, TheSearchKeepsToItsBudgetAndItsCache) {
   EXPECT_FALSE(has_marks_after(0));
   options.timing_cache.only = true;
   Engine::build(model, options);
+}
+
+TEST(ApiEngine, ABuildTellsHowFarItIsAndWhatItDid) {
+  BuildOptions options;
+  options.threads = 1;
+  options.timing_cache.used = false;
+  std::vector<BuildProgress> progress;
+  std::vector<std::string> notes;
+  std::vector<std::string> warnings;
+  options.progress = [&](const BuildProgress& now) { progress.push_back(now); };
+  options.log = [&](LogLevel level, const std::string& text) {
+    (level == LogLevel::kNote ? notes : warnings).push_back(text);
+  };
+  Engine::build("squeezenet1_1", options);
+  ASSERT_FALSE(progress.empty());
+  EXPECT_FALSE(progress.front().doing.empty());
+  for (size_t i = 1; i < progress.size(); ++i)
+    EXPECT_GE(progress[i].done_seconds, progress[i - 1].done_seconds);
+  const auto says = [](const std::vector<std::string>& texts, const char* part) {
+    return std::any_of(texts.begin(), texts.end(),
+                       [part](const std::string& text) { return text.find(part) != std::string::npos; });
+  };
+  EXPECT_TRUE(says(notes, "pass convolution_fusion: "));
+  EXPECT_TRUE(says(notes, "built squeezenet1_1 for "));
+  warnings.clear();
+  options.budget_seconds = 0.001;
+  Engine::build("squeezenet1_1", options);
+  EXPECT_TRUE(says(warnings, "the time for the search was over: "));
+}
+
+TEST(ApiEngine, AnExceptionOfTheCallerEndsTheBuild) {
+  struct Enough {};
+  BuildOptions options;
+  options.threads = 1;
+  options.timing_cache.used = false;
+  options.progress = [](const BuildProgress&) { throw Enough(); };
+  EXPECT_THROW(Engine::build("squeezenet1_1", options), Enough);
+}
+
+TEST(ApiEngine, RunsByNameAndFromMemory) {
+  const Scratch scratch;
+  BuildOptions options;
+  options.threads = 1;
+  options.optimization_level = 0;
+  Engine built = Engine::build("squeezenet1_1", options);
+  built.save(scratch / "net.hone");
+  std::ifstream file(scratch / "net.hone", std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto bytes = std::as_bytes(std::span(content));
+  Engine engine = Engine::load_bytes(bytes);
+  const std::vector<float> image(size_t{3} * 224 * 224, 0.5F);
+  const TensorView view(std::span<const float>(image), {1, 3, 224, 224});
+  const std::string input = engine.inputs().front().name;
+  const auto outputs = engine.run_by_name({{input, view}});
+  const auto expected = built.run({view});
+  ASSERT_EQ(outputs.size(), 1U);
+  const auto values = outputs.at(engine.outputs().front().name).elements<float>();
+  EXPECT_TRUE(std::equal(values.begin(), values.end(), expected.front().elements<float>().begin()));
+  EXPECT_EQ(usage_error([&] { engine.run_by_name({}); }), "input '" + input + "' has no tensor");
+  EXPECT_EQ(usage_error([&] {
+              engine.run_by_name({{input, view}, {"other", view}});
+            }),
+            "'other' is no input of the engine");
+  EXPECT_THROW(Engine::load_bytes(bytes.first(100)), Error);
+  EXPECT_THROW(Engine::load_bytes({}), Error);
 }
 
 TEST(ApiEngine, PassesCanBeLeftOut) {

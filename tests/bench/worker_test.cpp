@@ -49,6 +49,22 @@ TEST(WorkerClient, MeasuresAGoodWorker) {
 
 TEST(WorkerClient, SkipsWhatLibrariesPrint) { EXPECT_EQ(failure_of("noisy"), "no failure"); }
 
+TEST(WorkerClient, HearsHowFarLoadingIs) {
+  const system::Scratch scratch;
+  WorkerClient worker(
+      {"/bin/sh", "-c",
+       R"(read line; echo '{"id":1,"type":"progress","done_seconds":2,"left_seconds":null,"doing":"timing"}'
+          echo '{"id":7,"type":"progress","done_seconds":9,"left_seconds":1,"doing":"of another request"}'
+          echo '{"id":1,"type":"progress","done_seconds":3,"left_seconds":4,"doing":"timing more"}'
+          echo '{"id":1,"type":"load","notes":[],"load_ms":5}'; read line)"},
+      scratch.folder() / "stderr.txt", 60, nullptr);
+  std::vector<std::string> heard;
+  worker.load({}, [&](const base::Progress& progress) {
+    heard.push_back(fmt::format("{} {} {}", progress.done_seconds, progress.left_seconds, progress.doing));
+  });
+  EXPECT_THAT(heard, testing::ElementsAre("2 inf timing", "3 4 timing more"));
+}
+
 TEST(WorkerClient, NamesTheSignalOfACrashAndTheLastMessage) {
   EXPECT_THAT(failure_of("crash"), HasSubstr("crashed with signal 11 (Segmentation fault) during 'sample'"));
   EXPECT_THAT(failure_of("crash"), HasSubstr("about to crash"));

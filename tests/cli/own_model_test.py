@@ -61,6 +61,31 @@ def check_values(hone, folder):
     assert (folder / "runs" / "add-hone-fp32-b1.trace.sqlite").exists(), said
 
 
+def check_dimensions(hone, folder):
+    """Open dimensions by the names that the model gives them."""
+    save(folder / "tokens.onnx", [helper.make_node("Add", ["ids", "mask"], ["y"])],
+         [("ids", TensorProto.FLOAT, ["n", "seq"]), ("mask", TensorProto.FLOAT, ["n", "seq"])],
+         [("y", TensorProto.FLOAT, ["n", "seq"])])
+    _, said = hone.run("bench", "tokens.onnx", "--backends", "hone", *QUICK, code=USAGE)
+    assert "give --shapes ids:1x128 or --dim seq=128" in said, said
+    out, _ = hone.run("bench", "tokens.onnx", "--backends", "hone", "--dims", "seq=32", "--precisions", "fp32", "--batches",
+                      "1", "--layers", "--csv", *QUICK)
+    assert "float32 1x32" in out, out
+    hone.run("profile", "tokens.onnx", "--dim", "seq=16", "--active", "2")
+    hone.run("build", "tokens.onnx", "-o", "tokens.hone", "--dim", "seq=48")
+    out, _ = hone.run("inspect", "tokens.hone")
+    assert "1x48" in out, out
+    for words, sentence in ((["--dim", "n=4"], "this dimension is the batch; give --batches 4"),
+                            (["--dim", "s=4"], "--dim s=4: the open dimensions of tokens are n, seq"),
+                            (["--dim", "seq"], "a dimension is written NAME=SIZE, as in --dim seq=128, not 'seq'"),
+                            (["--dim", "seq=0"], "a dimension is written NAME=SIZE"),
+                            (["--dim", "seq=1,seq=2"], "the dimension seq is given two sizes")):
+        _, said = hone.run("bench", "tokens.onnx", "--backends", "hone", *words, *QUICK, code=USAGE)
+        assert sentence in said, said
+    _, said = hone.run("bench", "tokens.hone", "--dim", "seq=8", *QUICK, code=USAGE)
+    assert "--dim is for a model; tokens.hone is an engine" in said, said
+
+
 def check_fixed(hone, folder):
     """A first dimension that is fixed: one run is one run, whatever it stands for."""
     save(folder / "fixed.onnx", [helper.make_node("Relu", ["x"], ["y"])], [("x", TensorProto.FLOAT, [5, 4])],
@@ -118,7 +143,7 @@ def check_engines(hone, folder):
     assert all(float(row["p50_ms"]) > 0 and row["relative_l2"] == "" for row in rows), rows
     assert [row["batch"] for row in hone.rows("a.hone", "--batches", "1", "8")] == ["1", "8"]
     for words, sentence in ((["a.hone", "--precisions", "fp32"], "--precisions is for models"),
-                            (["a.hone", "--backends", "torch"], "an engine of hone runs on hone alone"),
+                            (["a.hone", "--backends", "torch"], "only hone runs its engines"),
                             (["a.hone", "--weights", "x"], "--weights goes with a built-in architecture")):
         _, said = hone.run("bench", *words, *QUICK, code=USAGE)
         assert sentence in said, said
@@ -173,6 +198,7 @@ def main():
         hone = Hone(folder)
         check_run(hone, folder)
         check_values(hone, folder)
+        check_dimensions(hone, folder)
         check_fixed(hone, folder)
         check_open_batch(hone, folder)
         check_engines(hone, folder)

@@ -4,6 +4,7 @@ PyTorch's operators and memory arrive where there is the torch plugin.
 
 usage: profile_test.py HONE MODELS_DIGITS HAS_TORCH
 """
+import contextlib
 import json
 import pathlib
 import re
@@ -167,6 +168,23 @@ class Profile(unittest.TestCase):
             done = subprocess.run([HONE, "analyze", trace, "--only", "layers"], capture_output=True, text=True, timeout=60)
             self.assertIn("Threads in layers", done.stdout)
 
+    def test_on_the_cpu_an_analysis_is_of_a_cpu(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = profile(MODEL, "--active", "8", "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            trace = f"{folder}/digits-hone-fp32-b1.trace.sqlite"
+            with contextlib.closing(sqlite3.connect(trace)) as database:
+                roof = json.loads(database.execute("SELECT value FROM metadata WHERE key = 'cpu_roof'").fetchone()[0])
+            self.assertGreater(roof["flops_per_second"]["fp32"], 1e8)
+            self.assertEqual(roof["levels"][-1]["bytes"], 0)
+            done = subprocess.run([HONE, "analyze", trace, "--full"], capture_output=True, text=True, timeout=60)
+            self.assertNotIn("GPU", done.stdout)
+            self.assertIn("x floor: time by what the work needs at rates measured on this CPU with ", done.stdout)
+            done = subprocess.run([HONE, "analyze", trace, "--json"], capture_output=True, text=True, timeout=60)
+            answer = json.loads(done.stdout)
+            self.assertTrue(any(layer["floor_ns"] > 0 for layer in answer["layers"]["layers"]))
+            self.assertNotIn("GPU", json.dumps(answer["advice"]))
+
     def test_the_cost_of_recording_is_said_alike(self):
         def said(trace):
             done = subprocess.run([HONE, "analyze", trace, "--only", "steps"], capture_output=True, text=True, timeout=60)
@@ -208,10 +226,10 @@ class Profile(unittest.TestCase):
 
     def test_misuse(self):
         for arguments, code, sentence in [
-                ([], 2, "hone: what shall be profiled? A model, or a program after --\n"),
+                ([], 2, "hone: nothing to profile: name a model, or a program after --\n"),
                 ([MODEL, "--", "true"], 2, "hone: either a model or, after --, a program can be profiled, not both\n"),
                 (["--record-shapes", "--", "true"], 2, "hone: --record-shapes and --profile-memory are for models: a "
-                 "program after -- tells of neither\n"),
+                 "program after -- reports neither\n"),
                 (["--profile-memory", "--", "true"], 2, None),
                 (["--cupti", "--", "true"], 2, "hone: --cupti is for models: a program after -- is always recorded "
                  "through CUPTI\n"),
@@ -261,7 +279,8 @@ class Profile(unittest.TestCase):
             onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), model)
             done = profile(str(model), "-o", str(output))
             self.assertEqual(done.returncode, 2)
-            self.assertEqual(done.stderr, "hone: dimension 2 ('h') of input 'x' is open: give --shapes x:1x2x224x224\n")
+            self.assertEqual(done.stderr, "hone: dimension 2 ('h') of input 'x' is open: give --shapes x:1x2x224x224 "
+                             "or --dim h=224 w=224\n")
             done = profile(str(model), "-o", str(output), "--shapes", "y:1x2x8x8,x:1x2x8x8")
             self.assertEqual((done.returncode, done.stderr),
                              (2, "hone: --shapes names an input 'y', the first input of open is 'x'\n"))

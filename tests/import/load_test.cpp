@@ -42,6 +42,13 @@ TEST(LoadModel, UnknownNameListsTheNamesAndTheNearest) {
   EXPECT_THAT(load_error("dlrm").what(), Not(HasSubstr("did you mean")));
 }
 
+TEST(LoadModel, TakesSizesOfDimensionsByTheirNames) {
+  EXPECT_EQ(load_model("bert_base", {.sizes = {{"sequence", 64}}}).metadata.at("size.sequence"), "64");
+  const Error error = load_error("resnet18", {.sizes = {{"seq", 64}}});
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_STREQ(error.what(), "--dim seq=64: the open dimensions of resnet18 are batch");
+}
+
 TEST(LoadModel, MissingFileIsBadInput) {
   for (const char* name : {"no/such/model.onnx", "missing.pt", "missing.hone", "no/such/model.odd"}) {
     const Error error = load_error(name);

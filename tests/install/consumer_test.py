@@ -58,7 +58,7 @@ def main():
             return
         flags = run("pkg-config", "--cflags", "--libs", "hone",
                     env={"PATH": os.environ["PATH"], "PKG_CONFIG_PATH": f"{tree}/lib/pkgconfig"})
-        run("sh", "-c", f"exec c++ {consumer}/main.cpp -o {scratch}/plain {flags}")
+        run("sh", "-c", f"exec c++ -Wall -Wextra -Wshadow -Wconversion -Werror {consumer}/main.cpp -o {scratch}/plain {flags}")
         check(scratch / "plain", digits, scratch, {"LD_LIBRARY_PATH": f"{tree}/lib"})
 
 

@@ -72,6 +72,12 @@ class InstalledTree(unittest.TestCase):
         if any(path.name == "libhone-torch.so" for path in self.plugins):
             self.assertRegex(backends.stdout, r"(?m)^torch +\d")
 
+    def test_links_of_the_readme_lead_somewhere(self):
+        folder = self.tree / "share/doc/hone"
+        links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (folder / "README.md").read_text())
+        self.assertGreater(len(links), 20)
+        self.assertEqual([link for link in links if not (folder / link).exists()], [])
+
     def test_peers_are_found(self):
         peers = sorted(path.parent.name for path in (self.tree / "share/hone/peers").glob("*/worker"))
         self.assertIn("torch_compile", peers)

@@ -66,5 +66,14 @@ TEST(RunInForeground, PassesSignalsOnAndPutsTheirHandlersBack) {
   EXPECT_FALSE(interruption());
 }
 
+/// As `kill -INT` does; Ctrl-C of a terminal reaches the program by itself.
+TEST(RunInForeground, PassesOnAnInterruptOfAnotherProcess) {
+  const ForegroundEnd end =
+      run_in_foreground({"sh", "-c", "trap 'exit 6' INT; kill -INT $PPID; wait; sleep 9"});
+  EXPECT_EQ(end.exit_code, 6);
+  EXPECT_EQ(end.passed_on, SIGINT);
+  EXPECT_FALSE(interruption());
+}
+
 }  // namespace
 }  // namespace hone::system

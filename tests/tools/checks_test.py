@@ -215,6 +215,45 @@ class Words(unittest.TestCase):
         self.assertIn("package-lock.json:1: the host of a package registry", output)
 
 
+class Prose(unittest.TestCase):
+    LIMITS = {"tools/prose_limits.txt": "what-fragment 1\nalone 1\n"}
+
+    def test_what_stays_within_its_limits_is_good(self):
+        tree = Tree({**self.LIMITS, "src/a.cpp": "/// What it is.\nint a;\n", "docs/a.md": "They alone run.\n"})
+        self.assertEqual(tree.check("check_prose.py"), (0, "2 places\n"))
+
+    def test_one_more_is_reported_with_what_to_write(self):
+        text = "/// What it is.\nint a;\nint b;  // Those of others.\n"
+        code, output = Tree({**self.LIMITS, "src/a.cpp": text}).check("check_prose.py")
+        self.assertEqual(code, 1)
+        self.assertIn("what-fragment: 2 places, at most 1: write a noun of the field", output)
+
+    def test_fewer_can_be_kept(self):
+        code, output = Tree({**self.LIMITS, "src/a.cpp": ""}).check("check_prose.py")
+        self.assertEqual((code, output), (0, "0 places, 2 below the limits (--lower keeps that)\n"))
+        tree = Tree({**self.LIMITS, "src/a.cpp": "// Only it.\n// Alone.\n"})
+        subprocess.run(["/usr/bin/python3", TOOLS / "check_prose.py", "--lower", tree.root], check=True)
+        limits = (tree.root / "tools/prose_limits.txt").read_text()
+        self.assertIn("alone 0\n", limits)
+        self.assertIn("beside 0\n", limits)
+
+    def test_lowering_never_raises(self):
+        tree = Tree({**self.LIMITS, "src/a.cpp": "/// What it is.\nint a;\n/// What else.\n"})
+        subprocess.run(["/usr/bin/python3", TOOLS / "check_prose.py", "--lower", tree.root], check=True)
+        self.assertEqual(tree.check("check_prose.py")[0], 1)
+
+    def test_texts_comments_tables_and_paragraphs_count(self):
+        files = {"src/a.cpp": 'f("it runs alone here");  // alone\n', "docs/a.md": "| alone | x |\n\nIt is\nalone.\n",
+                 "a.py": "# alone\n", "src/b.cpp": "int alone = 1;\n", "docs/b.md": "    alone in code\n"}
+        code, output = Tree(files).check("check_prose.py")
+        self.assertEqual(code, 1)
+        self.assertIn("alone: 5 places, at most 0", output)
+
+    def test_a_fragment_stands_where_a_sentence_begins(self):
+        good = "/// It knows what it is, and\n/// What is no beginning of a sentence.\nint a;\n"
+        self.assertEqual(Tree({"src/a.cpp": good}).check("check_prose.py")[0], 0)
+
+
 class Docs(unittest.TestCase):
     def test_paths_and_links_that_exist(self):
         text = "see `src/a.cpp`, [b](b.md#part), [c](https://example.com) and `src/<folder>/`\n"

@@ -28,6 +28,12 @@ std::vector<DeviceActivity> activities(const trace::Trace& trace, Span window) {
   return result;
 }
 
+/// Whether a model was recorded on the CPU.
+bool is_of_cpu(const trace::Trace& trace) {
+  const auto device = trace.metadata.find("device");
+  return device != trace.metadata.end() && device->second == "cpu" && trace.devices.empty();
+}
+
 }  // namespace
 
 double RuleContext::savable_idle() const {
@@ -73,12 +79,21 @@ std::vector<Evidence> LongestPlaces::take() {
 }
 
 AdviceList advise(const Findings& findings) {
-  const RuleContext context{findings, launching_calls(findings.trace),
-                            activities(findings.trace, findings.window)};
+  RuleContext context{
+      findings, launching_calls(findings.trace), activities(findings.trace, findings.window), {}, {}};
+  const bool on_cpu = context.devices.empty() && is_of_cpu(findings.trace);
+  if (on_cpu) {
+    context.layers = analyze_layers(findings.trace, findings.list);
+    context.threads = analyze_layer_threads(findings.trace);
+  }
   AdviceList list{findings.window, 0, {}, {}};
-  for (const auto& group :
-       {framework_rules(), waiting_rules(), idle_rules(), kernel_rules(), trace_rules()}) {
+  std::vector<std::span<const Rule>> groups = {framework_rules(), waiting_rules(), idle_rules(),
+                                               kernel_rules(), trace_rules()};
+  if (on_cpu) groups.push_back(cpu_rules());
+  for (const auto& group : groups) {
     for (const Rule& rule : group) {
+      // Who ran a model on the CPU has no GPU to ask about.
+      if (on_cpu && !rule.for_cpu) continue;
       ++list.rules;
       if (context.devices.empty() && !rule.judges_host_alone) {
         list.unjudged.push_back({std::string(rule.name), "there is no work of a GPU"});

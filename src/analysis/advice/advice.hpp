@@ -54,6 +54,7 @@ struct Findings {
   const OperatorTable& operators;  ///< of the window
   const TransferAnalysis& transfers;
   const MemoryTimeline& memory;
+  const StepList& list;  ///< of the steps that are looked at
 };
 
 AdviceList advise(const Findings& findings);

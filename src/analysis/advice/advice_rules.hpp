@@ -7,6 +7,8 @@
 
 #include "analysis/advice/advice.hpp"
 #include "analysis/joins.hpp"
+#include "analysis/questions/layer_threads.hpp"
+#include "analysis/questions/layers.hpp"
 
 namespace hone::analysis {
 
@@ -24,6 +26,9 @@ constexpr double kWorthwhile = 0.01;
 struct RuleContext : Findings {
   HostIndices calls;  ///< that launched the device events
   std::vector<DeviceActivity> devices;
+  /// Of a model that ran on the CPU; empty in other traces.
+  LayerTable layers;
+  LayerThreadTable threads;
 
   double window_length() const { return static_cast<double>(length(window)); }
   /// Whether that many ns are worth advice.
@@ -53,6 +58,8 @@ struct Rule {
   Ruling (*judge)(const RuleContext& context);
   /// Whether it can say anything where no device event was recorded.
   bool judges_host_alone = false;
+  /// Whether it is asked of models on the CPU, too.
+  bool for_cpu = false;
 };
 
 /// The seven of TensorBoard's profiler plugin, with its mistakes mended.
@@ -65,6 +72,9 @@ std::span<const Rule> idle_rules();
 std::span<const Rule> kernel_rules();
 /// Whether the trace shows the program at all.
 std::span<const Rule> trace_rules();
+
+/// Layers of a model on the CPU: kernels of the reference, reorders, threads, batches, memory and arithmetic.
+std::span<const Rule> cpu_rules();
 
 /// Keeps the longest places, as evidence.
 class LongestPlaces {

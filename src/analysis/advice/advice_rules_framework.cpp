@@ -230,7 +230,7 @@ Ruling full_memory(const RuleContext& context) {
   return {std::move(advice), {}};
 }
 
-constexpr std::array<Rule, 7> kRules = {{{"data-loading", data_loading, true},
+constexpr std::array<Rule, 7> kRules = {{{"data-loading", data_loading, true, true},
                                          {"data-parallel", data_parallel},
                                          {"nccl-backend", nccl_backend},
                                          {"communication", communication},

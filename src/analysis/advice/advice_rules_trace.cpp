@@ -67,7 +67,7 @@ Ruling warm_up(const RuleContext& context) {
 }
 
 constexpr std::array<Rule, 2> kRules = {
-    {{"profiler-overhead", profiler_overhead, true}, {"warm-up", warm_up, true}}};
+    {{"profiler-overhead", profiler_overhead, true, true}, {"warm-up", warm_up, true, true}}};
 
 }  // namespace
 

@@ -31,7 +31,8 @@ struct Account {
 
 class Collector {
  public:
-  Collector(const Trace& trace, const StepList& steps) : trace_(trace), steps_(steps.steps) {
+  Collector(const Trace& trace, const StepList& steps)
+      : trace_(trace), steps_(steps.steps), roof_(trace::CpuRoof::of(trace)) {
     for (const trace::GraphNode& node : trace.graph_nodes) range_of_node_[node.id] = node.range;
     for (const trace::ModelStep& step : trace.model_steps) accounts_[step.name];
     order_ = trace.model_steps.size();
@@ -73,6 +74,9 @@ class Collector {
     result.host = base::summarize(host);
     result.iteration = base::summarize(iteration);
     result.trend = base::trend_of(iteration);
+    if (roof_ && has_floor(result))
+      result.notes.push_back("x floor: time by what the work needs at rates " +
+                             roof_->text(trace_.metadata.at("precision")) + ".");
     if (result.layers.empty())
       result.notes.emplace_back("no layers: nothing announced ranges around what it launched");
     return result;
@@ -162,12 +166,18 @@ class Collector {
   }
 
   double floor_of(const trace::ModelStep& fact) const {
-    if (trace_.devices.empty() || fact.bytes <= 0) return 0;
     const auto precision = trace_.metadata.find("precision");
-    if (precision == trace_.metadata.end()) return 0;
+    if (fact.bytes <= 0 || precision == trace_.metadata.end()) return 0;
+    if (trace_.devices.empty())
+      return roof_ ? cpu_floor(*roof_, precision->second, fact.flops, fact.bytes) : 0;
     const auto rates = device_rates(trace_.text(trace_.devices.front().name), precision->second);
     if (!rates) return 0;
     return 1e9 * std::max(fact.bytes / rates->bytes_per_second, fact.flops / rates->flops_per_second);
+  }
+
+  static bool has_floor(const LayerTable& table) {
+    return std::any_of(table.layers.begin(), table.layers.end(),
+                       [](const Layer& layer) { return layer.floor > 0; });
   }
 
   /// As the model's steps are listed; the others as they were first seen.
@@ -206,6 +216,7 @@ class Collector {
 
   const Trace& trace_;
   const std::vector<Step>& steps_;
+  std::optional<trace::CpuRoof> roof_;
   std::unordered_map<int64_t, StringId> range_of_node_;
   std::map<StringId, Account> accounts_;
   size_t order_ = 0;
@@ -214,6 +225,13 @@ class Collector {
 };
 
 }  // namespace
+
+double cpu_floor(const trace::CpuRoof& roof, const std::string& precision, double flops, double bytes) {
+  const double arithmetic = roof.flops_in(precision);
+  const double memory = roof.bandwidth_for(bytes);
+  if (arithmetic <= 0 || memory <= 0) return 0;
+  return 1e9 * std::max(bytes / memory, flops / arithmetic);
+}
 
 LayerTable analyze_layers(const Trace& trace, const StepList& steps) {
   Collector collector(trace, steps);

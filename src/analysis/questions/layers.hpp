@@ -8,6 +8,7 @@
 
 #include "analysis/questions/layer_graph.hpp"
 #include "analysis/questions/steps.hpp"
+#include "trace/cpu_roof.hpp"
 
 namespace hone::analysis {
 
@@ -54,6 +55,10 @@ struct LayerTable {
   std::optional<base::Trend> trend;  ///< of the iterations, ns an iteration
   std::vector<std::string> notes;
 };
+
+/// Nanoseconds that the work needs at the rates of the CPU, from the memory that holds the bytes; 0 where the
+/// rates of the precision were not measured.
+double cpu_floor(const trace::CpuRoof& roof, const std::string& precision, double flops, double bytes);
 
 /// A device event belongs to the layer in whose range its graph node was created or it was launched.
 /// Iterations are the steps.

@@ -411,6 +411,7 @@ BuildRequest request_of(const LoadOptions& options) {
   request.int8.generated = true;
   request.threads = options.threads;
   request.cache.used = options.timing_cache;
+  request.progress = options.progress;
   if (options.only_these_shapes) request.open_dims = engine::OpenDims::kAsTuned;
   for (const auto& [name, shape] : options.input_shapes) request.shapes[name].opt = shape;
   return request;

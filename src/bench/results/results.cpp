@@ -9,6 +9,7 @@
 #include "base/read_described.hpp"
 #include "base/statistics.hpp"
 #include "bench/results/figures.hpp"
+#include "bench/results/layer_schema.hpp"
 #include "bench/results/result_file.hpp"
 #include "bench/results/run_schema.hpp"
 
@@ -84,17 +85,19 @@ std::vector<LongName*> alike(std::vector<LongName>& names) {
 
 }  // namespace
 
-Json to_json(const Run& run) { return base::described_json(record_of(run)); }
+Json to_json(const Run& run) {
+  Json json = base::described_json(record_of(run));
+  if (!run.layers.empty()) json["layers"] = base::described_json(run.layers);
+  return json;
+}
 
 Json to_json(const Sweep& sweep) {
-  SweepRecord record{sweep.complete, sweep.context, sweep.options, {}};
-  for (const Run& run : sweep.runs) record.runs.push_back(record_of(run));
-  Json json = base::described_json(record);
+  Json json = base::described_json(SweepRecord{sweep.complete, sweep.context, sweep.options, {}});
   // Before the runs, of which there may be many.
-  Json runs = std::move(json["runs"]);
   json.erase("runs");
   json["definitions"] = definitions();
-  json["runs"] = std::move(runs);
+  Json& runs = json["runs"] = Json::array();
+  for (const Run& run : sweep.runs) runs.push_back(to_json(run));
   return json;
 }
 

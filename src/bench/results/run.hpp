@@ -8,6 +8,7 @@
 
 #include "base/bootstrap.hpp"
 #include "bench/results/gpu_conditions.hpp"
+#include "bench/results/layer_figure.hpp"
 #include "bench/results/verdict.hpp"
 #include "bench/setup.hpp"
 #include "bench/worker/protocol.hpp"
@@ -83,6 +84,7 @@ struct Run {
   std::optional<Speedup> speedup;
   /// Milliseconds, of a partition that was made for this setup.
   std::optional<double> predicted_ms;
+  std::vector<LayerFigure> layers;  ///< where they were asked for and the backend tells them
   std::vector<std::string> notes;
   Verdict verdict;
   std::optional<std::string> failure;

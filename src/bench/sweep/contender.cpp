@@ -6,6 +6,7 @@
 #include "backend/run_precision.hpp"
 #include "base/error.hpp"
 #include "base/statistics.hpp"
+#include "bench/sweep/layer_times.hpp"
 #include "bench/sweep/warmup.hpp"
 #include "system/cpu.hpp"
 
@@ -61,16 +62,16 @@ void Contender::drop_worker() {
 }
 
 void Contender::prepare(const Command& command, const std::filesystem::path& folder,
-                        const system::StopFlag* stop) {
+                        const system::StopFlag* stop, const WorkerClient::OnProgress& on_progress) {
   guarded([&] {
-    load(command, folder, stop);
+    load(command, folder, stop, on_progress);
     compare_outputs(folder);
     warm_up();
   });
 }
 
 void Contender::load(const Command& command, const std::filesystem::path& folder,
-                     const system::StopFlag* stop) {
+                     const system::StopFlag* stop, const WorkerClient::OnProgress& on_progress) {
   const Setup& setup = run_.setup;
   const auto start = [&] {
     worker_ = std::make_unique<WorkerClient>(command, folder / "stderr.txt", options_.timeout_seconds, stop);
@@ -94,7 +95,7 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   request.settings = options_.settings;
   for (const int64_t batch : tested_.batches)
     if (tested_.model.runs_at(batch)) request.profiles.push_back(tested_.model.shapes_at(batch));
-  loaded_ = worker_->load(request);
+  loaded_ = worker_->load(request, on_progress);
   run_.load_ms = loaded_.load_ms;
   const bool replaced = loaded_.tuned;
   if (replaced) {
@@ -102,7 +103,7 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
     // whoever runs the model later has the chosen ones alone.
     worker_->quit();
     start();
-    loaded_ = worker_->load(request);
+    loaded_ = worker_->load(request, on_progress);
   }
   run_.notes = loaded_.notes;
   if (loaded_.predicted_ms > 0) run_.predicted_ms = loaded_.predicted_ms;
@@ -230,6 +231,27 @@ void Contender::measure_extras() {
     const PipelineBlock block = worker_->pipeline(share);
     run_.pipelined.runs += block.runs;
     run_.pipelined.wall_ms += block.wall_ms;
+  });
+}
+
+void Contender::measure_layers() {
+  if (worker_ == nullptr || !options_.layers) return;
+  guarded([&] {
+    // At least as many as an interval of the median needs, and one that is left out.
+    constexpr int64_t kFewest = 7;
+    constexpr int64_t kMost = 51;
+    const double seconds = options_.duration_seconds / options_.rounds;
+    const auto fitting = static_cast<int64_t>(std::min(seconds / std::max(run_seconds_, 1e-9), 1e6));
+    const int64_t runs = std::clamp(fitting, kFewest, kMost);
+    if (loaded_.has(kLayersFeature)) {
+      run_.layers = layer_figures(worker_->layers(static_cast<int>(runs)));
+    } else if (loaded_.has(kTraceFeature)) {
+      TraceOptions options;
+      options.observe.device = loaded_.has(kDeviceTimesFeature);
+      run_.layers = layer_figures(worker_->trace(runs, options));
+    }
+    if (run_.layers.empty())
+      run_.notes.push_back(fmt::format("there are no layers: {} does not report them", run_.setup.backend));
   });
 }
 

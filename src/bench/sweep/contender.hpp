@@ -24,6 +24,7 @@ struct MeasureOptions {
   int64_t iterations = 10;      ///< at least this many samples, within kOvertime times the duration
   bool exact = false;           ///< no more than `iterations` samples, however long they take
   int rounds = 10;
+  bool layers = false;           ///< time the layers, too, in runs after the measured ones
   double timeout_seconds = 300;  ///< longest wait for one answer of a worker
   double percentile = 0.5;       ///< highest percentile that the verdict has to support
   /// Of every configuration; each has its own model, backend, precision and batch.
@@ -60,7 +61,9 @@ class Contender {
       : run_(*run), options_(options), tested_(tested) {}
 
   /// Starts the worker, loads the model, measures accuracy, warms up. `folder` is for its files.
-  void prepare(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop);
+  /// `on_progress` may be called while the model is loaded.
+  void prepare(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop,
+               const WorkerClient::OnProgress& on_progress = {});
   /// Measures one round: one run that is not counted, then a block. `busy`: processes whose load is part of
   /// the setup.
   void measure_round(std::span<const pid_t> busy);
@@ -69,6 +72,8 @@ class Contender {
   void read_memory(bool alone);
   /// Measures a round of what the latency does not tell: the parts of a run, overlapping runs.
   void measure_extras();
+  /// Times the layers in runs of their own, where they are asked for.
+  void measure_layers();
   /// Ends the worker and judges the run.
   void finish();
 
@@ -80,7 +85,8 @@ class Contender {
   double run_seconds() const { return run_seconds_; }
 
  private:
-  void load(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop);
+  void load(const Command& command, const std::filesystem::path& folder, const system::StopFlag* stop,
+            const WorkerClient::OnProgress& on_progress);
   void compare_outputs(const std::filesystem::path& folder);
   void warm_up();
   void watch_growth();

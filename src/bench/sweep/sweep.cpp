@@ -247,6 +247,7 @@ class SweepRunner {
     const Setup& setup = options_.measure.setup;
     const int extras = setup.on_cpu() && setup.streams == 1 ? 0 : kExtraRounds;
     for (int round = 0; round < extras; ++round) measure_extras(&contenders, static_cast<size_t>(round));
+    for (Contender& contender : contenders) measure_layers(&contender);
     for (Contender& contender : contenders) contender.finish();
   }
 
@@ -255,7 +256,9 @@ class SweepRunner {
     progress(setup.text() + ": loading, warming up" + first_figure_);
     const auto start = base::Clock::now();
     const std::filesystem::path folder = scratch_.make_folder(fmt::format("worker_{}", worker_index_++));
-    contender->prepare(peers_.command(setup.backend), folder, stop_);
+    contender->prepare(peers_.command(setup.backend), folder, stop_, [&](const base::Progress& loading) {
+      progress(fmt::format("{}: loading: {}{}", setup.text(), loading.doing, first_figure_));
+    });
     plan_->prepared(base::seconds_since(start));
     if (contender->alive() && contender->run_seconds() > 0)
       first_figure_ = fmt::format(" ({} {} took {:.3g} ms)", setup.backend, setup.precision,
@@ -295,6 +298,12 @@ class SweepRunner {
       contender.measure_extras();
     }
     changed();
+  }
+
+  void measure_layers(Contender* contender) {
+    if (!options_.measure.layers || !contender->alive()) return;
+    progress(contender->run().setup.text() + ": layers");
+    contender->measure_layers();
   }
 
   void progress(const std::string& doing) const {

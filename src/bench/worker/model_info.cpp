@@ -155,8 +155,9 @@ InputInfo describe_input(const graph::Graph& graph, const graph::Value& value,
     } else if (const auto size = sizes.find(dims[i].symbol()); size != sizes.end()) {
       input.shape.push_back(size->second);
     } else {
-      fail_usage("dimension {} ('{}') of input '{}' is open: give --shapes {}", i, dims[i].text(), value.name,
-                 engine::example_shapes(graph, sizes));
+      const std::string named = engine::example_dims(graph, sizes);
+      fail_usage("dimension {} ('{}') of input '{}' is open: give --shapes {}{}", i, dims[i].text(),
+                 value.name, engine::example_shapes(graph, sizes), named.empty() ? "" : " or --dim " + named);
     }
   }
   return input;

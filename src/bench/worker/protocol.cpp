@@ -1,6 +1,8 @@
 // See protocol.hpp.
 #include "bench/worker/protocol.hpp"
 
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/read_described.hpp"
@@ -54,6 +56,22 @@ std::string line_of(const Json& message) {
   } catch (const Json::type_error&) {
     fail_bad_input("a name or path that is not UTF-8 cannot be told to a worker");
   }
+}
+
+Json to_json(const base::Progress& progress) {
+  // JSON has no infinity.
+  const Json left = std::isfinite(progress.left_seconds) ? Json(progress.left_seconds) : Json(nullptr);
+  return {{"type", kProgress},
+          {"done_seconds", progress.done_seconds},
+          {"left_seconds", left},
+          {"doing", progress.doing}};
+}
+
+base::Progress parse_progress(const Json& json) {
+  const Json left = member_or(json, "left_seconds", Json(nullptr));
+  return {member<double>(json, "done_seconds"),
+          left.is_number() ? left.get<double>() : std::numeric_limits<double>::infinity(),
+          member<std::string>(json, "doing")};
 }
 
 Json to_json(const LoadRequest& request) {

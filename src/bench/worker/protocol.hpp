@@ -9,6 +9,7 @@
 
 #include "backend/backend.hpp"
 #include "base/json.hpp"
+#include "base/progress.hpp"
 #include "bench/setup.hpp"
 #include "tensor/tensor.hpp"
 
@@ -74,6 +75,10 @@ struct PipelineBlock {
   double wall_ms = 0;
 };
 
+/// What a worker may send, any number of times, before its answer to `load`: how far it is.
+inline constexpr const char* kProgress = "progress";
+
+Json to_json(const base::Progress& progress);
 Json to_json(const LoadRequest& request);
 Json to_json(const OutputFile& output);
 Json to_json(const Block& block);
@@ -84,6 +89,7 @@ Json to_json(const backend::Rival& rival);
 Json to_json(const backend::LayerProfile& profile);
 
 /// Bad input naming the field when one is missing or has another type.
+base::Progress parse_progress(const Json& json);
 LoadRequest parse_load_request(const Json& json);
 OutputFile parse_output_file(const Json& json);
 Block parse_block(const Json& json);

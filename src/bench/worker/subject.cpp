@@ -32,7 +32,9 @@ std::shared_ptr<const graph::Graph> narrowed_graph(const engine::Engine& engine)
 
 /// The name of its first policy, as setups have it.
 std::string precision_of(const engine::Engine& engine) {
-  const std::string own(engine::policy_name(engine.policies.front()));
+  // A run in bf16 is one, whether the CPU has the instructions or they are emulated ("bf16-emulated").
+  const std::string_view policy = engine::policy_name(engine.policies.front());
+  const std::string own(policy.substr(0, policy.find('-')));
   if (!engine.metadata.contains(std::string(backend::kQuantizationNote))) return own;
   return own == "fp32" ? "int8" : "int8+" + own;
 }
@@ -54,6 +56,8 @@ importer::Model load_subject(const std::string& spec, const importer::LoadModelO
   if (engine == nullptr) return importer::load_model(spec, options);
   if (!options.weights.empty())
     fail_usage("--weights goes with a built-in architecture; {} brings its own", spec);
+  if (!options.sizes.empty())
+    fail_usage("--dim is for a model; {} is an engine, which was built with its sizes", spec);
   return {std::filesystem::path(spec).stem().string(), spec, narrowed_graph(*engine), engine->metadata};
 }
 

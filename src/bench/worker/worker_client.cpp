@@ -38,7 +38,7 @@ void WorkerClient::fail_ended(const char* type) {
               fmt::format("the worker {} during '{}'{}{}", end, type, last.empty() ? "" : ": ", last));
 }
 
-Json WorkerClient::ask(const char* type, const Json& request) {
+Json WorkerClient::ask(const char* type, const Json& request, const OnProgress& on_progress) {
   const int64_t id = next_id_++;
   Json line = {{"id", id}, {"type", type}};
   line.update(request);
@@ -57,6 +57,11 @@ Json WorkerClient::ask(const char* type, const Json& request) {
     const Json answer = parse_answer(text);
     if (answer.is_null()) continue;
     const std::string kind = member<std::string>(answer, "type");
+    if (kind == kProgress && answer.value("id", Json()) == id) {
+      if (on_progress) on_progress(parse_progress(answer));
+      --noise;
+      continue;
+    }
     if (kind == "error") throw Error(parse_kind(answer), member<std::string>(answer, "message"));
     if (kind == type && answer.value("id", Json()) == id) return answer;
     fail_environment("the worker answered '{}' to request {} ('{}')", kind, id, type);
@@ -65,8 +70,9 @@ Json WorkerClient::ask(const char* type, const Json& request) {
 }
 
 template <class Read>
-auto WorkerClient::ask(const char* type, const Json& request, const Read& read) {
-  const Json answer = ask(type, request);
+auto WorkerClient::ask_for(const char* type, const Json& request, const Read& read,
+                           const OnProgress& on_progress) {
+  const Json answer = ask(type, request, on_progress);
   try {
     return read(answer);
   } catch (const Error& error) {
@@ -76,7 +82,7 @@ auto WorkerClient::ask(const char* type, const Json& request, const Read& read) 
 
 WorkerHello WorkerClient::hello(const std::string& backend) {
   const Json request = {{"protocol", kProtocolVersion}, {"backend", backend}};
-  return ask("hello", request, [](const Json& answer) -> WorkerHello {
+  return ask_for("hello", request, [](const Json& answer) -> WorkerHello {
     const int protocol = member<int>(answer, "protocol");
     if (protocol != kProtocolVersion)
       fail_environment("it speaks protocol {}, not {}", protocol, kProtocolVersion);
@@ -84,8 +90,8 @@ WorkerHello WorkerClient::hello(const std::string& backend) {
   });
 }
 
-WorkerLoaded WorkerClient::load(const LoadRequest& request) {
-  return ask("load", to_json(request), [](const Json& answer) -> WorkerLoaded {
+WorkerLoaded WorkerClient::load(const LoadRequest& request, const OnProgress& on_progress) {
+  const auto read = [](const Json& answer) -> WorkerLoaded {
     return {member<std::vector<std::string>>(answer, "notes"),
             member<double>(answer, "load_ms"),
             member_or(answer, "features", std::vector<std::string>()),
@@ -93,7 +99,8 @@ WorkerLoaded WorkerClient::load(const LoadRequest& request) {
             member_or(answer, "predicted_ms", 0.0),
             member_or(answer, "version", std::string()),
             member_or(answer, "tuned", false)};
-  });
+  };
+  return ask_for("load", to_json(request), read, on_progress);
 }
 
 bool WorkerLoaded::has(std::string_view feature) const {
@@ -102,15 +109,15 @@ bool WorkerLoaded::has(std::string_view feature) const {
 
 Block WorkerClient::run(Purpose purpose, int64_t runs, double seconds) {
   const char* type = purpose == Purpose::kWarmup ? "warmup" : "sample";
-  return ask(type, {{"runs", runs}, {"seconds", seconds}}, parse_block);
+  return ask_for(type, {{"runs", runs}, {"seconds", seconds}}, parse_block);
 }
 
 PhaseBlock WorkerClient::phases(double seconds) {
-  return ask(kPhasesFeature, {{"seconds", seconds}}, parse_phase_block);
+  return ask_for(kPhasesFeature, {{"seconds", seconds}}, parse_phase_block);
 }
 
 PipelineBlock WorkerClient::pipeline(double seconds) {
-  return ask(kPipelineFeature, {{"seconds", seconds}}, parse_pipeline_block);
+  return ask_for(kPipelineFeature, {{"seconds", seconds}}, parse_pipeline_block);
 }
 
 TracedRuns WorkerClient::trace(int64_t runs, const TraceOptions& options) {
@@ -119,7 +126,7 @@ TracedRuns WorkerClient::trace(int64_t runs, const TraceOptions& options) {
                         {"profile_memory", options.observe.memory},
                         {"record_device", options.observe.device},
                         {"thread_counters", options.thread_counters}};
-  return ask(kTraceFeature, request, [runs](const Json& answer) {
+  return ask_for(kTraceFeature, request, [runs](const Json& answer) {
     TracedRuns traced = parse_traced_runs(answer);
     if (static_cast<int64_t>(traced.runs.size()) != runs)
       fail_bad_input("the field 'runs' holds {} runs, not {}", traced.runs.size(), runs);
@@ -128,13 +135,13 @@ TracedRuns WorkerClient::trace(int64_t runs, const TraceOptions& options) {
 }
 
 backend::LayerProfile WorkerClient::layers(int runs) {
-  return ask(kLayersFeature, {{"runs", runs}}, parse_layer_profile);
+  return ask_for(kLayersFeature, {{"runs", runs}}, parse_layer_profile);
 }
 
 std::vector<std::vector<OutputFile>> WorkerClient::accuracy(std::span<const size_t> sets,
                                                             const std::filesystem::path& folder) {
   const Json request = {{"sets", std::vector<size_t>(sets.begin(), sets.end())}, {"folder", folder.string()}};
-  return ask("accuracy", request, [&](const Json& answer) {
+  return ask_for("accuracy", request, [&](const Json& answer) {
     std::vector<std::vector<OutputFile>> outputs;
     for (const Json& set : member<Json>(answer, "outputs")) {
       std::vector<OutputFile>& files = outputs.emplace_back();
@@ -145,7 +152,7 @@ std::vector<std::vector<OutputFile>> WorkerClient::accuracy(std::span<const size
   });
 }
 
-backend::MemoryUse WorkerClient::memory() { return ask("memory", Json::object(), parse_memory_use); }
+backend::MemoryUse WorkerClient::memory() { return ask_for("memory", Json::object(), parse_memory_use); }
 
 void WorkerClient::quit() {
   if (process_.send_line(Json{{"id", next_id_++}, {"type", "quit"}}.dump())) process_.describe_end();

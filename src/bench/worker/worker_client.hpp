@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,7 +44,9 @@ class WorkerClient {
                double timeout_s, const system::StopFlag* stop);
 
   WorkerHello hello(const std::string& backend);
-  WorkerLoaded load(const LoadRequest& request);
+  /// `on_progress` may be called while it is loaded.
+  using OnProgress = std::function<void(const base::Progress&)>;
+  WorkerLoaded load(const LoadRequest& request, const OnProgress& on_progress = {});
   enum class Purpose { kWarmup, kSample };
   /// At least one run, then on until `runs` are done or `seconds` have passed.
   Block run(Purpose purpose, int64_t runs, double seconds);
@@ -65,10 +68,10 @@ class WorkerClient {
   pid_t pid() const { return process_.pid(); }
 
  private:
-  Json ask(const char* type, const Json& request);
+  Json ask(const char* type, const Json& request, const OnProgress& on_progress = {});
   /// What `read` makes of the answer; an Error of its own says whose answer it was.
   template <class Read>
-  auto ask(const char* type, const Json& request, const Read& read);
+  auto ask_for(const char* type, const Json& request, const Read& read, const OnProgress& on_progress = {});
   [[noreturn]] void fail_ended(const char* type);
 
   system::Process process_;

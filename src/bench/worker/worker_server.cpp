@@ -60,7 +60,7 @@ void WorkerServer::serve(const Read& read, const Write& write) {
     try {
       type = member<std::string>(request, "type");
       if (type == "quit") return;
-      reply = answer(type, request);
+      reply = answer(type, request, write);
     } catch (const Error& error) {
       reply = error_answer(kind_name(error.kind()), error.what());
     } catch (const std::bad_alloc&) {
@@ -76,9 +76,9 @@ void WorkerServer::serve(const Read& read, const Write& write) {
   }
 }
 
-Json WorkerServer::answer(const std::string& type, const Json& request) {
+Json WorkerServer::answer(const std::string& type, const Json& request, const Write& write) {
   if (type == "hello") return hello(request);
-  if (type == "load") return load(request);
+  if (type == "load") return load(request, write);
   if (type == "warmup" || type == "sample") return run(request);
   if (type == kPhasesFeature) return phases(request);
   if (type == kPipelineFeature) return pipeline(request);
@@ -95,7 +95,23 @@ Json WorkerServer::hello(const Json& request) {
       {"protocol", kProtocolVersion}, {"backend", backend_->name()}, {"version", backend_->version("cpu")}};
 }
 
-Json WorkerServer::load(const Json& json) {
+namespace {
+
+/// Sends how far a request is, and not more often than a reader can follow.
+std::function<void(const base::Progress&)> progress_to(const WorkerServer::Write& write, const Json& id) {
+  constexpr double kBetweenSeconds = 0.2;
+  return [&write, id, last = base::Clock::time_point()](const base::Progress& progress) mutable {
+    if (base::seconds_since(last) < kBetweenSeconds) return;
+    last = base::Clock::now();
+    Json message = to_json(progress);
+    message["id"] = id;
+    write(message.dump(-1, ' ', false, Json::error_handler_t::replace));
+  };
+}
+
+}  // namespace
+
+Json WorkerServer::load(const Json& json, const Write& write) {
   if (backend_ == nullptr) fail_bad_input("'load' before 'hello'");
   const LoadRequest request = parse_load_request(json);
   const Setup& setup = request.setup;
@@ -114,6 +130,7 @@ Json WorkerServer::load(const Json& json) {
   if (setup.cold_l2 && setup.on_cpu()) fail_bad_input("the caches of the CPU cannot be emptied");
   options.profiles = request.profiles;
   options.settings = request.settings;
+  options.progress = progress_to(write, json.value("id", Json(nullptr)));
   pipeline_.reset();
   const auto engine = load_engine_subject(setup.model);
   if (engine != nullptr && backend_->name() != backend::kOwnBackend)

@@ -34,9 +34,10 @@ class WorkerServer {
   void serve(const Read& read, const Write& write);
 
  private:
-  Json answer(const std::string& type, const Json& request);
+  Json answer(const std::string& type, const Json& request, const Write& write);
   Json hello(const Json& request);
-  Json load(const Json& request);
+  /// Tells `write` now and then how far it is.
+  Json load(const Json& request, const Write& write);
   Json run(const Json& request);
   Json phases(const Json& request);
   Json pipeline(const Json& request);

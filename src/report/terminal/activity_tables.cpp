@@ -84,8 +84,11 @@ Cell kernel_cell(const std::string& recorded) {
 }
 
 std::vector<Sheet> summary_sheets(const analysis::ActivitySummary& summary) {
-  std::vector<Sheet> sheets = {activity_sheet("GPU activities", summary.gpu)};
-  if (summary.gpu.empty()) sheets.front().notes.emplace_back("No GPU activity was recorded.");
+  std::vector<Sheet> sheets;
+  // A program that ran on the CPU is not told of a GPU.
+  const bool nothing = summary.calls.empty() && summary.ranges.empty() && summary.thread_calls.empty();
+  if (!summary.gpu.empty() || nothing) sheets.push_back(activity_sheet("GPU activities", summary.gpu));
+  if (summary.gpu.empty() && nothing) sheets.front().notes.emplace_back("No GPU activity was recorded.");
   if (!summary.volumes.empty()) sheets.push_back(volume_sheet(summary.volumes));
   if (!summary.calls.empty()) sheets.push_back(activity_sheet("API calls", summary.calls));
   if (!summary.ranges.empty()) sheets.push_back(activity_sheet("Ranges", summary.ranges));
@@ -104,16 +107,23 @@ std::vector<Sheet> operator_sheets(const analysis::OperatorTable& table) {
                {"Name", "", false}},
               {},
               {}};
+  const bool device =
+      table.rows.empty() || std::any_of(table.rows.begin(), table.rows.end(),
+                                        [](const auto& row) { return row.device_total != 0; });
+  if (!device) sheet.columns = {{"Host Self", "ns"}, {"Host Total", "ns"}, {"Calls"}, {"Name", "", false}};
   const bool shaped = std::any_of(table.rows.begin(), table.rows.end(),
                                   [](const analysis::OperatorRow& row) { return !row.input_shapes.empty(); });
   if (shaped) sheet.columns.push_back({"Input Shapes", "", false});
   for (const analysis::OperatorRow& row : table.rows) {
     const auto self = static_cast<double>(row.device_self);
-    sheet.rows.push_back({time_cell(self), time_cell(static_cast<double>(row.device_total)),
-                          time_cell(static_cast<double>(row.host_self)),
-                          time_cell(static_cast<double>(row.host_total)), count_cell(row.calls),
-                          self > 0 ? share_cell(static_cast<double>(row.device_tensor) / self) : no_cell(),
-                          text_cell(row.name)});
+    std::vector<Cell> cells = {time_cell(static_cast<double>(row.host_self)),
+                               time_cell(static_cast<double>(row.host_total)), count_cell(row.calls)};
+    if (device) {
+      cells.insert(cells.begin(), {time_cell(self), time_cell(static_cast<double>(row.device_total))});
+      cells.push_back(self > 0 ? share_cell(static_cast<double>(row.device_tensor) / self) : no_cell());
+    }
+    cells.push_back(text_cell(row.name));
+    sheet.rows.push_back(std::move(cells));
     if (shaped) sheet.rows.back().push_back(text_cell(row.input_shapes));
   }
   if (table.rows.empty()) sheet.notes.emplace_back("No operators were recorded.");

@@ -54,6 +54,15 @@ std::string speedup_cell(const Run& run) {
   return fmt::format("{}x {}", ratio_text(ratio.value), interval);
 }
 
+/// The same in fewer characters: half of the interval, and "~" for what holds 1.
+std::string short_speedup_cell(const Run& run) {
+  if (!run.speedup) return "-";
+  const base::Ratio& ratio = run.speedup->ratio;
+  if (!ratio.known) return ratio_text(ratio.value) + "x [?]";
+  if (ratio.contains(1)) return fmt::format("~ [{} {}]", ratio_text(ratio.low), ratio_text(ratio.high));
+  return fmt::format("{}x ±{}", ratio_text(ratio.value), ratio_text((ratio.high - ratio.low) / 2));
+}
+
 std::string megabytes_cell(int64_t bytes) {
   return bytes > 0 ? fmt::format("{:.0f}", static_cast<double>(bytes) / 1e6) : "-";
 }
@@ -98,9 +107,10 @@ std::vector<Column> columns(const bench::SweepOptions& options) {
   return list;
 }
 
-/// What narrow terminals go without, in this order.
-constexpr std::string_view kDispensable[] = {"GPU MB",    "peak MB",   "percentiles", "device ms",
-                                             "pipelined", "rel error", "prec",        "per second"};
+/// Columns that narrow terminals go without, in this order; the model where there is only one.
+constexpr std::string_view kDispensable[] = {"GPU MB",    "peak MB",   "model", "percentiles", "device ms",
+                                             "pipelined", "rel error", "prec",  "per second"};
+constexpr size_t kShortSpeedup = 13;
 
 /// Percentiles go together.
 bool is_titled(const Column& column, std::string_view title) {
@@ -130,9 +140,10 @@ BenchTable::BenchTable(const bench::SweepOptions& options, size_t width)
       device_(!options.measure.setup.on_cpu()),
       overlaps_(overlaps(options)),
       percentiles_(options.percentiles),
-      table_(fitting(columns(options), options.precisions.size(), width)) {}
+      table_(fitting(columns(options), options, width)) {}
 
-std::vector<Column> BenchTable::fitting(std::vector<Column> columns, size_t precisions, size_t width) {
+std::vector<Column> BenchTable::fitting(std::vector<Column> columns, const bench::SweepOptions& options,
+                                        size_t width) {
   shown_.assign(columns.size(), true);
   const auto fits = [&] {
     std::vector<Column> shown;
@@ -141,10 +152,15 @@ std::vector<Column> BenchTable::fitting(std::vector<Column> columns, size_t prec
     }
     return std::pair(Table(shown).width() <= width, shown);
   };
+  short_speedups_ = !fits().first;
+  for (Column& column : columns) {
+    if (short_speedups_ && column.title == "vs " + options.compare_to) column.width = kShortSpeedup;
+  }
   for (const std::string_view title : kDispensable) {
     if (fits().first) break;
+    if (title == "model" && options.models.size() > 1) continue;
     for (size_t i = 0; i < columns.size(); ++i) {
-      if (!is_titled(columns[i], title) || (title == "prec" && precisions > 1)) continue;
+      if (!is_titled(columns[i], title) || (title == "prec" && options.precisions.size() > 1)) continue;
       shown_[i] = false;
       left_out_.push_back(columns[i].title);
     }
@@ -165,7 +181,7 @@ std::string BenchTable::row(const Run& run) const {
   if (device_) cells.push_back(phase_cell(run.phases.device_ms));
   cells.push_back(number(run.throughput()));
   if (overlaps_) cells.push_back(run.pipelined.runs > 0 ? number(run.pipelined_throughput()) : "-");
-  cells.push_back(speedup_cell(run));
+  cells.push_back(short_speedups_ ? short_speedup_cell(run) : speedup_cell(run));
   cells.push_back(megabytes_cell(device_ ? gpu_bytes(run) : run.memory.peak));
   cells.push_back(error_cell(run.accuracy));
   cells.push_back(run.verdict.valid ? "VALID" : "INVALID");
@@ -183,7 +199,7 @@ std::vector<std::string> BenchTable::shown(const std::vector<std::string>& cells
 std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::SweepOptions& options) {
   std::vector<std::string> notes = {fmt::format(
       "p50 ± half its 95 % interval; percentiles where the samples tell them; speedup over {} in {} with "
-      "95 % interval (same: it holds 1; [?]: too few rounds for one); "
+      "95 % interval (same or ~: it holds 1; [?]: too few rounds for one); "
       "error: relative L2 against the fp32 reference.",
       options.compare_to, options.precisions.front())};
   if (!options.measure.setup.on_cpu()) {

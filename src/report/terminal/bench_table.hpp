@@ -23,13 +23,14 @@ class BenchTable {
   const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:
-  std::vector<Column> fitting(std::vector<Column> columns, size_t precisions, size_t width);
+  std::vector<Column> fitting(std::vector<Column> columns, const bench::SweepOptions& options, size_t width);
 
   std::vector<std::string> shown(const std::vector<std::string>& cells) const;
 
   std::map<std::string, std::string> names_;  ///< of models, each another one
   std::vector<bool> shown_;                   ///< for each column
   std::vector<std::string> left_out_;
+  bool short_speedups_ = false;
   /// Times by the device's clock and the device's memory are shown.
   bool device_;
   bool overlaps_;

@@ -37,17 +37,18 @@ const RegisteredPasses kFusions({
              "Merges convolutions of one image whose results are concatenated into one, for CUDA where an "
              "engine is for one image",
              concatenated_convolution_fusion, false},
-            {"pool_fusion", "Fuses the convolution that reads an image with the max pool behind it, for CUDA",
+            {"pool_fusion", "Fuses the convolution that reads an image with the max pool after it, for CUDA",
              pool_fusion, false},
             {"stem_fusion",
-             "Fuses an image's convolution and its max pool with the convolution of 1 x 1 behind them, for "
+             "Fuses an image's convolution and its max pool with the convolution of 1 x 1 after them, for "
              "CUDA where an engine is for few images",
              stem_fusion, false},
             {"bottleneck_fusion",
              "Fuses a bottleneck's last two convolutions and the next one's first, for CUDA",
              bottleneck_fusion, false},
             {"cluster_bottleneck_fusion",
-             "The same of more channels, whose filters the blocks of a cluster share, for CUDA where an "
+             "Fuses a bottleneck of 128 or 256 channels, whose filters the blocks of a cluster share, for "
+             "CUDA where an "
              "engine is for one image",
              cluster_bottleneck_fusion, false},
             {"convolution_sum_fusion", "Fuses two convolutions whose results are added, for CUDA",
@@ -55,7 +56,7 @@ const RegisteredPasses kFusions({
             {"squeeze_excite_fusion", "Fuses squeeze and excitation, from the pool to the product, for CUDA",
              squeeze_excite_fusion, false},
             {"global_pool_fusion",
-             "Fuses a convolution of small images with the global average pool behind it, for CUDA",
+             "Fuses a convolution of small images with the global average pool after it, for CUDA",
              global_pool_fusion, false},
         },
 });

@@ -1,0 +1,18 @@
+// The layers of benchmarked runs: a table for each run, and one CSV of all.
+#pragma once
+
+#include <string>
+
+#include "bench/results/results.hpp"
+#include "report/terminal/sheet.hpp"
+
+namespace hone::report {
+
+/// In the order of the engine, with types and shapes of what each layer reads and writes, and its time in one
+/// run.
+Sheet bench_layer_sheet(const bench::Run& run);
+
+/// With a header; a line for each layer of each run that has any. Times are in milliseconds.
+std::string layers_csv(const bench::Sweep& sweep);
+
+}  // namespace hone::report
