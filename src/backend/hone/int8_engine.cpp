@@ -147,16 +147,19 @@ std::string int8_note(const Int8Shares& shares, std::string_view origin, std::st
 }
 
 RunTimes compare_engines(const std::shared_ptr<const engine::Engine>& first,
-                         const std::shared_ptr<const engine::Engine>& second, const engine::Device& device) {
+                         const std::shared_ptr<const engine::Engine>& second, const engine::Device& device,
+                         const engine::SearchBudget& budget) {
   constexpr int kWarmUp = 5;
   constexpr int kRuns = 41;
+  constexpr size_t kFewestRuns = 3;
   Timed a(first, device);
   Timed b(second, device);
   std::vector<double> of_a;
   std::vector<double> of_b;
-  for (int i = 0; i < kWarmUp + kRuns; ++i) {
+  for (int i = 0; i < kWarmUp + kRuns && (of_a.size() < kFewestRuns || !budget.is_over()); ++i) {
     const double times[] = {a.run_ms(), b.run_ms()};
-    if (i < kWarmUp) continue;
+    const bool warms_up = i == 0 || (i < kWarmUp && !budget.is_over());
+    if (warms_up) continue;
     of_a.push_back(times[0]);
     of_b.push_back(times[1]);
   }

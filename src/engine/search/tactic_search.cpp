@@ -143,7 +143,7 @@ class Search {
     const Disturbance disturbance(device_);
     const bool refines = device_.overlaps_steps() && options_.optimization_level >= 2;
     const double share = refines ? kCandidatesShareBesideTrials : kCandidatesShare;
-    check_together(search, time_candidates(search, trials_, looks(), budget.part(share), progress_));
+    check_together(search, time_candidates(search, trials_, looks(), budget.part(share), progress_), budget);
     choose_policies(search, engine_.policies, trials_, budget, progress_);
     search_pieces(search, budget.part(kPiecesShare));
     if (!search.others.empty() && !trials_.mistake_of(search.layout, search.plans()).empty()) {
@@ -202,7 +202,7 @@ class Search {
     if (!has_choice) return;
     refuse_to_time_open(search);
     const Disturbance disturbance(device_);
-    check_together(search, time_candidates(search, trials_, looks(), budget, progress_));
+    check_together(search, time_candidates(search, trials_, looks(), budget, progress_), budget);
     keep(search, disturbance.was_seen());
   }
 
@@ -312,10 +312,10 @@ class Search {
   }
 
   /// Candidates that are right one by one can be wrong together; then as many as possible are kept.
-  void check_together(LayoutSearch& search, const Plans& sound) {
+  void check_together(LayoutSearch& search, const Plans& sound, const SearchBudget& budget) {
     const Plans chosen = search.plans();
     if (chosen != sound && !trials_.mistake_of(search.layout, chosen).empty())
-      keep_what_agrees(search, sound, trials_);
+      keep_what_agrees(search, sound, trials_, budget);
   }
 
   /// Index of the search whose layout is the fastest; `short_of_memory`: another one found none; `cut_short`:
@@ -339,7 +339,7 @@ class Search {
     if (networks.empty()) trials_.rethrow_failure();
     const Disturbance disturbance(device_);
     const SearchBudget time = budget_.at_most(kLayoutSeconds);
-    for (int round = 0; round < 7 && (round < 2 || !time.is_over()); ++round) {
+    for (int round = 0; round < 7 && (round == 0 || !time.is_over()); ++round) {
       progress_.report("timing layouts");
       for (Network& network : networks) {
         StepTimer timer(*network.program);
