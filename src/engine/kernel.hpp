@@ -136,6 +136,9 @@ struct Tactic {
   std::vector<std::string> operators;
   /// Asked in turn before any of the functions; those that several tactics share are in requirements.hpp.
   std::vector<Requirement> requirements;
+  /// Whether its first kernel waits for the kernel before it by itself, so that it may start while that one
+  /// still runs where that one's row says so, too: such tactics pay together only.
+  bool starts_early = false;
   /// An offer, or why there is none. A tactic with variants is asked for it where a step has none of them.
   std::function<Offer(const StepRequest& request, WeightStore& weights)> make;
   /// Empty functions stand for a tactic without variants, ...
@@ -219,9 +222,6 @@ class Device {
   }
   /// Whether steps overlap while they run, so that a step's own time is not what it costs the network.
   virtual bool overlaps_steps() const { return false; }
-  /// Whether kernels of the tactic of that name start while the step before still runs when that step's
-  /// tactic is such a one too, so that they pay together only.
-  virtual bool starts_early(std::string_view /*tactic*/) const { return false; }
   /// Seconds that a search for tactics may take unless its user says otherwise.
   virtual double search_seconds() const { return 12; }
   /// Zeros where that is not known.

@@ -212,10 +212,21 @@ class Search {
     const bool complete =
         !time.is_over() &&
         refine_choices(
-            search, trials_, [&](const TacticId& tactic) { return device_.starts_early(tactic.name); }, time,
-            progress_);
+            search, trials_, [early = early_tactics()](const TacticId& tactic) { return early.contains(tactic.name); },
+            time, progress_);
     if (complete || !budget.is_limited()) return;
     for (StepSearch& step : search.steps) step.cut_short = step.cut_short || step.candidates.size() > 1;
+  }
+
+  /// Names of the tactics for the network's nodes that start early.
+  std::set<std::string> early_tactics() const {
+    std::set<std::string> names;
+    for (const graph::Node& node : bound_->nodes) {
+      for (const Tactic* tactic : device_.tactics(node)) {
+        if (tactic->starts_early) names.insert(tactic->name);
+      }
+    }
+    return names;
   }
 
   /// Opens steps for which the cache chose what the device does not offer.
