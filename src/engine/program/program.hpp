@@ -125,8 +125,6 @@ struct ProgramOptions {
   /// Steps without one run by the first tactic that accepts. A node that none accepts is dissolved, where one
   /// accepts a piece of it, unless it is to run by the reference.
   Plans plans = {};
-  /// What TensorDesc::quantization stands for.
-  std::span<const tensor::Quantization> quantizations = {};
   /// Shapes of inputs may be open: what such an input is given is known when the program runs.
   bool open_inputs = false;
   /// Ask every tactic of steps without a plan, for a search, instead of stopping at the first that accepts.

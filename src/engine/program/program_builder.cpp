@@ -9,7 +9,6 @@
 #include "engine/float32_nodes.hpp"
 #include "engine/program/arena_plan.hpp"
 #include "engine/program/control_node.hpp"
-#include "engine/program/copy_kernel.hpp"
 #include "engine/program/deferred_node.hpp"
 #include "engine/program/dissolve.hpp"
 #include "engine/program/program.hpp"
@@ -130,8 +129,6 @@ class ProgramBuilder {
       if (slots_.at(known->second).desc == wanted) return known->second;
     }
     if (slots_.at(from).storage == Operand::Storage::kConstant) {
-      if (needs_requantizing(have, wanted))
-        fail_internal("constant '{}' is packed, not requantized: {} of {}", name, wanted.text(), have.text());
       const int32_t result = slots_.add({.desc = wanted, .storage = Operand::Storage::kConstant});
       Tensor bytes(DType::kUInt8, {wanted.bytes()});
       device_.arrange_constant(have, wanted, slots_.at(from).data, bytes.mutable_bytes());
@@ -157,8 +154,7 @@ class ProgramBuilder {
     draft.step.name = fmt::format("{} of {}", kind, name);
     draft.step.kind = kind;
     draft.step.plan = inserted_plan("reorder");
-    draft.step.kernel =
-        copy_kernel(device_, options_.quantizations, slots_.at(from).desc, slots_.at(to).desc, name);
+    draft.step.kernel = device_.make_reorder(slots_.at(from).desc, slots_.at(to).desc);
     draft.inputs = {from};
     draft.outputs = {to};
     return draft;
@@ -202,13 +198,9 @@ class ProgramBuilder {
     const int32_t current = slot(source);
     TensorDesc plain = slots_.at(current).desc;
     plain.layout = Layout::kPlain;
-    // An axis with scales of its own is another one in another shape.
-    const tensor::Quantization* const quantization = find_quantization(options_.quantizations, plain);
-    if (quantization != nullptr && quantization->axis >= 0) plain = plain_desc(graph_->value(source).type);
     const int32_t from = arrange(current, plain, graph_->value(source).name);
     Slot view = slots_.at(from);
-    view.desc = {plain.dtype, plain_desc(graph_->value(node.outputs[0]).type).shape, Layout::kPlain,
-                 plain.quantization};
+    view.desc = {plain.dtype, plain_desc(graph_->value(node.outputs[0]).type).shape, Layout::kPlain};
     if (view.storage == Operand::Storage::kArena) {
       view.parent = from;
       view.offset = 0;
@@ -228,8 +220,7 @@ class ProgramBuilder {
                         .node = node,
                         .policy = plan.policy,
                         .layout = plan.layout,
-                        .exhaustive = options_.exhaustive,
-                        .quantizations = options_.quantizations};
+                        .exhaustive = options_.exhaustive};
     for (const ValueId id : node.inputs) request.inputs.push_back(desc_of(id));
     for (const ValueId id : node.outputs)
       request.outputs.push_back(id == kNoValue ? TensorDesc{} : plain_desc(graph_->value(id).type));
@@ -376,7 +367,7 @@ class ProgramBuilder {
     std::shared_ptr<const NodeKernel> kernel;
     if (device_.place().kind == tensor::PlaceKind::kCpu && !is_by_reference(work)) {
       if (compiler_ == nullptr)
-        compiler_ = std::make_shared<NodeCompiler>(device_, work.layout, work.policy, options_.quantizations);
+        compiler_ = std::make_shared<NodeCompiler>(device_, work.layout, work.policy);
       kernel =
           make_deferred_node(*graph_, work.node, compiler_, policies_.is_float32(work.key.node, work.policy));
     }
