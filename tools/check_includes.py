@@ -33,6 +33,10 @@ CLOSED = [(KERNELS + "common/", (KERNELS + "common/", *SHARED)),
           (KERNELS + "gemm/", (KERNELS + "common/", KERNELS + "gemm/", *SHARED)),
           (KERNELS, (KERNELS, *SHARED)),
           (PASSES, (PASSES, "base/", "tensor/", "graph/", "transform/"))]
+# Of folders that another one sees in part only: results are data for a report.
+PARTLY = {("report", "bench/"): ("bench/setup.hpp", "bench/setup_schema.hpp", "bench/results/model_names.hpp",
+                                 "bench/results/result_file.hpp", "bench/results/run_record.hpp",
+                                 "bench/results/run_schema.hpp")}
 # Sub-folders of one folder, lowest first: none includes a later one of its line.
 ORDERS = [[PLUGIN + folder for folder in ("kernels/", "libraries/", "watch/", "tactics/", "execution/")],
           ["engine/program/", "engine/search/"],
@@ -87,6 +91,9 @@ def check_include(path, quote, target, root):
     closed = next((rule for rule in CLOSED if path.startswith("src/" + rule[0])), None)
     if closed and not target.startswith(closed[1]):
         return f"{closed[0]} must not include {target}"
+    for (reader, folder), seen in PARTLY.items():
+        if own == reader and target.startswith(folder) and target not in seen:
+            return f"{own}/ must not include {target}: it sees records of results only"
     for order in ORDERS:
         place = next((i for i, folder in enumerate(order) if path.startswith("src/" + folder)), len(order))
         if target.startswith(tuple(order[place + 1:])):

@@ -16,7 +16,9 @@
 #include "base/file.hpp"
 #include "base/partition_file.hpp"
 #include "base/plugin_manifest.hpp"
+#include "bench/results/figures.hpp"
 #include "bench/results/gate.hpp"
+#include "bench/results/model_names.hpp"
 #include "bench/results/results.hpp"
 #include "bench/sweep/sweep.hpp"
 #include "bench/worker/subject.hpp"
@@ -186,9 +188,10 @@ void complete(Arguments* arguments) {
 }
 
 void show_results(const Arguments& arguments, const bench::Sweep& sweep, BenchScreen* screen) {
+  const bench::SweepRecord record = bench::record_of(sweep);
   if (arguments.csv) {
     screen->clear();
-    fmt::print("{}", report::bench_csv(sweep, arguments.sweep.percentiles));
+    fmt::print("{}", report::bench_csv(record, arguments.sweep.percentiles));
     return;
   }
   screen->line("");
@@ -196,10 +199,15 @@ void show_results(const Arguments& arguments, const bench::Sweep& sweep, BenchSc
     if (const std::string note = random_weights_note(model, arguments.subject.parameters); !note.empty())
       screen->line(note);
   }
-  if (sweep.runs.size() == 1 && sweep.runs.front().measured()) {
-    for (const std::string& line : report::bench_summary(sweep.runs.front())) screen->line(line);
+  if (record.runs.size() == 1 && record.runs.front().measured()) {
+    for (const std::string& line : report::bench_summary(record.runs.front())) screen->line(line);
   }
-  for (const std::string& note : report::bench_notes(sweep, arguments.sweep)) screen->line(note);
+  std::vector<std::string> remarks;
+  for (const bench::Run& run : sweep.runs) {
+    for (std::string& remark : run.remarks()) remarks.push_back(std::move(remark));
+  }
+  for (const std::string& note : report::bench_notes(record, form_of(arguments.sweep), remarks))
+    screen->line(note);
 }
 
 void run_bench(Arguments* arguments) {

@@ -8,7 +8,7 @@
 
 #include "backend/backend.hpp"
 #include "base/file.hpp"
-#include "bench/results/results.hpp"
+#include "bench/results/model_names.hpp"
 #include "cli/command.hpp"
 #include "cli/folder.hpp"
 #include "cli/option_checks.hpp"

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/bootstrap.hpp"
@@ -64,6 +65,10 @@ struct SpeedupFigure {
   std::optional<std::array<double, 2>> interval;
   bool interleaved = false;
 
+  static SpeedupFigure of(SystemName over, const base::Ratio& ratio, bool interleaved) {
+    return {std::move(over), ratio.value,
+            ratio.known ? std::optional(std::array{ratio.low, ratio.high}) : std::nullopt, interleaved};
+  }
   /// Whether the interval leaves out 1: the difference is more than noise.
   bool differs() const { return interval && ((*interval)[0] > 1 || (*interval)[1] < 1); }
 };
