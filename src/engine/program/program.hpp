@@ -27,6 +27,14 @@ struct Operand {
   TensorDesc desc;
 };
 
+/// A tactic that does not take a step, and why.
+struct TacticRefusal {
+  TacticId tactic;
+  Refusal reason;
+};
+/// For people: "chain: only float32".
+std::vector<std::string> texts_of(const std::vector<TacticRefusal>& refusals);
+
 struct ProgramStep {
   /// That of its node; of a piece "name [2/3]".
   std::string name;
@@ -57,9 +65,9 @@ struct ProgramStep {
   int64_t counters_at = 0;
   /// Of a piece: the tactics that were asked for its node, with their reasons; none where it was to be
   /// dissolved.
-  std::vector<std::string> whole_refusals;
+  std::vector<TacticRefusal> whole_refusals;
   /// Tactics that were asked before this one, with their reasons.
-  std::vector<std::string> refusals;
+  std::vector<TacticRefusal> refusals;
   /// Where they are listed, every tactic that accepts (the reference only when no other does) and, of a fused
   /// node that one accepts, kDissolved.
   std::vector<TacticId> candidates;

@@ -30,7 +30,7 @@ namespace {
 
 constexpr int64_t kCounterAlignment = 256;  ///< of each step's counters, bytes
 
-std::vector<std::string> both(std::vector<std::string> first, const std::vector<std::string>& second) {
+std::vector<TacticRefusal> both(std::vector<TacticRefusal> first, const std::vector<TacticRefusal>& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }
@@ -168,8 +168,8 @@ class ProgramBuilder {
     Layout layout = Layout::kPlain;
     NumericPolicy policy = {};
     /// Of a piece: ProgramStep::whole_refusals, and those of pieces that it is a piece of.
-    std::vector<std::string> whole_refusals = {};
-    std::vector<std::string> refusals = {};
+    std::vector<TacticRefusal> whole_refusals = {};
+    std::vector<TacticRefusal> refusals = {};
   };
 
   void add_node(const Work& work) {
@@ -289,7 +289,7 @@ class ProgramBuilder {
   }
 
   /// Adds a fused node as its pieces; false, and nothing, where that is of no use.
-  bool add_pieces(const Work& whole, const StepPlan& plan, const std::vector<std::string>& refusals) {
+  bool add_pieces(const Work& whole, const StepPlan& plan, const std::vector<TacticRefusal>& refusals) {
     if (!is_fused(whole.node)) return false;
     std::vector<Node> pieces = dissolve(graph_.own(), whole.node, [&](const Node& node) {
       slot_of_.resize(graph_->values.size(), -1);
@@ -306,7 +306,7 @@ class ProgramBuilder {
 
   /// Adds nodes that stand for a whole one; they run by its layout and policy unless they have plans.
   void add_each(std::vector<Node> pieces, const StepKey& parent, const Work& whole, const StepPlan& plan,
-                const std::vector<std::string>& refusals) {
+                const std::vector<TacticRefusal>& refusals) {
     slot_of_.resize(graph_->values.size(), -1);
     const bool outermost = whole.key.path.empty();
     for (size_t i = 0; i < pieces.size(); ++i) {
@@ -317,7 +317,7 @@ class ProgramBuilder {
                 .layout = plan.layout,
                 .policy = plan.policy,
                 .whole_refusals = outermost ? refusals : whole.whole_refusals,
-                .refusals = outermost ? std::vector<std::string>() : both(whole.refusals, refusals)});
+                .refusals = outermost ? std::vector<TacticRefusal>() : both(whole.refusals, refusals)});
     }
     if (outermost)
       program_->dissolved_[whole.key] = {{std::string(kDissolved), {}}, plan.layout, plan.policy, plan.place};
@@ -366,8 +366,7 @@ class ProgramBuilder {
   void add_dynamic_step(const Work& work) {
     std::shared_ptr<const NodeKernel> kernel;
     if (device_.place().kind == tensor::PlaceKind::kCpu && !is_by_reference(work)) {
-      if (compiler_ == nullptr)
-        compiler_ = std::make_shared<NodeCompiler>(device_, work.layout, work.policy);
+      if (compiler_ == nullptr) compiler_ = std::make_shared<NodeCompiler>(device_, work.layout, work.policy);
       kernel =
           make_deferred_node(*graph_, work.node, compiler_, policies_.is_float32(work.key.node, work.policy));
     }

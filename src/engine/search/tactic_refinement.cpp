@@ -297,8 +297,8 @@ void take_again(LayoutSearch& search, std::span<const size_t> wanted, size_t fir
   for (size_t i = first; i < last; ++i) search.steps[i].chosen = before[i - first];
   if (last - first == 1) {
     StepSearch& step = search.steps[first];
-    step.refusals.push_back(fmt::format("{}: beside the other steps' fastest tactics, {}",
-                                        step.text_of(step.candidates[wanted[first]].plan), wrong));
+    step.refusals.push_back({step.candidates[wanted[first]].plan,
+                             fmt::format("beside the other steps' fastest tactics, {}", wrong)});
     return;
   }
   const size_t middle = first + (last - first) / 2;

@@ -209,11 +209,12 @@ class Search {
   void refine(LayoutSearch& search, const SearchBudget& budget) {
     const SearchBudget time =
         budget.at_most(options_.optimization_level >= 4 ? kLongRefineSeconds : kRefineSeconds);
-    const bool complete =
-        !time.is_over() &&
-        refine_choices(
-            search, trials_, [early = early_tactics()](const TacticId& tactic) { return early.contains(tactic.name); },
-            time, progress_);
+    const bool complete = !time.is_over() && refine_choices(
+                                                 search, trials_,
+                                                 [early = early_tactics()](const TacticId& tactic) {
+                                                   return early.contains(tactic.name);
+                                                 },
+                                                 time, progress_);
     if (complete || !budget.is_limited()) return;
     for (StepSearch& step : search.steps) step.cut_short = step.cut_short || step.candidates.size() > 1;
   }
@@ -406,11 +407,8 @@ class Search {
                                candidate.cached.median_us, candidate.cached.lower_quartile_us,
                                candidate.cached.samples, is_chosen && k == step.chosen, ""});
       }
-      for (const std::string& refusal : step.refusals) {
-        const size_t colon = refusal.find(": ");
-        const StepPlan plan = step.parse(refusal.substr(0, colon));
-        engine_.log.push_back(
-            {name, plan.tactic.text(), layout, plan.policy, 0, 0, 0, false, refusal.substr(colon + 2)});
+      for (const auto& [plan, reason] : step.refusals) {
+        engine_.log.push_back({name, plan.tactic.text(), layout, plan.policy, 0, 0, 0, false, reason.text()});
       }
     }
   }
