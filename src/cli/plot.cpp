@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "backend/backend.hpp"
+#include "backend/registry.hpp"
 #include "base/file.hpp"
 #include "bench/results/model_names.hpp"
 #include "cli/command.hpp"
