@@ -23,16 +23,16 @@ MAY_INCLUDE["report"] = {"report", *RUNS, *TRACES} - {"engine", "device", "backe
 MAY_INCLUDE["api"] = {"api", *RUNS}
 MAY_INCLUDE["cli"] = {"cli", "api", "report", "record", *RUNS, *TRACES}
 # Folders that know nothing but what is named here; the first that fits counts. CUDA kernels stand by themselves, but for
-# the list of what can follow a convolution, and the type of refusals. Passes that CUDA brings are part of libhone and rewrite
+# the list of what can follow a convolution, and the type of refusals. Passes that a device brings are part of libhone and rewrite
 # graphs without it.
 PLUGIN = "device/cuda/plugin/"
 KERNELS = PLUGIN + "kernels/"
-PASSES = "device/cuda/passes/"
+PASSES = ("device/cpu/passes/", "device/cuda/passes/")
 SHARED = ("graph/post_op.hpp", "base/refusal.hpp")
 CLOSED = [(KERNELS + "common/", (KERNELS + "common/", *SHARED)),
           (KERNELS + "gemm/", (KERNELS + "common/", KERNELS + "gemm/", *SHARED)),
           (KERNELS, (KERNELS, *SHARED)),
-          (PASSES, (PASSES, "base/", "tensor/", "graph/", "transform/"))]
+          *((folder, (folder, "base/", "tensor/", "graph/", "transform/")) for folder in PASSES)]
 # Of folders that another one sees in part only: results are data for a report.
 PARTLY = {("report", "bench/"): ("bench/setup.hpp", "bench/setup_schema.hpp", "bench/results/model_names.hpp",
                                  "bench/results/result_file.hpp", "bench/results/run_record.hpp",
