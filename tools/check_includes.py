@@ -23,16 +23,20 @@ MAY_INCLUDE["report"] = {"report", *RUNS, *TRACES} - {"engine", "device", "backe
 MAY_INCLUDE["api"] = {"api", *RUNS}
 MAY_INCLUDE["cli"] = {"cli", "api", "report", "record", *RUNS, *TRACES}
 # Folders that know nothing but what is named here; the first that fits counts. CUDA kernels stand by themselves, but for
-# the list of what can follow a convolution, and the type of refusals. Passes that CUDA brings are part of libhone and rewrite
+# the list of what can follow a convolution, and the type of refusals. Passes that a device brings are part of libhone and rewrite
 # graphs without it.
 PLUGIN = "device/cuda/plugin/"
 KERNELS = PLUGIN + "kernels/"
-PASSES = "device/cuda/passes/"
+PASSES = ("device/cpu/passes/", "device/cuda/passes/")
 SHARED = ("graph/post_op.hpp", "base/refusal.hpp")
 CLOSED = [(KERNELS + "common/", (KERNELS + "common/", *SHARED)),
           (KERNELS + "gemm/", (KERNELS + "common/", KERNELS + "gemm/", *SHARED)),
           (KERNELS, (KERNELS, *SHARED)),
-          (PASSES, (PASSES, "base/", "tensor/", "graph/", "transform/"))]
+          *((folder, (folder, "base/", "tensor/", "graph/", "transform/")) for folder in PASSES)]
+# Of folders that another one sees in part only: results are data for a report.
+PARTLY = {("report", "bench/"): ("bench/setup.hpp", "bench/setup_schema.hpp", "bench/results/model_names.hpp",
+                                 "bench/results/result_file.hpp", "bench/results/run_record.hpp",
+                                 "bench/results/run_schema.hpp")}
 # Sub-folders of one folder, lowest first: none includes a later one of its line.
 ORDERS = [[PLUGIN + folder for folder in ("kernels/", "libraries/", "watch/", "tactics/", "execution/")],
           ["engine/program/", "engine/search/"],
@@ -87,6 +91,9 @@ def check_include(path, quote, target, root):
     closed = next((rule for rule in CLOSED if path.startswith("src/" + rule[0])), None)
     if closed and not target.startswith(closed[1]):
         return f"{closed[0]} must not include {target}"
+    for (reader, folder), seen in PARTLY.items():
+        if own == reader and target.startswith(folder) and target not in seen:
+            return f"{own}/ must not include {target}: it sees records of results only"
     for order in ORDERS:
         place = next((i for i, folder in enumerate(order) if path.startswith("src/" + folder)), len(order))
         if target.startswith(tuple(order[place + 1:])):

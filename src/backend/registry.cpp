@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "backend/backend.hpp"
 #include "backend/hone/hone_backend.hpp"
 #include "backend/partition/partition_backend.hpp"
 #include "backend/reference/reference_backend.hpp"
@@ -28,20 +27,6 @@ using MakeBackend = Backend* (*)(const char* name);
 constexpr const char* kMakeBackend = "hone_make_backend";
 
 }  // namespace
-
-void Backend::require_device(std::string_view device) const {
-  if (tensor::parse_place(device).kind != tensor::PlaceKind::kCpu)
-    fail_environment("the backend {} runs on the CPU, not on {}", name(), device);
-}
-
-std::vector<Refusal> Backend::refusals(const importer::Model& model, const LoadOptions&) {
-  return std::vector<Refusal>(model.graph->nodes.size());
-}
-
-Handover Backend::handover(std::string_view device) const {
-  if (tensor::parse_place(device).kind == tensor::PlaceKind::kCpu) return {};
-  return {.input_copies = 1, .output_copies = 1, .synchronisations = 1};
-}
 
 std::vector<std::string> backend_names() {
   std::vector<std::string> names = {std::string(kOwn.name)};

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "backend/backend.hpp"
+#include "backend/registry.hpp"
 #include "base/plugin.hpp"
 #include "base/plugin_manifest.hpp"
 #include "cli/command.hpp"

@@ -16,7 +16,9 @@
 #include "base/file.hpp"
 #include "base/partition_file.hpp"
 #include "base/plugin_manifest.hpp"
+#include "bench/results/figures.hpp"
 #include "bench/results/gate.hpp"
+#include "bench/results/model_names.hpp"
 #include "bench/results/results.hpp"
 #include "bench/sweep/sweep.hpp"
 #include "bench/worker/subject.hpp"
@@ -189,15 +191,16 @@ void complete(Arguments* arguments) {
 }
 
 void show_results(const Arguments& arguments, const bench::Sweep& sweep, BenchScreen* screen) {
+  const bench::SweepRecord record = bench::record_of(sweep);
   if (arguments.csv || arguments.json) {
     screen->clear();
     fmt::print("{}", arguments.csv
-                         ? report::bench_csv(sweep, arguments.sweep.percentiles)
+                         ? report::bench_csv(record, arguments.sweep.percentiles)
                          : bench::to_json(sweep).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-    if (arguments.csv && arguments.sweep.measure.layers) fmt::print("\n{}", report::layers_csv(sweep));
+    if (arguments.csv && arguments.sweep.measure.layers) fmt::print("\n{}", report::layers_csv(record));
     return;
   }
-  for (const bench::Run& run : sweep.runs) {
+  for (const bench::RunRecord& run : record.runs) {
     if (run.layers.empty()) continue;
     screen->line("");
     for (const std::string& line : sheet_text(report::bench_layer_sheet(run), terminal_style(0)))
@@ -208,10 +211,15 @@ void show_results(const Arguments& arguments, const bench::Sweep& sweep, BenchSc
     if (const std::string note = random_weights_note(model, arguments.subject.parameters); !note.empty())
       screen->line(note);
   }
-  if (sweep.runs.size() == 1 && sweep.runs.front().measured()) {
-    for (const std::string& line : report::bench_summary(sweep.runs.front())) screen->line(line);
+  if (record.runs.size() == 1 && record.runs.front().measured()) {
+    for (const std::string& line : report::bench_summary(record.runs.front())) screen->line(line);
   }
-  for (const std::string& note : report::bench_notes(sweep, arguments.sweep)) screen->line(note);
+  std::vector<std::string> remarks;
+  for (const bench::Run& run : sweep.runs) {
+    for (std::string& remark : run.remarks()) remarks.push_back(std::move(remark));
+  }
+  for (const std::string& note : report::bench_notes(record, form_of(arguments.sweep), remarks))
+    screen->line(note);
 }
 
 void run_bench(Arguments* arguments) {

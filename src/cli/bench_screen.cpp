@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <set>
 
+#include "bench/results/figures.hpp"
 #include "cli/terminal.hpp"
 
 namespace hone::cli {
@@ -19,9 +20,14 @@ constexpr double kPlainLineSeconds = 15;
 
 }  // namespace
 
+report::BenchForm form_of(const bench::SweepOptions& options) {
+  return {options.models,      options.backends,   options.precisions,
+          options.percentiles, options.compare_to, options.measure.setup};
+}
+
 BenchScreen::BenchScreen(const bench::SweepOptions& options, bool csv)
     // Files and pipes take any width.
-    : table_(options, terminal_columns(STDOUT_FILENO).value_or(static_cast<size_t>(-1))),
+    : table_(form_of(options), terminal_columns(STDOUT_FILENO).value_or(static_cast<size_t>(-1))),
       progress_(kPlainLineSeconds),
       csv_(csv) {}
 
@@ -51,7 +57,7 @@ void BenchScreen::group(std::span<const bench::Run> runs) {
                      fmt::join(table_.left_out(), ", ")));
   if (!header_shown_) line(table_.header());
   header_shown_ = true;
-  for (const bench::Run& run : runs) line(table_.row(run));
+  for (const bench::Run& run : runs) line(table_.row(bench::record_of(run)));
 }
 
 }  // namespace hone::cli

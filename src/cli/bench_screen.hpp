@@ -11,6 +11,8 @@
 
 namespace hone::cli {
 
+report::BenchForm form_of(const bench::SweepOptions& options);
+
 class BenchScreen {
  public:
   /// `csv`: standard output holds only CSV; sentences for people go to standard error, without the table.

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "analysis/questions/trace_diff.hpp"
-#include "bench/results/results.hpp"
+#include "bench/results/model_names.hpp"
 #include "cli/command.hpp"
 #include "cli/diff_accuracy.hpp"
 #include "cli/option_checks.hpp"

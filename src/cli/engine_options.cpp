@@ -97,10 +97,10 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
           ->check(CLI::Range(0, 5))
           ->capture_default_str(),
       command
-          .add_option(
-              "--builderBudget", options.request.budget_seconds,
-              "Seconds that timing tactics may take, 0: as long as it takes (default: 12, on cuda 20; at "
-              "levels 4 and 5 as long as it takes)")
+          .add_option("--builderBudget", options.request.budget_seconds,
+                      "Seconds that building may take, calibration apart, 0: as long as it takes (default: "
+                      "12, on cuda 20; at "
+                      "levels 4 and 5 as long as it takes)")
           ->check(CLI::Range(0.0, kMostBudgetSeconds)),
       command
           .add_option("--threads", options.request.threads,

@@ -11,7 +11,7 @@
 #include <limits>
 #include <string_view>
 
-#include "backend/backend.hpp"
+#include "backend/registry.hpp"
 #include "base/error.hpp"
 
 namespace hone::cli {

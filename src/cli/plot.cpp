@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "backend/backend.hpp"
+#include "backend/registry.hpp"
 #include "base/file.hpp"
-#include "bench/results/results.hpp"
+#include "bench/results/model_names.hpp"
 #include "cli/command.hpp"
 #include "cli/folder.hpp"
 #include "cli/option_checks.hpp"

@@ -15,7 +15,7 @@
 #include "backend/partition/partition_backend.hpp"
 #include "backend/run_precision.hpp"
 #include "base/file.hpp"
-#include "bench/results/results.hpp"
+#include "bench/results/model_names.hpp"
 #include "bench/sweep/peers.hpp"
 #include "bench/worker/subject.hpp"
 #include "cli/command.hpp"

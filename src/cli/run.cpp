@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "backend/backend.hpp"
 #include "backend/hone/hone_backend.hpp"
+#include "backend/registry.hpp"
 #include "base/file.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"

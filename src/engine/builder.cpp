@@ -146,16 +146,17 @@ graph::Graph optimised(const graph::Graph& graph, const std::map<std::string, Sh
   return bound;
 }
 
-SearchBudget budget_of(const BuildOptions& options, const Device& device, base::Clock::time_point begin) {
-  const double seconds = options.optimization_level > 3 ? SearchBudget::kNoLimit : device.search_seconds();
-  return SearchBudget(options.budget_seconds.value_or(seconds), begin);
-}
-
 }  // namespace
+
+SearchBudget build_budget(const BuildOptions& options, const Device& device) {
+  const double seconds = options.optimization_level > 3 ? SearchBudget::kNoLimit : device.search_seconds();
+  return SearchBudget(options.budget_seconds.value_or(seconds), options.begin.value_or(base::Clock::now()));
+}
 
 std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& device,
                                      const BuildOptions& options) {
   const auto begin = base::Clock::now();
+  const SearchBudget budget = build_budget(options, device);
   auto engine = std::make_shared<Engine>();
   engine->model = options.model;
   engine->metadata = options.metadata;
@@ -183,7 +184,6 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
         options.cache_file.empty()
             ? TimingCache(options.cache_folder, device.timing_fingerprint(), options.threads)
             : TimingCache::of_file(options.cache_file, device.timing_fingerprint(), options.threads);
-    const SearchBudget budget = budget_of(options, device, begin);
     search_subgraphs(*engine, *bound, device, options, cache, budget);
     Plans inner = std::move(engine->plans);
     const std::string inner_cut_short = engine->cut_short;

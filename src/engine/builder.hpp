@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/progress.hpp"
 #include "engine/engine.hpp"
+#include "engine/search/search_budget.hpp"
 
 namespace hone::engine {
 
@@ -38,9 +40,14 @@ struct BuildOptions {
   /// Seconds that building may take, from its beginning to a tuned engine; infinite: as long as it takes.
   /// Absent: the device's own limit (Device::search_seconds) at levels 1 to 3, none above.
   std::optional<double> budget_seconds;
+  /// From which the budget counts, where this engine is a part of a longer building; absent: from now on.
+  std::optional<base::Clock::time_point> begin;
   /// Called while tactics are searched.
   std::function<void(const base::Progress&)> progress;
 };
+
+/// What a build with these options may take.
+SearchBudget build_budget(const BuildOptions& options, const Device& device);
 
 /// Bad input when the graph cannot run, usage error when a profile does not fit it, environment error for a
 /// precision that the device lacks.

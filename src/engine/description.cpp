@@ -82,7 +82,7 @@ StepDescription describe_step(const Engine& engine, const Program& program, cons
   const graph::Node& whole = program.graph().nodes[static_cast<size_t>(step.node)];
   if (step.is_piece()) {
     result.piece_of = graph::kind_of(whole);
-    result.whole_refusals = step.whole_refusals;
+    result.whole_refusals = texts_of(step.whole_refusals);
     result.whole_rivals = rivals_of(engine, prefix + whole.name);
   }
   describe_node(engine, program.graph(), *node, result);

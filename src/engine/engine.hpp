@@ -12,7 +12,6 @@
 #include "engine/kernel.hpp"
 #include "engine/step_plan.hpp"
 #include "graph/graph.hpp"
-#include "tensor/quantization.hpp"
 #include "transform/pass.hpp"
 
 namespace hone::engine {
@@ -76,8 +75,6 @@ struct Engine {
   int64_t micro_batch = 0;
   /// The forms that the program of the tuned shapes reads.
   WeightStore weights;
-  /// What TensorDesc::quantization is an index of.
-  std::vector<tensor::Quantization> quantizations;
   std::vector<transform::Summary> passes;
   std::vector<TacticRecord> log;
   /// Why no tactic was timed although the build was to do so; empty when all is well.

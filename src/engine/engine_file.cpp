@@ -21,7 +21,7 @@ namespace hone::engine {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'H', 'O', 'N', 'E', '\x1A', '\x01', '\x0D', '\x0A'};
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 constexpr size_t kPreludeBytes = 24;
 constexpr size_t kChecksumFrom = 16;  // the header's length and all that follows it
 constexpr int64_t kAlignment = 64;

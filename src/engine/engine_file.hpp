@@ -1,7 +1,7 @@
 // Engines on disk. Data only, never code.
 //
 //   8 bytes  magic "HONE\x1A\x01\x0D\x0A"
-//   4 bytes  version (3), little-endian like all numbers
+//   4 bytes  version (4), little-endian like all numbers
 //   4 bytes  CRC-32 of everything from byte 16 on
 //   8 bytes  length of the JSON header
 //   header   JSON; "blobs" is a list of [offset, length] in the data that follows

@@ -2,10 +2,7 @@
 #include "engine/float32_nodes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
-#include <span>
-#include <string_view>
 
 #include "graph/operator.hpp"
 #include "graph/region.hpp"
@@ -22,40 +19,30 @@ using graph::ValueId;
 /// Products of rows up to this length are cheap.
 constexpr int64_t kShortRow = 64;
 
-bool is_one_of(std::string_view op, std::span<const std::string_view> list) {
-  return std::find(list.begin(), list.end(), op) != list.end();
-}
-
 bool is_floating(const Graph& graph, ValueId id) {
   return id != kNoValue && tensor::is_floating(graph.value(id).type.dtype);
 }
 
 /// Whether a small error of any input may become a large one of the result.
 bool magnifies(const Graph& graph, const Node& node) {
-  static constexpr std::array<std::string_view, 4> kAngles = {"Sin", "Cos", "Tan", "Mod"};
-  static constexpr std::array<std::string_view, 4> kCasts = {"Cast", "CastLike", "QuantizeLinear",
-                                                             "DynamicQuantizeLinear"};
   if (std::none_of(node.inputs.begin(), node.inputs.end(),
                    [&](ValueId id) { return is_floating(graph, id); }))
     return false;
-  if (graph::traits_of(node).discontinuous || is_one_of(node.op, kAngles)) return true;
-  return (graph::traits_of(node).elementwise || is_one_of(node.op, kCasts)) &&
-         !is_floating(graph, node.output(0));
+  const graph::Traits& traits = graph::traits_of(node);
+  if (traits.discontinuous || traits.periodic) return true;
+  const bool quantizes = traits.quantization && traits.product == graph::Product::kNone;
+  return (traits.elementwise || traits.converts || quantizes) && !is_floating(graph, node.output(0));
 }
 
 /// Whether this input of the node, whatever becomes of its result, is a place in another one.
 bool is_place(const Node& node, size_t input) {
-  if (node.op == "GridSample" || node.op == "RoiAlign" || node.op == "MaxRoiPool") return input == 1;
-  return node.op == "Resize" && input > 0;
+  const size_t first = graph::traits_of(node).first_place_input;
+  return first > 0 && input >= first;
 }
 
 bool multiplies_long_rows(const Graph& graph, const Node& node) {
-  static constexpr std::array<std::string_view, 13> kHeavy = {
-      "Conv", "FusedConv", "ConvTranspose", "ConvInteger",   "DeformConv",    "QLinearConv", "LSTM",
-      "GRU",  "RNN",       "Attention",     "QLinearMatMul", "MatMulInteger", "Einsum"};
-  static constexpr std::array<std::string_view, 4> kProducts = {"MatMul", "FusedMatMul", "Gemm", "FusedGemm"};
-  if (is_one_of(node.op, kHeavy)) return true;
-  if (!is_one_of(node.op, kProducts)) return false;
+  const graph::Traits& traits = graph::traits_of(node);
+  if (traits.product != graph::Product::kMatrices || traits.quantization) return traits.sums_products;
   const auto& dims = graph.value(node.inputs[0]).type.dims;
   if (!dims || dims->empty()) return true;
   const bool transposed = node.attributes.has("transA") && node.attributes.get_int("transA") != 0;

@@ -21,7 +21,6 @@
 #include "graph/graph.hpp"
 #include "tensor/buffer.hpp"
 #include "tensor/place.hpp"
-#include "tensor/quantization.hpp"
 #include "tensor/queue.hpp"
 
 namespace hone::engine {
@@ -83,8 +82,6 @@ struct StepRequest {
   Layout layout = Layout::kPlain;
   /// Variants that a library does not recommend are wanted as well.
   bool exhaustive = false;
-  /// What TensorDesc::quantization stands for.
-  std::span<const tensor::Quantization> quantizations = {};
 
   /// Element type wanted for floating-point values between steps.
   DType storage() const { return policy.storage; }
@@ -136,6 +133,9 @@ struct Tactic {
   std::vector<std::string> operators;
   /// Asked in turn before any of the functions; those that several tactics share are in requirements.hpp.
   std::vector<Requirement> requirements;
+  /// Whether its first kernel waits for the kernel before it by itself, so that it may start while that one
+  /// still runs where that one's row says so, too: such tactics pay together only.
+  bool starts_early = false;
   /// An offer, or why there is none. A tactic with variants is asked for it where a step has none of them.
   std::function<Offer(const StepRequest& request, WeightStore& weights)> make;
   /// Empty functions stand for a tactic without variants, ...
@@ -197,18 +197,9 @@ class Device {
   /// the engine closes every list with it.
   virtual std::vector<const Tactic*> tactics(const graph::Node& node) const = 0;
   /// A kernel that copies input 0, arranged as `from`, to output 0, arranged as `to` (equal shapes; the
-  /// element types may differ among the floating-point types, quantizations do not).
+  /// element types may differ among the floating-point types).
   virtual std::shared_ptr<const Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const = 0;
-  /// The same where quantizations differ: the kernel dequantizes, quantizes or does both. `of_from` and
-  /// `of_to` are what the descriptions' ids stand for, null for floating-point values. Null where the device
-  /// has none.
-  virtual std::shared_ptr<const Kernel> make_requantization(const TensorDesc& /*from*/,
-                                                            const TensorDesc& /*to*/,
-                                                            const tensor::Quantization* /*of_from*/,
-                                                            const tensor::Quantization* /*of_to*/) const {
-    return nullptr;
-  }
-  /// The same as make_reorder() for a constant, at once, on host memory.
+  /// The same for a constant, at once, on host memory.
   virtual void arrange_constant(const TensorDesc& from, const TensorDesc& to, const void* input,
                                 void* output) const {
     make_reorder(from, to)->run({.inputs = {&input, 1}, .outputs = {&output, 1}});
@@ -219,9 +210,6 @@ class Device {
   }
   /// Whether steps overlap while they run, so that a step's own time is not what it costs the network.
   virtual bool overlaps_steps() const { return false; }
-  /// Whether kernels of the tactic of that name start while the step before still runs when that step's
-  /// tactic is such a one too, so that they pay together only.
-  virtual bool starts_early(std::string_view /*tactic*/) const { return false; }
   /// Seconds that a search for tactics may take unless its user says otherwise.
   virtual double search_seconds() const { return 12; }
   /// Zeros where that is not known.

@@ -69,8 +69,7 @@ std::unique_ptr<Program> compile(const Engine& engine, const Device& device, con
                        {.policy = engine.policy(),
                         .layout = engine.layout,
                         .input_layouts = input_layouts,
-                        .plans = engine.plans,
-                        .quantizations = engine.quantizations});
+                        .plans = engine.plans});
 }
 
 }  // namespace hone::engine

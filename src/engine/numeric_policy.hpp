@@ -1,5 +1,5 @@
 // What the numbers of one step are: how it keeps them, multiplies them and rounds its results. Scales and
-// zero points are no part of it: they belong to values (TensorDesc::quantization).
+// zero points are no part of it: they are constants of the graph.
 #pragma once
 
 #include <compare>

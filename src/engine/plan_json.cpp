@@ -2,7 +2,6 @@
 #include "engine/plan_json.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.hpp"
 
@@ -67,29 +66,6 @@ Json plans_to_json(const Plans& plans) {
   return result;
 }
 
-std::vector<tensor::Quantization> read_quantizations(const Json& json) {
-  std::vector<tensor::Quantization> result;
-  for (const Json& item : json) {
-    result.push_back({item.at("scales").get<std::vector<float>>(),
-                      item.at("zero_points").get<std::vector<int32_t>>(), item.at("axis").get<int>()});
-    const auto& [scales, zero_points, axis] = result.back();
-    const bool usable = std::all_of(scales.begin(), scales.end(),
-                                    [](float scale) { return scale > 0 && std::isfinite(scale); });
-    if (scales.empty() || scales.size() != zero_points.size() || axis < -1 ||
-        (axis < 0 && scales.size() != 1) || !usable)
-      fail_bad_input("quantization {} needs positive scales, as many zero points, and an axis for several",
-                     result.size() - 1);
-  }
-  return result;
-}
-
-Json quantizations_to_json(const std::vector<tensor::Quantization>& quantizations) {
-  Json result = Json::array();
-  for (const auto& [scales, zero_points, axis] : quantizations)
-    result.push_back({{"scales", scales}, {"zero_points", zero_points}, {"axis", axis}});
-  return result;
-}
-
 }  // namespace
 
 void write_plans(const Engine& engine, Json& header) {
@@ -99,14 +75,12 @@ void write_plans(const Engine& engine, Json& header) {
   header["policies"] = Json::array();
   for (const NumericPolicy& policy : engine.policies) header["policies"].push_back(policy_name(policy));
   header["plans"] = plans_to_json(engine.plans);
-  header["quantizations"] = quantizations_to_json(engine.quantizations);
 }
 
 void read_plans(const Json& header, Engine& engine) {
   engine.places = read_places(header.at("places"));
   engine.policies = read_policies(header.at("policies"));
   engine.plans = read_plan_table(header.at("plans"), engine);
-  engine.quantizations = read_quantizations(header.at("quantizations"));
 }
 
 }  // namespace hone::engine

@@ -1,4 +1,4 @@
-// The plans of an engine as JSON, for its file: fields "places", "policies", "plans" and "quantizations".
+// The plans of an engine as JSON, for its file: fields "places", "policies" and "plans".
 #pragma once
 
 #include "base/json.hpp"

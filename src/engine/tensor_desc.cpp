@@ -57,18 +57,11 @@ int64_t TensorDesc::bytes() const {
 }
 
 std::string TensorDesc::text() const {
-  const std::string text =
-      fmt::format("{} {} {}", tensor::dtype_name(dtype), tensor::shape_text(shape), layout_name(layout));
-  return quantization < 0 ? text : fmt::format("{}, quantization {}", text, quantization);
-}
-
-bool needs_requantizing(const TensorDesc& from, const TensorDesc& to) {
-  if (from.dtype != to.dtype) return from.quantization >= 0 || to.quantization >= 0;
-  return from.quantization >= 0 && to.quantization >= 0 && from.quantization != to.quantization;
+  return fmt::format("{} {} {}", tensor::dtype_name(dtype), tensor::shape_text(shape), layout_name(layout));
 }
 
 bool same_arrangement(const TensorDesc& a, const TensorDesc& b) {
-  if (a.dtype != b.dtype || needs_requantizing(a, b)) return false;
+  if (a.dtype != b.dtype) return false;
   const Layout la = simplest(a);
   if (la != simplest(b)) return false;
   if (la == Layout::kPlain) return tensor::element_count(a.shape) == tensor::element_count(b.shape);

@@ -33,12 +33,10 @@ struct TensorDesc {
   DType dtype = DType::kUndefined;
   Shape shape;
   Layout layout = Layout::kPlain;
-  /// Of integers that stand for real numbers: index into Engine::quantizations, -1 for none.
-  int32_t quantization = -1;
 
   /// Bytes in memory, padding included.
   int64_t bytes() const;
-  /// "bfloat16 1x64x56x56 blocked16", "int8 1x64x56x56 plain, quantization 3".
+  /// "bfloat16 1x64x56x56 blocked16".
   std::string text() const;
   friend bool operator==(const TensorDesc&, const TensorDesc&) = default;
 };
@@ -46,10 +44,5 @@ struct TensorDesc {
 /// Whether the same bytes mean the same tensor under both (for 1x1 images a layout may not matter).
 /// Plain shapes may differ in rank.
 bool same_arrangement(const TensorDesc& a, const TensorDesc& b);
-
-/// Whether the numbers have to be computed anew, with the scales of one or both: quantized integers become
-/// floats, floats quantized integers, or two quantizations differ. Integers without one are the same integers
-/// with one.
-bool needs_requantizing(const TensorDesc& a, const TensorDesc& b);
 
 }  // namespace hone::engine

@@ -80,6 +80,9 @@ struct Cost {
   double bytes = 0;  ///< inputs read once and outputs written once
 };
 
+/// What an operator multiplies: rows of matrices with columns, or windows of images with filters.
+enum class Product { kNone, kMatrices, kConvolution };
+
 /// Facts about an operator, so that others need not know it by name.
 struct Traits {
   /// Output 0 has the bytes of input 0 under another or the same shape.
@@ -96,6 +99,24 @@ struct Traits {
   bool keeps_range = false;
   /// A small difference of an input may become a large one of the output.
   bool discontinuous = false;
+  /// So may a small part of a large input: the output tells what the input is beyond its full turns.
+  bool periodic = false;
+  /// Output 0 has the elements of input 0 in another type.
+  bool converts = false;
+  /// A positive factor of a channel (axis 1) of input 0 is one of the same channel of output 0.
+  bool scales_with_input = false;
+  /// A function of one number that follows a layer.
+  bool activation = false;
+  /// With its post-ops, if it has any.
+  Product product = Product::kNone;
+  /// Elements of the output are sums of many products, of a Product or of something else.
+  bool sums_products = false;
+  /// It makes or takes integers that stand for numbers by a scale.
+  bool quantization = false;
+  /// Inputs from this one on say where input 0 is read, in places between its elements; 0: none does.
+  size_t first_place_input = 0;
+  /// Input 1 holds indices along the attribute `axis` of input 0.
+  bool indexes_axis = false;
 };
 
 struct OperatorDef {

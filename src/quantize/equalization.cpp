@@ -2,14 +2,13 @@
 #include "quantize/equalization.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 
 #include "base/error.hpp"
+#include "graph/operator.hpp"
 
 namespace hone::quantize {
 namespace {
@@ -20,9 +19,6 @@ using graph::Node;
 using graph::Tensor;
 using graph::ValueId;
 
-/// A positive factor of a channel passes through these.
-constexpr std::array<std::string_view, 5> kPasses = {"Relu", "LeakyRelu", "MaxPool", "AveragePool",
-                                                     "GlobalAveragePool"};
 constexpr int kMostSweeps = 40;
 constexpr double kSettled = 1e-3;
 /// So far from 1 that float32 keeps the numbers as exact as before.
@@ -111,7 +107,7 @@ class Finder {
       const int32_t reader = links_.single_consumer(id);
       if (reader < 0) return std::nullopt;
       const Node& next = node(reader);
-      if (std::ranges::find(kPasses, next.op) != kPasses.end() && next.outputs.size() == 1) {
+      if (graph::traits_of(next).scales_with_input && next.outputs.size() == 1) {
         id = next.outputs[0];
         continue;
       }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/fnv.hpp"
+#include "graph/operator.hpp"
 #include "transform/pass.hpp"
 
 namespace hone::quantize {
@@ -14,10 +15,6 @@ namespace {
 /// Passes whose results are operators that every ONNX file may hold, under the names that the values had.
 constexpr std::array kPasses = {"constant_folding", "branch_selection",   "half_widening", "identity_removal",
                                 "pad_folding",      "batch_norm_folding", "dead_code"};
-
-constexpr std::array kQuantizedOperators = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear",
-                                            "ConvInteger",    "QLinearConv",      "MatMulInteger",
-                                            "QLinearMatMul"};
 
 class Fingerprint : private base::Fnv1a {
  public:
@@ -105,7 +102,7 @@ std::string fingerprint_of(const graph::Graph& graph) {
 
 std::string quantized_part(const graph::Graph& graph) {
   for (const graph::Node& node : graph.nodes) {
-    if (std::ranges::find(kQuantizedOperators, node.op) != kQuantizedOperators.end()) return node.text();
+    if (graph::traits_of(node).quantization) return node.text();
   }
   return {};
 }

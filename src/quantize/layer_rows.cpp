@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "graph/operator.hpp"
+
 namespace hone::quantize {
 namespace {
 
@@ -48,7 +50,7 @@ std::optional<LayerRows> LayerRows::of(const Node& node, const Tensor& weights, 
   rows.outputs_ = static_cast<size_t>(weights.shape()[static_cast<size_t>(axis)]);
   rows.length_ = static_cast<size_t>(weights.size()) / rows.outputs_;
   rows.weights_are_rows_ = axis == 0;
-  if (node.op == "Gemm" || node.op == "MatMul") return rows;
+  if (graph::traits_of(node).product == graph::Product::kMatrices) return rows;
   const bool plain = node.op == "Conv" &&
                      (!node.attributes.has("auto_pad") || node.attributes.get_string("auto_pad") == "NOTSET");
   if (!plain) return std::nullopt;

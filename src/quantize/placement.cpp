@@ -2,12 +2,10 @@
 #include "quantize/placement.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <string_view>
 
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
@@ -22,21 +20,17 @@ using graph::Node;
 using graph::Tensor;
 using graph::ValueId;
 
-template <size_t N>
-bool is_one_of(std::string_view op, const std::array<std::string_view, N>& list) {
-  return std::ranges::find(list, op) != list.end();
-}
+bool is_product(const Node& node) { return graph::traits_of(node).product != graph::Product::kNone; }
 
-constexpr std::array<std::string_view, 4> kProducts = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
-/// Their results hold elements of their inputs and nothing else.
-constexpr std::array<std::string_view, 11> kMoves = {"MaxPool",      "Concat",    "Reshape",     "Flatten",
-                                                     "Transpose",    "Squeeze",   "Split",       "Slice",
-                                                     "DepthToSpace", "Unsqueeze", "SpaceToDepth"};
-constexpr std::array<std::string_view, 2> kAverages = {"AveragePool", "GlobalAveragePool"};
-/// Fused into the convolution, product or addition before them.
-constexpr std::array<std::string_view, 13> kActivations = {
-    "Relu",        "Clip",      "LeakyRelu", "PRelu", "Elu",  "Selu",    "Sigmoid",
-    "HardSigmoid", "HardSwish", "Tanh",      "Gelu",  "Mish", "Softplus"};
+/// Fused into the convolution, product or addition before it.
+bool is_activation(const Node& node) { return graph::traits_of(node).activation; }
+
+/// Whether its results hold elements of its inputs and nothing else; of what chooses among them only max
+/// pools have kernels for integers.
+bool is_move(const Node& node) { return graph::traits_of(node).moves_only || node.op == "MaxPool"; }
+
+/// The other pools that have some.
+bool is_average(const Node& node) { return node.op == "AveragePool" || node.op == "GlobalAveragePool"; }
 
 /// Nodes that a walk to a gate looks at.
 constexpr int kMostSteps = 8;
@@ -84,14 +78,14 @@ class Placer {
 
   void visit(int32_t index) {
     const Node& n = node(index);
-    if (is_one_of(n.op, kProducts)) return visit_product(index);
-    if (is_one_of(n.op, kMoves)) return visit_move(index);
-    if (is_one_of(n.op, kAverages)) {
+    if (is_product(n)) return visit_product(index);
+    if (is_move(n)) return visit_move(index);
+    if (is_average(n)) {
       if (is_wanted(n.outputs[0]) && is_activation_input(n.input(0))) read(index, 0);
       return;
     }
     if (n.op == "Add") return visit_addition(index);
-    if (is_one_of(n.op, kActivations) && links_.single_consumer(n.input(0)) == index)
+    if (is_activation(n) && links_.single_consumer(n.input(0)) == index)
       demanded_[at(n.inputs[0])] = is_demanded(n.outputs[0]);
   }
 
@@ -121,7 +115,7 @@ class Placer {
     result_.weighted.push_back({index, weights_axis(n)});
     const auto rank = static_cast<int64_t>(
         graph_.value(n.inputs[0]).type.ranked() ? graph_.value(n.inputs[0]).type.dims->size() : 0);
-    const bool last = n.op == "Gemm" || n.op == "MatMul";
+    const bool last = graph::traits_of(n).product == graph::Product::kMatrices;
     channel_axis_[n.inputs[0]] = last ? rank - 1 : 1;
   }
 
@@ -178,8 +172,8 @@ class Placer {
       const int32_t producer = links_.producer_of(id);
       if (producer < 0) return false;
       const Node& n = node(producer);
-      if (is_one_of(n.op, kProducts)) return !why_float(producer).empty();
-      if (!is_one_of(n.op, kActivations)) return false;
+      if (is_product(n)) return !why_float(producer).empty();
+      if (!is_activation(n)) return false;
       id = n.inputs[0];
     }
     return false;
@@ -190,7 +184,7 @@ class Placer {
     for (int step = 0; step < kMostSteps && index >= 0; ++step) {
       const Node& n = node(index);
       if (n.op == "Mul") return step > 0;
-      const bool passes = n.op == "Conv" ? is_single_pixel(n.outputs[0]) : is_one_of(n.op, kActivations);
+      const bool passes = n.op == "Conv" ? is_single_pixel(n.outputs[0]) : is_activation(n);
       if (!passes) return false;
       index = links_.single_consumer(n.outputs[0]);
       if (index < 0) return gates_itself(n.outputs[0]);
@@ -256,8 +250,7 @@ class Placer {
   /// Of what is_made_for() an addition.
   bool is_kept(ValueId id) const {
     int32_t producer = links_.producer_of(id);
-    while (is_one_of(node(producer).op, kActivations))
-      producer = links_.producer_of(node(producer).inputs[0]);
+    while (is_activation(node(producer))) producer = links_.producer_of(node(producer).inputs[0]);
     return rules_.kept.contains(producer) || !why_against_rules(node(producer)).empty();
   }
   bool is_made_for(ValueId id) const {
@@ -267,8 +260,8 @@ class Placer {
       if (producer < 0) return false;
       const Node& n = node(producer);
       // Under every rule the same, so that rules take integers away and add none.
-      if (is_one_of(n.op, kProducts)) return why_float_everywhere(producer).empty();
-      if (!is_one_of(n.op, kActivations)) return false;
+      if (is_product(n)) return why_float_everywhere(producer).empty();
+      if (!is_activation(n)) return false;
       id = n.inputs[0];
     }
     return false;
@@ -301,7 +294,7 @@ class Placer {
       double integers = 0;
       for (size_t i = 0; i < graph_.nodes.size(); ++i) {
         const Node& n = graph_.nodes[i];
-        const Tensor* const weights = is_one_of(n.op, kProducts) ? graph_.constant(n.input(1)) : nullptr;
+        const Tensor* const weights = is_product(n) ? graph_.constant(n.input(1)) : nullptr;
         if (weights == nullptr) continue;
         all += static_cast<double>(weights->size());
         if (is_weighted(i)) integers += static_cast<double>(weights->size());
@@ -328,7 +321,7 @@ class Placer {
     double all = 0;
     double integers = 0;
     for (size_t i = 0; i < sized.nodes.size(); ++i) {
-      if (!is_one_of(sized.nodes[i].op, kProducts)) continue;
+      if (!is_product(sized.nodes[i])) continue;
       const auto cost = graph::node_cost(sized, sized.nodes[i]);
       if (!cost) continue;
       all += cost->flops;

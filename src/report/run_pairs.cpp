@@ -4,8 +4,7 @@
 #include "base/bootstrap.hpp"
 #include "base/error.hpp"
 #include "base/statistics.hpp"
-#include "bench/results/figures.hpp"
-#include "bench/results/results.hpp"
+#include "bench/results/result_file.hpp"
 
 namespace hone::report {
 namespace {
@@ -75,8 +74,8 @@ std::vector<RunPair> compare_pairs(const Json& json) {
       const bool interleaved = took_turns(run, over);
       const auto pairing = interleaved ? base::Pairing::kPaired : base::Pairing::kUnpaired;
       const base::Ratio ratio = ratio_of(samples[j], samples[i], pairing);
-      pairs.push_back(
-          {run.setup, bench::speedup_figure({over.setup.backend, over.setup.precision, ratio, interleaved})});
+      pairs.push_back({run.setup, bench::SpeedupFigure::of({over.setup.backend, over.setup.precision}, ratio,
+                                                           interleaved)});
     }
   }
   return pairs;

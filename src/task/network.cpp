@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "backend/hone/hone_backend.hpp"
+#include "backend/registry.hpp"
 #include "base/error.hpp"
 #include "engine/engine_file.hpp"
 #include "quantize/float_graph.hpp"

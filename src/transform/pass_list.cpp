@@ -69,8 +69,6 @@ constexpr Pass kOwn[] = {
      transposed_convolution_lowering, false},
     {"row_lifting", "Turns the rows that convolutions read into images one pixel high, for devices that ask",
      row_lifting, false, true},
-    {"mean_of_squares", "Replaces means of squares with sums of squares, for devices that ask",
-     mean_of_squares, false, true},
     {"division_by_root", "Replaces divisions by the root of something smaller with products",
      division_by_root, false},
     {"convolution_fusion", "Fuses a convolution with the activations and additions that follow it",

@@ -26,7 +26,6 @@ Summary layer_norm_recognition(Graph& graph);
 Summary group_norm_recognition(Graph& graph);
 Summary division_by_constant(Graph& graph);
 Summary power_of_constant(Graph& graph);
-Summary mean_of_squares(Graph& graph);
 Summary division_by_root(Graph& graph);
 Summary batch_norm_folding(Graph& graph);
 Summary gemm_canonical(Graph& graph);

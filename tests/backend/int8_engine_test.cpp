@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backend/hone/build_request.hpp"
 #include "engine/fake_device.hpp"
 #include "support/graph_builder.hpp"
@@ -70,6 +72,38 @@ TEST(Int8Engine, GivesWayToFloatsThatAreFasterAsAWhole) {
   EXPECT_THAT(note_of(device), StartsWith("computed in fp32, which is faster as a whole: 0.0"));
   EXPECT_EQ(note_of(device, false), "int8 in 100.0 % of the multiply-adds, calibration: generated")
       << "there is nothing to compare with";
+}
+
+/// One budget for both engines and the comparison.
+TEST(Int8Engine, SharesTheTimeForItsBuildingWithItsRival) {
+  constexpr double kSeconds = 3600;
+  const auto device = device_with(0.01);
+  ResolvedBuild build{.device = device, .graph = network(true)};
+  build.int8 = Int8Source{"calibration: generated", network(false)};
+  build.options.threads = 1;
+  build.options.budget_seconds = kSeconds;
+  std::vector<double> left;
+  build.options.progress = [&](const base::Progress& progress) { left.push_back(progress.left_seconds); };
+  const auto engine = backend::build(build);
+  EXPECT_EQ(engine->cut_short, "");
+  ASSERT_FALSE(left.empty());
+  EXPECT_LE(left.front(), 0.5 * kSeconds);
+  const double most = *std::ranges::max_element(left);
+  EXPECT_GT(most, 0.5 * kSeconds) << "the second one has what the first one left over";
+  EXPECT_LE(most, 0.9 * kSeconds);
+}
+
+TEST(Int8Engine, IsNotComparedWhereThereIsNoTime) {
+  auto device = device_with(0.01);
+  device.times_us["quantize"] = 100;
+  ResolvedBuild build{.device = device, .graph = network(true)};
+  build.int8 = Int8Source{"calibration: generated", network(false)};
+  build.options.threads = 1;
+  build.options.budget_seconds = 1e-9;
+  const auto engine = backend::build(build);
+  EXPECT_EQ(engine->metadata.at(kQuantizationNote),
+            "int8 in 100.0 % of the multiply-adds, calibration: generated");
+  EXPECT_THAT(engine->cut_short, testing::EndsWith("no engine without int8 was built to compare it with"));
 }
 
 TEST(Int8Engine, CountsTheProductsOfStepsAndNothingBeside) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "backend/registry.hpp"
 #include "backend/torch_support.hpp"
 #include "base/plugin.hpp"
 

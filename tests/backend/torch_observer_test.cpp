@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "backend/registry.hpp"
 #include "backend/torch_support.hpp"
 #include "base/clock.hpp"
 #include "base/json.hpp"

@@ -1,4 +1,5 @@
 // Operators of the torch backends that move, pick and make elements, against the reference kernels.
+#include "backend/registry.hpp"
 #include "backend/torch_support.hpp"
 
 namespace hone::test {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/backend.hpp"
+#include "backend/registry.hpp"
 #include "reference/interpreter.hpp"
 #include "support/equivalence.hpp"
 #include "support/graph_builder.hpp"

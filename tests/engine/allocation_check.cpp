@@ -39,6 +39,27 @@ graph::Graph rows() {
   return b.finish({b.node("Concat", {y, x}, {{"axis", int64_t{1}}}), b.node("Relu", {y})});
 }
 
+/// What needs memory of its own while it runs.
+graph::Graph reductions() {
+  GraphBuilder b;
+  const auto x = b.input("x", {1, 40000});
+  const auto y = b.node("Reshape", {x, b.ints({10, 50, 80})});
+  std::vector<graph::ValueId> outputs = b.nodes("TopK", {y, b.ints({3})}, 2, {{"axis", int64_t{1}}});
+  for (const graph::ValueId id : b.nodes("DynamicQuantizeLinear", {x}, 3)) outputs.push_back(id);
+  outputs.push_back(b.node("ReduceSum", {x}));
+  outputs.push_back(b.node("LpNormalization", {y}, {{"axis", int64_t{1}}}));
+  outputs.push_back(b.node("Tile", {y, b.ints({2, 1, 2})}));
+  return b.finish(outputs);
+}
+
+/// Of rows, which no reorder brings into another layout.
+graph::Graph groups() {
+  GraphBuilder b;
+  const auto x = b.input("x", {1, 8, 64});
+  return b.finish(
+      {b.node("GroupNormalization", {x, b.random({8}), b.random({8})}, {{"num_groups", int64_t{2}}})});
+}
+
 graph::Graph images() {
   GraphBuilder b;
   const auto x = b.input("x", {1, 3, 8, 8});
@@ -64,7 +85,14 @@ double allocations_of(const graph::Graph& graph) {
 }
 
 int run() {
-  const double own = allocations_of(rows());
+  double own = 0;
+  const std::pair<const char*, graph::Graph (*)()> graphs[] = {
+      {"rows", rows}, {"reductions", reductions}, {"groups", groups}};
+  for (const auto& [name, make] : graphs) {
+    const double each = allocations_of(make());
+    if (each > 0) fmt::print("{}: {} allocations a run\n", name, each);
+    own += each;
+  }
   const double with_library = allocations_of(images());
   fmt::print("{} allocations a run by kernels of hone, {} where oneDNN runs some steps\n", own, with_library);
   return own == 0 ? 0 : 1;

@@ -197,9 +197,9 @@ TEST_F(EngineFile, APolicyThatTheDeviceHasNotIsRefused) {
 
 TEST_F(EngineFile, OfAnEarlierVersionIsToBeBuiltAgain) {
   std::string bytes = bytes_;
-  bytes[8] = 2;
+  bytes[8] = 3;
   EXPECT_EQ(load(bytes),
-            path_.string() + ": engine file version 2, this program reads version 3; build the engine again");
+            path_.string() + ": engine file version 3, this program reads version 4; build the engine again");
 }
 
 TEST_F(EngineFile, PlansComeBack) {
@@ -226,23 +226,6 @@ TEST_F(EngineFile, PlansOfNoStepAreRefused) {
               ::testing::HasSubstr("the plan of step '1' is in bf16, which field 'policies' does not name"));
   EXPECT_THAT(sentence("1/0", "place", 1), ::testing::HasSubstr("the plan of step '1/0' names place 1 of 1"));
   EXPECT_EQ(sentence("1", "tactic", "unknown"), "") << "the first that accepts runs it";
-}
-
-TEST_F(EngineFile, QuantizationsComeBack) {
-  engine_->quantizations = {{{0.5f}, {3}}, {{0.25f, 2}, {0, -1}, 1}};
-  save_engine(*engine_, device(), path_);
-  EXPECT_EQ(load_engine(path_)->quantizations, engine_->quantizations);
-  const auto sentence = [this](const char* field, const Json& value) {
-    Json item = {{"scales", Json::array({0.5})}, {"zero_points", Json::array({3})}, {"axis", -1}};
-    item[field] = value;
-    return load(forged([&](Json& h) { h["quantizations"] = Json::array({item}); }));
-  };
-  EXPECT_EQ(sentence("axis", 1), "");
-  const auto is_refused = ::testing::HasSubstr("quantization 0 needs positive scales");
-  EXPECT_THAT(sentence("scales", Json::array()), is_refused);
-  EXPECT_THAT(sentence("scales", Json::array({-1})), is_refused);
-  EXPECT_THAT(sentence("zero_points", Json::array({1, 2})), is_refused);
-  EXPECT_THAT(sentence("axis", -2), is_refused);
 }
 
 TEST_F(EngineFile, ShapeRangesThatAreNoneAreRefused) {

@@ -58,6 +58,7 @@ class FakeTactic final : public Tactic {
 
   FakeTactic(std::string named, Behaviour behaviour) : behaviour_(std::move(behaviour)) {
     name = std::move(named);
+    starts_early = behaviour_.saves_together_us > 0;
     make = [this](const StepRequest& request, WeightStore&) { return make_relu(request, ""); };
     list_variants = [this](const StepRequest& request) {
       std::vector<std::string> names;
@@ -164,11 +165,6 @@ class FakeDevice : public Device {
     return requested_passes;
   }
   bool overlaps_steps() const override { return overlaps_; }
-  bool starts_early(std::string_view tactic) const override {
-    return std::any_of(relu_.begin(), relu_.end(), [&](const FakeTactic* known) {
-      return known->name == tactic && known->saves_together_us() > 0;
-    });
-  }
   /// A second passes from one look to the next.
   OthersUse others_use() const override {
     const auto looks = static_cast<double>(++looks_at_others_);

@@ -65,7 +65,8 @@ size_t sites_that_keep_results(const Graph& model) {
 
 TEST(Equalization, PassesWhatAPositiveFactorPasses) {
   const std::vector<int64_t> two = {2, 2};
-  for (const char* op : {"Relu", "LeakyRelu", "MaxPool", "AveragePool", "GlobalAveragePool"}) {
+  for (const char* op : {"Relu", "LeakyRelu", "Abs", "Neg", "MaxPool", "AveragePool", "LpPool",
+                         "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"}) {
     GraphBuilder b;
     const ValueId a = b.conv(image(b, 3), 3, 8);
     const bool pools = std::string(op).ends_with("Pool") && op[0] != 'G';

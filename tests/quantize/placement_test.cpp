@@ -191,6 +191,18 @@ TEST(Placement, ReadsQuantizedValuesThroughTranspositions) {
   EXPECT_EQ(group_of(placement, soft), group_of(placement, turned));
 }
 
+TEST(Placement, ReadsQuantizedValuesThroughWhatPicksAndRepeatsThem) {
+  for (const bool picks : {true, false}) {
+    GraphBuilder b;
+    const ValueId soft = b.node("Softmax", {b.input("x", {2, 16, 8})});
+    const ValueId moved = picks ? b.node("Gather", {soft, b.ints({0, 3})}, {{"axis", int64_t{1}}})
+                                : b.node("Tile", {soft, b.ints({1, 2, 1})});
+    const Placement placement = place(b.finish({b.node("MatMul", {moved, b.random({8, 4})})}));
+    EXPECT_EQ(quantized(placement), (std::set<ValueId>{soft, moved})) << picks;
+    EXPECT_EQ(group_of(placement, soft), group_of(placement, moved));
+  }
+}
+
 TEST(Placement, SaysWhyAProductStaysInFloat) {
   GraphBuilder b;
   const ValueId x = b.input("x", {4, 4});

@@ -185,6 +185,16 @@ class Bootstrap(unittest.TestCase):
         self.assertEqual(code, 4, error)
         self.assertIn("The packages could not be installed", error)
 
+    def test_continuous_integration_says_that_it_is(self):
+        (self.root / ".ci").mkdir()
+        shutil.copy(ROOT / ".ci/run", self.root / ".ci/run")
+        (self.root / "check").write_text('#!/bin/sh\necho "CI=$CI"\n')
+        (self.root / "check").chmod(0o755)
+        environment = self.environment()
+        environment.pop("CI", None)
+        done = subprocess.run([self.root / ".ci/run"], capture_output=True, text=True, env=environment)
+        self.assertEqual((done.returncode, done.stdout), (0, "CI=1\n"), done.stderr)
+
     def test_not_debian_lists_what_is_needed(self):
         for tool in ("bash", "dirname", "readlink", "mkdir", "flock", "find", "sed", "env", "grep"):
             (self.fakes / tool).symlink_to(shutil.which(tool))

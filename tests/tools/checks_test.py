@@ -54,12 +54,21 @@ class Includes(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("src/trace/a.cpp:2: trace/ must not include engine/", output)
 
+    def test_a_report_sees_records_of_results_only(self):
+        files = {**self.BASE, "src/bench/results/run.hpp": "// R.\n#pragma once\n",
+                 "src/bench/results/run_record.hpp": "// R.\n#pragma once\n"}
+        for header, good in (("bench/results/run.hpp", False), ("bench/results/run_record.hpp", True)):
+            code, output = Tree({**files, "src/report/a.cpp": f'// A.\n#include "{header}"\n'}).check("check_includes.py")
+            self.assertEqual(code, 0 if good else 1, output)
+            self.assertIn("0 problems" if good else f"src/report/a.cpp:2: report/ must not include {header}", output)
+
     def test_the_streams_meet_only_where_something_is_recorded_or_shown(self):
         files = {**self.BASE, "src/bench/run.hpp": "// R.\n#pragma once\n", "src/trace/trace.hpp": "// T.\n#pragma once\n",
+                 "src/bench/setup.hpp": "// S.\n#pragma once\n",
                  "src/device/device.hpp": "// D.\n#pragma once\n", "src/system/memory.hpp": "// M.\n#pragma once\n"}
         for place, header, good in (("trace", "bench/run.hpp", False), ("bench", "trace/trace.hpp", False),
                                     ("analysis", "bench/run.hpp", False), ("record", "bench/run.hpp", True),
-                                    ("record", "trace/trace.hpp", True), ("report", "bench/run.hpp", True),
+                                    ("record", "trace/trace.hpp", True), ("report", "bench/setup.hpp", True),
                                     ("report", "device/device.hpp", False), ("system", "bench/run.hpp", False),
                                     ("trace", "system/memory.hpp", True), ("analysis", "system/memory.hpp", False)):
             code, output = Tree({**files, f"src/{place}/a.cpp": f'// A.\n#include "{header}"\n'}).check("check_includes.py")

@@ -139,8 +139,11 @@ export interface RunPair {
   backend: string;
   precision: string;
   batch: number;
+  device: string;
+  threads: number;
   includes_transfers: boolean;
   cold_l2: boolean;
+  streams: number;
   busy_threads: number;
   speedup: Speedup;
 }
@@ -994,13 +997,16 @@ export const fields = {
     runs: { text: "A run for each configuration", unit: "", origin: "" },
   },
   RunPair: {
-    model: { text: "Model of both", unit: "", origin: "" },
-    backend: { text: "Backend of the run", unit: "", origin: "" },
-    precision: { text: "Precision of the run", unit: "", origin: "" },
-    batch: { text: "Batch of both", unit: "count", origin: "" },
-    includes_transfers: { text: "Whether latencies include copies", unit: "", origin: "" },
-    cold_l2: { text: "Whether the device's caches were emptied before runs", unit: "", origin: "" },
-    busy_threads: { text: "Foreign threads that spun meanwhile", unit: "count", origin: "" },
+    model: { text: "Model, as it was named", unit: "", origin: "" },
+    backend: { text: "System that ran it", unit: "", origin: "" },
+    precision: { text: "Precision it ran in", unit: "", origin: "" },
+    batch: { text: "Samples of the model in a run", unit: "count", origin: "" },
+    device: { text: "cpu, cuda, which is the first GPU, or cuda:1", unit: "", origin: "" },
+    threads: { text: "Threads of the CPU", unit: "count", origin: "" },
+    includes_transfers: { text: "Latencies include copies to the device and back", unit: "", origin: "" },
+    cold_l2: { text: "The device's caches were emptied before every run", unit: "", origin: "" },
+    streams: { text: "Streams that pipelined runs overlap on", unit: "count", origin: "" },
+    busy_threads: { text: "Foreign threads that spun while runs were measured", unit: "count", origin: "" },
     speedup: { text: "How fast the run is beside the other", unit: "", origin: "" },
   },
   ReportSweep: {

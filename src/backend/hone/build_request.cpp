@@ -18,6 +18,10 @@ namespace hone::backend {
 namespace {
 
 constexpr int kMaxLevel = 5;
+/// Of the budget: where an engine with int8 is compared with one without, the first one is ready after this
+/// share, and the second one after that. The rest is for comparing them.
+constexpr double kInt8Share = 0.5;
+constexpr double kRivalShare = 0.9;
 
 void check_level(int level) {
   if (level < 0 || level > kMaxLevel)
@@ -135,14 +139,24 @@ void fix_caches(const BuildRequest& request, std::map<std::string, engine::Shape
       engine::with_fixed_caches(graph, request.bind, *capacity, policy.storage, &build->options.metadata);
 }
 
-std::shared_ptr<engine::Engine> build_of(const graph::Graph& graph, const ResolvedBuild& build) {
+/// `seconds` of the budget that began at `begin`.
+std::shared_ptr<engine::Engine> build_of(const graph::Graph& graph, const ResolvedBuild& build,
+                                         base::Clock::time_point begin, double seconds) {
+  engine::BuildOptions options = build.options;
+  options.begin = begin;
+  options.budget_seconds = seconds;
   try {
-    return engine::build_engine(graph, build.device, build.options);
+    return engine::build_engine(graph, build.device, options);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kBadInput && !error.where().starts_with(build.source))
       throw error.within(build.source);
     throw;
   }
+}
+
+void add_cut_short(engine::Engine& engine, const std::string& what) {
+  if (!engine.cut_short.empty()) engine.cut_short += "; ";
+  engine.cut_short += what;
 }
 
 /// Whether an engine with int8 may be slower than the one in floating point that it stands for.
@@ -193,7 +207,10 @@ ResolvedBuild resolve(const BuildRequest& request, const importer::Model& model)
 }
 
 std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
-  auto engine = build_of(*build.graph, build);
+  const auto begin = build.options.begin.value_or(base::Clock::now());
+  const engine::SearchBudget budget(engine::build_budget(build.options, build.device).seconds(), begin);
+  const bool has_rival = build.int8 && build.int8->is_asked_for && may_be_slower(build);
+  auto engine = build_of(*build.graph, build, begin, budget.seconds() * (has_rival ? kInt8Share : 1));
   if (!build.int8) return engine;
   const Int8Shares shares = int8_shares(engine, build.device, *build.graph);
   const Int8Source& source = *build.int8;
@@ -204,15 +221,25 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
     return engine;
   }
   engine->metadata[kQuantizationNote] = int8_note(shares, source.origin, build.device.name());
-  if (!may_be_slower(build)) return engine;
-  auto floats = build_of(*source.floats, build);
-  const RunTimes times = compare_engines(engine, floats, build.device);
+  if (!has_rival) return engine;
+  if (budget.is_over()) {
+    add_cut_short(*engine, "no engine without int8 was built to compare it with");
+    return engine;
+  }
+  auto floats = build_of(*source.floats, build, begin, budget.seconds() * kRivalShare);
+  const RunTimes times = compare_engines(engine, floats, build.device, budget);
+  const double seconds = base::seconds_since(begin);
+  engine->build_seconds = seconds;
+  floats->build_seconds = seconds;
   // What is between them is noise.
   constexpr double kClearly = 0.99;
   if (times.second_ms >= kClearly * times.first_ms) {
     engine->metadata[kQuantizationNote] +=
         fmt::format("; {:.3f} ms as a whole, {:.3f} ms in {} alone", times.first_ms, times.second_ms,
                     engine::policies_text(floats->policies));
+    if (!floats->cut_short.empty())
+      add_cut_short(*engine, fmt::format("of the engine in {} alone, {}",
+                                         engine::policies_text(floats->policies), floats->cut_short));
     return engine;
   }
   floats->metadata[kQuantizationNote] = fmt::format(
@@ -220,7 +247,8 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
       "multiply-adds {:.3f} ms; {}",
       engine::policies_text(floats->policies), times.second_ms, 100 * shares.executed, times.first_ms,
       source.origin);
-  floats->build_seconds += engine->build_seconds;
+  if (!engine->cut_short.empty())
+    add_cut_short(*floats, fmt::format("of the engine with int8, {}", engine->cut_short));
   return floats;
 }
 

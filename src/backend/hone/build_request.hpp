@@ -54,7 +54,8 @@ struct BuildRequest {
   int optimization_level = 3;
   std::vector<std::string> disabled_passes;
   CachePolicy cache;
-  /// That building may take; 0: as long as it takes, absent: the device's own limit for the level.
+  /// That building may take, calibration apart; 0: as long as it takes, absent: the device's own limit for
+  /// the level.
   std::optional<double> budget_seconds;
   std::function<void(const base::Progress&)> progress;
 };
@@ -78,7 +79,8 @@ ResolvedBuild resolve(const BuildRequest& request);
 ResolvedBuild resolve(const BuildRequest& request, const importer::Model& model);
 
 /// Bad input when the graph cannot run. Of a build in int8, on a device whose steps overlap, the engine
-/// without int8 where that is faster as a whole: what lies between steps in int8 costs time, too.
+/// without int8 where that is faster as a whole: what lies between steps in int8 costs time, too. Both and
+/// the comparison share one budget; engine.cut_short says what there was no time for.
 std::shared_ptr<engine::Engine> build(const ResolvedBuild& build);
 
 /// Names with a plus between them, "fp16+fp32", each once; the first is the engine's own. Usage error

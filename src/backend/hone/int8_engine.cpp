@@ -2,7 +2,6 @@
 #include "backend/hone/int8_engine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <map>
 
@@ -19,19 +18,13 @@
 namespace hone::backend {
 namespace {
 
-constexpr std::array<std::string_view, 8> kProducts = {"Conv",        "ConvTranspose", "Gemm",
-                                                       "MatMul",      "QLinearConv",   "QLinearMatMul",
-                                                       "ConvInteger", "MatMulInteger"};
-
 /// The operator without what a fused one computes besides.
 std::string_view plain_name(std::string_view op) {
   constexpr std::string_view kFused = "Fused";
   return op.starts_with(kFused) ? op.substr(kFused.size()) : op;
 }
 
-bool is_product(const graph::Node& node) {
-  return std::ranges::find(kProducts, plain_name(node.op)) != kProducts.end();
-}
+bool is_product(const graph::Node& node) { return graph::traits_of(node).product != graph::Product::kNone; }
 
 /// Of the products of a graph.
 struct Operations {
@@ -41,7 +34,7 @@ struct Operations {
 
 /// Whether both operands stand for integers.
 bool is_quantized(const graph::Graph& graph, const graph::Links& links, const graph::Node& node) {
-  if (node.op.starts_with("QLinear") || node.op.ends_with("Integer")) return true;
+  if (graph::traits_of(node).quantization) return true;
   const auto is_dequantized = [&](size_t input) {
     const int32_t producer = links.producer_of(node.inputs[input]);
     return producer >= 0 && graph.nodes[static_cast<size_t>(producer)].op == "DequantizeLinear";
@@ -147,16 +140,19 @@ std::string int8_note(const Int8Shares& shares, std::string_view origin, std::st
 }
 
 RunTimes compare_engines(const std::shared_ptr<const engine::Engine>& first,
-                         const std::shared_ptr<const engine::Engine>& second, const engine::Device& device) {
+                         const std::shared_ptr<const engine::Engine>& second, const engine::Device& device,
+                         const engine::SearchBudget& budget) {
   constexpr int kWarmUp = 5;
   constexpr int kRuns = 41;
+  constexpr size_t kFewestRuns = 3;
   Timed a(first, device);
   Timed b(second, device);
   std::vector<double> of_a;
   std::vector<double> of_b;
-  for (int i = 0; i < kWarmUp + kRuns; ++i) {
+  for (int i = 0; i < kWarmUp + kRuns && (of_a.size() < kFewestRuns || !budget.is_over()); ++i) {
     const double times[] = {a.run_ms(), b.run_ms()};
-    if (i < kWarmUp) continue;
+    const bool warms_up = i == 0 || (i < kWarmUp && !budget.is_over());
+    if (warms_up) continue;
     of_a.push_back(times[0]);
     of_b.push_back(times[1]);
   }

@@ -6,6 +6,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/kernel.hpp"
+#include "engine/search/search_budget.hpp"
 
 namespace hone::backend {
 
@@ -38,7 +39,9 @@ struct RunTimes {
   double first_ms = 0;
   double second_ms = 0;
 };
+/// Of a few runs where there is no time for more.
 RunTimes compare_engines(const std::shared_ptr<const engine::Engine>& first,
-                         const std::shared_ptr<const engine::Engine>& second, const engine::Device& device);
+                         const std::shared_ptr<const engine::Engine>& second, const engine::Device& device,
+                         const engine::SearchBudget& budget);
 
 }  // namespace hone::backend

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "backend/hone/calibration_runner.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "graph/operator.hpp"
 #include "quantize/float_graph.hpp"
 #include "quantize/quantize.hpp"
 #include "tensor/convert.hpp"
@@ -46,14 +48,14 @@ tensor::Shape generated_shape(const graph::Value& value, const Shapes& shapes) {
 /// The largest integer that an input holds: a row of the smallest table that it picks from. Others are masks
 /// or numbers of things, and 1.
 size_t most_integer(const graph::Graph& graph, graph::ValueId input) {
-  std::vector<graph::ValueId> indices = {input};
+  std::set<graph::ValueId> indices = {input};
   std::optional<size_t> most;
   for (const graph::Node& node : graph.nodes) {
-    const auto reads = [&](size_t i) {
-      return node.has_input(i) && std::ranges::find(indices, node.inputs[i]) != indices.end();
-    };
-    if (node.op == "Cast" && reads(0)) indices.push_back(node.outputs[0]);
-    if (node.op != "Gather" || !reads(1)) continue;
+    const graph::Traits& traits = graph::traits_of(node);
+    if ((traits.moves_only || traits.converts) && indices.contains(node.input(0)))
+      indices.insert(node.outputs.begin(), node.outputs.end());
+    indices.erase(graph::kNoValue);
+    if (!traits.indexes_axis || !indices.contains(node.input(1))) continue;
     const graph::TensorType& table = graph.value(node.inputs[0]).type;
     if (!table.ranked() || table.dims->empty()) continue;
     const auto axis =

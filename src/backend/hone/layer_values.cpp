@@ -44,11 +44,21 @@ std::shared_ptr<engine::Engine> with_all_outputs(const engine::Engine& engine) {
   return copy;
 }
 
+/// How integers stand for real numbers: value = scale * (integer - zero point).
+struct Quantization {
+  /// One, or one for each index of the axis.
+  std::vector<float> scales;
+  /// As many as there are scales.
+  std::vector<int32_t> zero_points;
+  /// Dimension of the tensor; -1: one scale for all of it.
+  int axis = -1;
+};
+
 /// What the integers stand for that QuantizeLinear makes with these operands of a graph.
-std::optional<tensor::Quantization> quantization_of(const Graph& graph, const Node& quantize) {
+std::optional<Quantization> quantization_of(const Graph& graph, const Node& quantize) {
   const Tensor* scale = graph.constant(quantize.input(1));
   if (scale == nullptr) return std::nullopt;
-  tensor::Quantization result;
+  Quantization result;
   for (const double one : scale->to_double()) result.scales.push_back(static_cast<float>(one));
   result.zero_points.assign(result.scales.size(), 0);
   if (const Tensor* zero_point = graph.constant(quantize.input(2)); zero_point != nullptr) {
@@ -74,8 +84,8 @@ Node maker_of(const Node& node, size_t output) {
 
 /// Of the values that are integers and stand for numbers. What is neither quantized nor computed from floats
 /// only moves its operand's integers.
-std::map<ValueId, tensor::Quantization> quantizations_of(const Graph& graph) {
-  std::map<ValueId, tensor::Quantization> result;
+std::map<ValueId, Quantization> quantizations_of(const Graph& graph) {
+  std::map<ValueId, Quantization> result;
   for (const Node& node : graph.nodes) {
     for (size_t k = 0; k < node.outputs.size(); ++k) {
       if (!node.has_output(k) || !graph::is_byte(graph.value(node.outputs[k]).type.dtype)) continue;
@@ -91,7 +101,7 @@ std::map<ValueId, tensor::Quantization> quantizations_of(const Graph& graph) {
   return result;
 }
 
-Tensor dequantized(const Tensor& integers, const tensor::Quantization& quantization) {
+Tensor dequantized(const Tensor& integers, const Quantization& quantization) {
   Tensor result(tensor::DType::kFloat32, integers.shape());
   const std::vector<double> values = integers.to_double();
   const auto floats = result.mutable_values<float>();

@@ -2,20 +2,19 @@
 #include "backend/hone/node_times.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "backend/hone/build_request.hpp"
 #include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "engine/context.hpp"
+#include "graph/operator.hpp"
 
 namespace hone::backend {
 namespace {
 
 constexpr int kWarmupRuns = 3;
 constexpr int kRuns = 15;
-constexpr std::array<std::string_view, 4> kWeighted = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
 
 /// Gives a step's time to the nodes with weights among those that it stands for; to all where none has.
 void share_out(double time, const std::vector<std::string>& sources, const std::set<std::string>& weighted,
@@ -43,7 +42,7 @@ quantize::NodeTimes timed(const graph::Graph& graph, const ResolvedBuild& resolv
   }
   std::set<std::string> weighted;
   for (const graph::Node& node : graph.nodes) {
-    if (std::ranges::find(kWeighted, node.op) != kWeighted.end()) weighted.insert(node.name);
+    if (graph::traits_of(node).product != graph::Product::kNone) weighted.insert(node.name);
   }
   quantize::NodeTimes result;
   for (size_t step = 0; step < samples.size(); ++step) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backend/backend.hpp"
+#include "backend/registry.hpp"
 #include "base/error.hpp"
 
 namespace hone::backend::partition {

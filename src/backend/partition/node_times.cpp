@@ -10,6 +10,7 @@
 #include "backend/partition/estimates.hpp"
 #include "backend/partition/partitioned_executable.hpp"
 #include "backend/partition/placement.hpp"
+#include "backend/registry.hpp"
 #include "base/clock.hpp"
 #include "base/ranges.hpp"
 #include "base/statistics.hpp"

@@ -6,6 +6,7 @@
 #include "backend/partition/checked_blocks.hpp"
 #include "backend/partition/partitioned_executable.hpp"
 #include "backend/partition/placement.hpp"
+#include "backend/registry.hpp"
 #include "base/partition_file.hpp"
 
 namespace hone::backend::partition {

@@ -9,6 +9,7 @@
 #include "backend/partition/placement.hpp"
 #include "backend/partition/regions.hpp"
 #include "backend/partition/step_profile.hpp"
+#include "backend/registry.hpp"
 #include "base/clock.hpp"
 #include "graph/infer.hpp"
 

@@ -14,6 +14,7 @@
 #include "backend/partition/placement.hpp"
 #include "backend/partition/record_parts.hpp"
 #include "backend/partition/times_cache.hpp"
+#include "backend/registry.hpp"
 #include "base/bootstrap.hpp"
 #include "base/statistics.hpp"
 #include "graph/infer.hpp"

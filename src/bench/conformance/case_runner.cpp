@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "backend/registry.hpp"
 #include "base/json.hpp"
 
 namespace hone::bench {

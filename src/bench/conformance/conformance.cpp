@@ -5,6 +5,7 @@
 #include <cmath>
 #include <new>
 
+#include "backend/registry.hpp"
 #include "graph/infer.hpp"
 #include "import/onnx/case_file.hpp"
 #include "import/onnx/import.hpp"

@@ -91,14 +91,6 @@ std::optional<TimesFigure> phase_figure(const std::vector<double>& times) {
   return known ? std::optional(times_figure(times)) : std::nullopt;
 }
 
-SpeedupFigure speedup_figure(const Speedup& speedup) {
-  const base::Ratio& ratio = speedup.ratio;
-  return {{speedup.backend, speedup.precision},
-          ratio.value,
-          ratio.known ? std::optional(std::array{ratio.low, ratio.high}) : std::nullopt,
-          speedup.interleaved};
-}
-
 RunRecord record_of(const Run& run) {
   RunRecord record;
   record.setup = run.setup;
@@ -116,7 +108,9 @@ RunRecord record_of(const Run& run) {
   record.device_memory = device_memory_figure(run);
   record.growth = growth_figure(run.growth);
   record.accuracy = accuracy_figure(run.accuracy);
-  if (run.speedup) record.speedup = speedup_figure(*run.speedup);
+  if (const auto& speedup = run.speedup)
+    record.speedup =
+        SpeedupFigure::of({speedup->backend, speedup->precision}, speedup->ratio, speedup->interleaved);
   record.load_ms = run.load_ms;
   record.warmup = {run.warmup_runs, run.warmup_seconds, run.warm};
   record.machine = machine_figure(run);
@@ -126,6 +120,13 @@ RunRecord record_of(const Run& run) {
   record.failure = run.failure;
   record.samples = run.rounds;
   record.block_wall_ms = run.block_wall_ms;
+  record.layers = run.layers;
+  return record;
+}
+
+SweepRecord record_of(const Sweep& sweep) {
+  SweepRecord record{sweep.complete, sweep.context, sweep.options, {}};
+  for (const Run& run : sweep.runs) record.runs.push_back(record_of(run));
   return record;
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "bench/results/run.hpp"
+#include "bench/results/results.hpp"
 #include "bench/results/run_record.hpp"
 
 namespace hone::bench {
@@ -13,8 +13,7 @@ TimesFigure times_figure(const std::vector<double>& times);
 /// The same for a part of runs: nothing when it was not measured or is nothing but zeros.
 std::optional<TimesFigure> phase_figure(const std::vector<double>& times);
 
-SpeedupFigure speedup_figure(const Speedup& speedup);
-
 RunRecord record_of(const Run& run);
+SweepRecord record_of(const Sweep& sweep);
 
 }  // namespace hone::bench

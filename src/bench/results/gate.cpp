@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "bench/results/model_names.hpp"
 
 namespace hone::bench {
 namespace {

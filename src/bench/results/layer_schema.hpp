@@ -1,7 +1,7 @@
 // Fields of a layer of a run in the result file.
 #pragma once
 
-#include "bench/results/layer_figure.hpp"
+#include "bench/results/run_record.hpp"
 #include "bench/results/run_schema.hpp"
 
 namespace hone::base {

@@ -3,7 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "bench/results/results.hpp"
+#include "base/read_described.hpp"
+#include "bench/results/run_schema.hpp"
 
 namespace hone::bench {
 namespace {
@@ -41,6 +42,21 @@ void check_result(const Json& json) {
   if (version != kSchemaVersion)
     fail_bad_input("the file has version {}, not {}", version.dump(), kSchemaVersion);
   if (!json.value("runs", Json()).is_array()) fail_bad_input("the field runs is no list");
+}
+
+SweepRecord parse_record(const Json& json) {
+  check_result(json);
+  return base::read_described<SweepRecord>(json);
+}
+
+void check_samples(const SweepRecord& sweep) {
+  for (size_t i = 0; i < sweep.runs.size(); ++i) {
+    for (const auto& round : sweep.runs[i].samples) {
+      for (const double sample : round) {
+        if (!(sample > 0)) fail_bad_input("the field runs[{}].samples_ms holds {}", i, sample);
+      }
+    }
+  }
 }
 
 }  // namespace hone::bench

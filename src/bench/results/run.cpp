@@ -1,6 +1,8 @@
 // See run.hpp.
 #include "bench/results/run.hpp"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 namespace hone::bench {
@@ -9,6 +11,21 @@ int64_t Run::sample_count() const {
   int64_t count = 0;
   for (const auto& round : rounds) count += static_cast<int64_t>(round.size());
   return count;
+}
+
+std::vector<std::string> Run::remarks() const {
+  std::vector<std::string> result;
+  if (!measured()) return result;
+  if (!gpu.unknown.empty())
+    result.push_back("clocks and other processes of the GPU were not watched: " + gpu.unknown);
+  if (gpu.taken() > 0 && !gpu.other_processes)
+    result.emplace_back("NVML does not list all processes on the GPU: others may have used it unseen");
+  if (accuracy.reference != tensor::Precision::kFp32)
+    result.push_back(
+        fmt::format("{}: its reference computes in {}, as the model says, and errors are against "
+                    "that",
+                    setup.model, tensor::precision_name(accuracy.reference)));
+  return result;
 }
 
 double Run::measured_seconds() const {

@@ -8,7 +8,7 @@
 
 #include "base/bootstrap.hpp"
 #include "bench/results/gpu_conditions.hpp"
-#include "bench/results/layer_figure.hpp"
+#include "bench/results/run_record.hpp"
 #include "bench/results/verdict.hpp"
 #include "bench/setup.hpp"
 #include "bench/worker/protocol.hpp"
@@ -91,6 +91,8 @@ struct Run {
   bool failed_by_bug = false;  ///< of the backend, as its worker tells or ends; files do not keep it
 
   bool measured() const { return !failure && !rounds.empty(); }
+  /// What is to be known of how it was measured, beyond its notes.
+  std::vector<std::string> remarks() const;
   int64_t sample_count() const;
   double measured_seconds() const;
   /// Samples of the model per second in back-to-back runs, one in flight: batch * runs / wall time.

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/bootstrap.hpp"
@@ -64,6 +65,10 @@ struct SpeedupFigure {
   std::optional<std::array<double, 2>> interval;
   bool interleaved = false;
 
+  static SpeedupFigure of(SystemName over, const base::Ratio& ratio, bool interleaved) {
+    return {std::move(over), ratio.value,
+            ratio.known ? std::optional(std::array{ratio.low, ratio.high}) : std::nullopt, interleaved};
+  }
   /// Whether the interval leaves out 1: the difference is more than noise.
   bool differs() const { return interval && ((*interval)[0] > 1 || (*interval)[1] < 1); }
 };
@@ -80,6 +85,19 @@ struct MachineFigure {
   double steal = 0;
   int64_t throttles = 0;
   Json gpu;
+};
+
+/// One layer of a run, as `hone bench --layers` measures it after the run's rounds.
+struct LayerFigure {
+  std::string name;
+  std::string kind;    ///< operator
+  std::string tactic;  ///< how the engine runs it
+  std::vector<std::string> sources;
+  std::vector<std::string> inputs;  ///< "float32 1x64x56x56 blocked8"
+  std::vector<std::string> outputs;
+  TimesFigure time;  ///< milliseconds in one run
+  double flops = 0;  ///< a multiply-add is two; 0 where not known
+  double bytes = 0;  ///< inputs, weights and outputs, each counted once; 0 where not known
 };
 
 struct RunRecord {
@@ -106,6 +124,8 @@ struct RunRecord {
   std::optional<std::string> failure;
   base::Rounds samples;  ///< latencies in milliseconds
   std::vector<double> block_wall_ms;
+  /// The result file has them only where there are any (layer_schema.hpp).
+  std::vector<LayerFigure> layers;
 
   bool measured() const { return !failure && !samples.empty(); }
 };

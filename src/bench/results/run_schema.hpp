@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/described.hpp"
-#include "bench/results/results.hpp"
+#include "bench/results/result_file.hpp"
 #include "bench/results/run_record.hpp"
 #include "bench/setup_schema.hpp"
 

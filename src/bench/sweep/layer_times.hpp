@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/layer_profile.hpp"
-#include "bench/results/layer_figure.hpp"
+#include "bench/results/run_record.hpp"
 #include "bench/worker/traced_runs.hpp"
 
 namespace hone::bench {

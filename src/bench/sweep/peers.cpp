@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "backend/backend.hpp"
 #include "backend/partition/partition_backend.hpp"
+#include "backend/registry.hpp"
 #include "base/error.hpp"
 #include "base/plugin.hpp"
 #include "base/plugin_manifest.hpp"

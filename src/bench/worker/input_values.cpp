@@ -2,24 +2,13 @@
 #include "bench/worker/input_values.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
-#include <string_view>
+
+#include "graph/operator.hpp"
 
 namespace hone::bench {
 namespace {
-
-/// Operators that hand integers on as they are.
-constexpr std::array<std::string_view, 9> kCarriers{"Cast",    "Identity",  "Reshape", "Unsqueeze", "Squeeze",
-                                                    "Flatten", "Transpose", "Expand",  "Slice"};
-/// Those whose second input is an index along `axis` of the first.
-constexpr std::array<std::string_view, 2> kLookups{"Gather", "GatherElements"};
-
-template <size_t n>
-bool is_one_of(const std::array<std::string_view, n>& names, std::string_view op) {
-  return std::find(names.begin(), names.end(), op) != names.end();
-}
 
 std::optional<int64_t> looked_up_size(const graph::Graph& graph, const graph::Node& node) {
   const graph::TensorType& table = graph.value(node.input(0)).type;
@@ -36,8 +25,11 @@ std::optional<int64_t> table_size(const graph::Graph& graph, graph::ValueId inpu
   std::optional<int64_t> smallest;
   std::set<graph::ValueId> carried{input};
   for (const graph::Node& node : graph.nodes) {
-    if (is_one_of(kCarriers, node.op) && carried.contains(node.input(0))) carried.insert(node.output(0));
-    if (!is_one_of(kLookups, node.op) || !carried.contains(node.input(1))) continue;
+    const graph::Traits& traits = graph::traits_of(node);
+    if ((traits.moves_only || traits.converts) && carried.contains(node.input(0)))
+      carried.insert(node.outputs.begin(), node.outputs.end());
+    carried.erase(graph::kNoValue);
+    if (!traits.indexes_axis || !carried.contains(node.input(1))) continue;
     const std::optional<int64_t> size = looked_up_size(graph, node);
     if (size && *size > 0) smallest = std::min(*size, smallest.value_or(*size));
   }

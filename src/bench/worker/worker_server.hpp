@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.hpp"
+#include "backend/registry.hpp"
 #include "base/json.hpp"
 #include "bench/worker/model_info.hpp"
 #include "bench/worker/protocol.hpp"

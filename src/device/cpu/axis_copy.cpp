@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "device/cpu/clones.hpp"
 #include "device/cpu/ranges.hpp"
@@ -171,6 +172,8 @@ AxisCopy::AxisCopy(const MemoryAxes& axes, size_t element) : element_(element) {
   times_ = times;
 }
 
+int64_t AxisCopy::joined(int64_t a, int64_t b) { return a == kFill || b == kFill ? kFill : a + b; }
+
 void AxisCopy::run(const std::byte* input, std::byte* output, const std::byte* fill) const {
   const int64_t bytes = rows_ * length_ * unit_ * static_cast<int64_t>(element_);
   if (bytes == 0) return;
@@ -181,20 +184,16 @@ void AxisCopy::run(const std::byte* input, std::byte* output, const std::byte* f
 void AxisCopy::run_rows(int64_t begin, int64_t end, const std::byte* input, std::byte* output,
                         const std::byte* fill) const {
   const size_t row_bytes = static_cast<size_t>(length_ * unit_) * element_;
-  std::vector<size_t> index(outer_.size());
-  int64_t rest = begin;
-  for (size_t d = outer_.size(); d-- > 0;) {
-    index[d] = static_cast<size_t>(rest % static_cast<int64_t>(outer_[d].size()));
-    rest /= static_cast<int64_t>(outer_[d].size());
-  }
+  constexpr static int64_t kNoAxis[] = {0};
+  const std::span<const int64_t> innermost =
+      outer_.empty() ? std::span<const int64_t>(kNoAxis) : std::span<const int64_t>(outer_.back());
+  const auto length = static_cast<int64_t>(innermost.size());
   std::byte* to = output + static_cast<size_t>(begin) * row_bytes;
   int64_t before = kFill - 1;
+  int64_t inside = begin % length;
+  int64_t outside = source_outside(begin / length);
   for (int64_t row = begin; row < end; ++row, to += row_bytes) {
-    int64_t from = 0;
-    for (size_t d = 0; d < outer_.size(); ++d) {
-      const int64_t part = outer_[d][index[d]];
-      from = part == kFill || from == kFill ? kFill : from + part;
-    }
+    const int64_t from = joined(outside, innermost[static_cast<size_t>(inside)]);
     if (from == kFill) {
       fill_elements(to, length_ * unit_, fill, element_);
     } else if (from == before) {
@@ -203,11 +202,21 @@ void AxisCopy::run_rows(int64_t begin, int64_t end, const std::byte* input, std:
       make_row(input + static_cast<size_t>(from) * element_, to, fill);
     }
     before = from;
-    for (size_t d = outer_.size(); d-- > 0;) {
-      if (++index[d] < outer_[d].size()) break;
-      index[d] = 0;
-    }
+    if (++inside < length) continue;
+    inside = 0;
+    outside = source_outside((row + 1) / length);
   }
+}
+
+int64_t AxisCopy::source_outside(int64_t rest) const {
+  int64_t from = 0;
+  for (size_t d = outer_.size(); d-- > 1;) {
+    const std::vector<int64_t>& sources = outer_[d - 1];
+    const auto length = static_cast<int64_t>(sources.size());
+    from = joined(from, sources[static_cast<size_t>(rest % length)]);
+    rest /= length;
+  }
+  return from;
 }
 
 void AxisCopy::make_row(const std::byte* from, std::byte* to, const std::byte* fill) const {

@@ -43,8 +43,11 @@ class PerImageKernel final : public engine::Kernel {
         output_stride_(output_stride) {}
 
   void run(const engine::Run& run) const override {
-    std::vector<const void*> inputs(input_strides_.size());
+    const std::unique_ptr<engine::KernelState> own = run.state == nullptr ? make_state() : nullptr;
+    auto& state = static_cast<State&>(own == nullptr ? *run.state : *own);
+    std::vector<const void*>& inputs = state.inputs;
     engine::Run image = run;
+    image.state = state.image.get();
     for (int64_t n = 0; n < batch_; ++n) {
       for (size_t i = 0; i < inputs.size(); ++i) {
         inputs[i] = run.inputs[i] == nullptr
@@ -58,9 +61,20 @@ class PerImageKernel final : public engine::Kernel {
     }
   }
 
-  std::unique_ptr<engine::KernelState> make_state() const override { return image_->make_state(); }
+  std::unique_ptr<engine::KernelState> make_state() const override {
+    auto state = std::make_unique<State>();
+    state->image = image_->make_state();
+    state->inputs.resize(input_strides_.size());
+    return state;
+  }
 
  private:
+  struct State final : engine::KernelState {
+    std::unique_ptr<engine::KernelState> image;
+    /// Of the image that runs.
+    std::vector<const void*> inputs;
+  };
+
   std::shared_ptr<const engine::Kernel> image_;
   int64_t batch_;
   std::vector<int64_t> input_strides_;

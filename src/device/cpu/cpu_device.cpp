@@ -8,7 +8,6 @@
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/quantized/tactics.hpp"
 #include "device/cpu/reorder.hpp"
-#include "device/cpu/requantization.hpp"
 #include "device/cpu/roi_align.hpp"
 #include "device/cpu/row_pooling.hpp"
 #include "device/cpu/tactics.hpp"
@@ -134,12 +133,6 @@ class CpuDevice final : public engine::Device {
   std::shared_ptr<const engine::Kernel> make_reorder(const engine::TensorDesc& from,
                                                      const engine::TensorDesc& to) const override {
     return make_reorder_kernel(from, to);
-  }
-
-  std::shared_ptr<const engine::Kernel> make_requantization(
-      const engine::TensorDesc& from, const engine::TensorDesc& to, const tensor::Quantization* of_from,
-      const tensor::Quantization* of_to) const override {
-    return make_requantization_kernel(from, to, of_from, of_to);
   }
 
   std::shared_ptr<const engine::Kernel> make_rounding(

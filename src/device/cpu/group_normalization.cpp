@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "device/cpu/chain_math.hpp"
 #include "device/cpu/channel_moments.hpp"
+#include "device/cpu/ranges.hpp"
 #include "device/cpu/tactics.hpp"
 #include "engine/requirements.hpp"
 #include "graph/activated_normalization.hpp"
@@ -72,21 +74,30 @@ class GroupNormKernel final : public engine::Kernel {
         groups_(groups),
         epsilon_(epsilon),
         operands_(operands),
-        activations_(std::move(activations)) {}
+        activations_(std::move(activations)),
+        threads_(omp_get_max_threads()) {}
+
+  /// The moments of all parts, a scale and a shift for each channel, and a part of floats for each thread
+  /// that reads others.
+  int64_t scratch_bytes() const {
+    const int64_t wide = operands_.storage == DType::kFloat32 ? 0 : threads_ * wide_elements();
+    return (moment_count() + 2 * images_channels() + wide) * int64_t{sizeof(float)};
+  }
 
   void run(const engine::Run& run) const override {
     const void* x = run.inputs[operands_.inputs[0]];
-    const int64_t images_channels = parts_.slices * parts_.lanes;
-    std::vector<float> moments(static_cast<size_t>(2 * parts_.slice_parts * images_channels));
-    std::vector<float> scales(static_cast<size_t>(images_channels));
-    std::vector<float> shifts(static_cast<size_t>(images_channels));
-    const bool threads = parts_.count() > 1 && images_channels * parts_.pixels > kWorthThreads;
-#pragma omp parallel for schedule(static) if (threads)
-    for (int64_t part = 0; part < parts_.count(); ++part)
-      measure(x, part, moments.data() + 2 * part * parts_.lanes);
+    auto* const moments = static_cast<float*>(run.scratch);
+    const std::span scales(moments + moment_count(), static_cast<size_t>(images_channels()));
+    const std::span shifts(scales.data() + scales.size(), scales.size());
+    float* const wide = shifts.data() + shifts.size();
+    const bool parallel = parts_.count() > 1 && images_channels() * parts_.pixels > kWorthThreads;
+    in_shares(parts_.count(), threads_, parallel, [&](int64_t begin, int64_t end, int64_t thread) {
+      for (int64_t part = begin; part < end; ++part)
+        measure(x, part, moments + 2 * part * parts_.lanes, wide + thread * wide_elements());
+    });
     join(moments, static_cast<const float*>(run.inputs[operands_.inputs[1]]),
          static_cast<const float*>(run.inputs[operands_.inputs[2]]), scales, shifts);
-#pragma omp parallel for schedule(static) if (threads)
+#pragma omp parallel for schedule(static) if (parallel)
     for (int64_t part = 0; part < parts_.count(); ++part) {
       const int64_t first = parts_.channel(part);
       write(x, run.outputs[0], part, scales.data() + first, shifts.data() + first);
@@ -94,23 +105,26 @@ class GroupNormKernel final : public engine::Kernel {
   }
 
  private:
-  /// Means and then squared differences of a part's lanes.
-  void measure(const void* x, int64_t part, float* found) const {
+  int64_t images_channels() const { return parts_.slices * parts_.lanes; }
+  int64_t moment_count() const { return 2 * parts_.slice_parts * images_channels(); }
+  /// Of the largest part.
+  int64_t wide_elements() const { return std::min(parts_.part_pixels, parts_.pixels) * parts_.lanes; }
+
+  /// Means and then squared differences of a part's lanes. `wide`: wide_elements().
+  void measure(const void* x, int64_t part, float* found, float* wide) const {
     const auto rows = static_cast<size_t>(parts_.rows(part));
     const auto lanes = static_cast<size_t>(parts_.lanes);
     if (operands_.storage == DType::kFloat32) {
       measure_channels(static_cast<const float*>(x) + parts_.begin(part), rows, lanes, found, found + lanes);
       return;
     }
-    thread_local std::vector<float> wide;
-    wide.resize(rows * lanes);
-    widen(static_cast<const BFloat16*>(x) + parts_.begin(part), wide.data(), wide.size());
-    measure_channels(wide.data(), rows, lanes, found, found + lanes);
+    widen(static_cast<const BFloat16*>(x) + parts_.begin(part), wide, rows * lanes);
+    measure_channels(wide, rows, lanes, found, found + lanes);
   }
 
   /// From the moments of all parts to what each channel is scaled and shifted by.
-  void join(const std::vector<float>& moments, const float* scale, const float* bias,
-            std::vector<float>& scales, std::vector<float>& shifts) const {
+  void join(const float* moments, const float* scale, const float* bias, std::span<float> scales,
+            std::span<float> shifts) const {
     const int64_t members = parts_.channels / groups_;
     const auto all = static_cast<int64_t>(scales.size());
     const double count = static_cast<double>(members) * static_cast<double>(parts_.pixels);
@@ -119,7 +133,7 @@ class GroupNormKernel final : public engine::Kernel {
         const int64_t slice = c / parts_.lanes;
         for (int64_t i = 0; i < parts_.slice_parts; ++i) {
           const int64_t part = slice * parts_.slice_parts + i;
-          const float* found = moments.data() + 2 * part * parts_.lanes + c % parts_.lanes;
+          const float* found = moments + 2 * part * parts_.lanes + c % parts_.lanes;
           visit(static_cast<double>(parts_.rows(part)), static_cast<double>(found[0]),
                 static_cast<double>(found[parts_.lanes]));
         }
@@ -181,6 +195,7 @@ class GroupNormKernel final : public engine::Kernel {
   float epsilon_;
   Operands operands_;
   std::vector<ChainLink> activations_;
+  int64_t threads_;
 };
 
 /// As the images around it lie, where that layout pads no channels.
@@ -216,9 +231,11 @@ Offer offer_group_norm(const StepRequest& request, bool plain) {
   }
   offer.outputs = {desc};
   offer.in_place_input = static_cast<int>(x);
-  offer.kernel = std::make_shared<GroupNormKernel>(
-      Parts(shape, desc.layout), groups, step->norm.attributes.get_float("epsilon"),
-      Operands{step->inputs, desc.dtype}, std::move(activations));
+  auto kernel = std::make_shared<GroupNormKernel>(Parts(shape, desc.layout), groups,
+                                                  step->norm.attributes.get_float("epsilon"),
+                                                  Operands{step->inputs, desc.dtype}, std::move(activations));
+  offer.scratch_bytes = kernel->scratch_bytes();
+  offer.kernel = std::move(kernel);
   return offer;
 }
 

@@ -45,16 +45,29 @@ class ZeroPointKernel final : public engine::Kernel {
     const void* from = run.inputs[position_];
     const int32_t zero_point = dtype_ == DType::kUInt8 ? int32_t{*static_cast<const uint8_t*>(from)}
                                                        : int32_t{*static_cast<const int8_t*>(from)};
-    std::vector<const void*> inputs(run.inputs.begin(), run.inputs.end());
-    inputs.push_back(&zero_point);
+    const std::unique_ptr<engine::KernelState> own = run.state == nullptr ? make_state() : nullptr;
+    auto& state = static_cast<State&>(own == nullptr ? *run.state : *own);
+    state.inputs.assign(run.inputs.begin(), run.inputs.end());
+    state.inputs.push_back(&zero_point);
     engine::Run part = run;
-    part.inputs = inputs;
+    part.inputs = state.inputs;
+    part.state = state.product.get();
     product_->run(part);
   }
 
-  std::unique_ptr<engine::KernelState> make_state() const override { return product_->make_state(); }
+  std::unique_ptr<engine::KernelState> make_state() const override {
+    auto state = std::make_unique<State>();
+    state->product = product_->make_state();
+    return state;
+  }
 
  private:
+  struct State final : engine::KernelState {
+    std::unique_ptr<engine::KernelState> product;
+    /// Those of the step and the zero point.
+    std::vector<const void*> inputs;
+  };
+
   std::shared_ptr<const engine::Kernel> product_;
   size_t position_;
   DType dtype_;

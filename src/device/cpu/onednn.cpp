@@ -21,11 +21,6 @@ const dnnl::engine& onednn_engine() {
   return kEngine;
 }
 
-dnnl::stream& onednn_stream() {
-  thread_local dnnl::stream stream(onednn_engine());
-  return stream;
-}
-
 std::string onednn_version() {
   const dnnl_version_t* version = dnnl_version();
   return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
@@ -122,8 +117,9 @@ std::string opaque_text(const memory::desc& desc) {
 void reorder(const memory::desc& from, const void* source, const memory::desc& to, void* target) {
   memory input(from, onednn_engine(), const_cast<void*>(source));
   memory output(to, onednn_engine(), target);
-  dnnl::reorder(input, output).execute(onednn_stream(), input, output);
-  onednn_stream().wait();
+  dnnl::stream stream(onednn_engine());
+  dnnl::reorder(input, output).execute(stream, input, output);
+  stream.wait();
 }
 
 }  // namespace
@@ -295,6 +291,7 @@ void OnednnKernel::bind_constant(int dnnl_arg, const memory::desc& desc, const v
 }
 
 struct OnednnKernel::State final : engine::KernelState {
+  dnnl::stream stream{onednn_engine()};
   std::vector<memory> inputs;
   std::vector<memory> outputs;
   memory scratch;
@@ -322,7 +319,7 @@ void OnednnKernel::run(const engine::Run& run) const {
   for (size_t i = 0; i < outputs_.size(); ++i)
     state.outputs[i].set_data_handle(run.outputs[outputs_[i].position]);
   if (scratch_) state.scratch.set_data_handle(run.scratch);
-  primitive_.execute(onednn_stream(), state.arguments);
+  primitive_.execute(state.stream, state.arguments);
 }
 
 Refusal refuse_implementation(const char* info) {

@@ -1,4 +1,4 @@
-// What the tactics built on oneDNN share: one engine and stream, descriptors, packed weights, post-ops.
+// What the tactics built on oneDNN share: one engine, descriptors, packed weights, post-ops.
 #pragma once
 
 #include <dnnl.hpp>
@@ -13,8 +13,6 @@
 namespace hone::device::cpu {
 
 const dnnl::engine& onednn_engine();
-/// The stream of the calling thread.
-dnnl::stream& onednn_stream();
 /// "2.6.3".
 std::string onednn_version();
 
@@ -61,8 +59,8 @@ struct PostOps {
 PostOps translate_post_ops(const engine::StepRequest& request, size_t first_extra,
                            const engine::TensorDesc& output, size_t limit, bool allow_sum);
 
-/// A primitive with its arguments. A state holds oneDNN's memory objects, to which run() gives the pointers
-/// of one execution.
+/// A primitive with its arguments. A state holds oneDNN's stream and memory objects, to which run() gives the
+/// pointers of one execution.
 class OnednnKernel final : public engine::Kernel {
  public:
   explicit OnednnKernel(dnnl::primitive primitive) : primitive_(std::move(primitive)) {}

@@ -61,14 +61,15 @@ class SequenceKernel final : public engine::Kernel {
       : first_(std::move(first)), second_(std::move(second)) {}
   /// The second kernel works in place on the output of the first, which it sees as one more input.
   void run(const engine::Run& run) const override {
-    auto* const state = static_cast<State*>(run.state);
+    const std::unique_ptr<engine::KernelState> own = run.state == nullptr ? make_state() : nullptr;
+    auto& state = static_cast<State&>(own == nullptr ? *run.state : *own);
     engine::Run part = run;
-    part.state = state == nullptr ? nullptr : state->first.get();
+    part.state = state.first.get();
     first_->run(part);
-    std::vector<const void*> more(run.inputs.begin(), run.inputs.end());
-    more.push_back(run.outputs[0]);
-    part.inputs = more;
-    part.state = state == nullptr ? nullptr : state->second.get();
+    state.more.assign(run.inputs.begin(), run.inputs.end());
+    state.more.push_back(run.outputs[0]);
+    part.inputs = state.more;
+    part.state = state.second.get();
     second_->run(part);
   }
 
@@ -83,6 +84,8 @@ class SequenceKernel final : public engine::Kernel {
   struct State final : engine::KernelState {
     std::unique_ptr<engine::KernelState> first;
     std::unique_ptr<engine::KernelState> second;
+    /// The inputs of the second one.
+    std::vector<const void*> more;
   };
 
   std::shared_ptr<const engine::Kernel> first_;

@@ -256,18 +256,21 @@ class DynamicQuantizeKernel final : public engine::Kernel {
  public:
   explicit DynamicQuantizeKernel(int64_t count) : count_(count) {}
 
+  /// An extreme element of each part, and 0.
+  int64_t scratch_bytes() const { return (parts() + 1) * int64_t{sizeof(float)}; }
+
   void run(const engine::Run& run) const override {
     const auto* x = static_cast<const float*>(run.inputs[0]);
     auto* y = static_cast<uint8_t*>(run.outputs[0]);
-    const float lowest = extreme(x, Fold::kMin);
-    const float highest = extreme(x, Fold::kMax);
+    auto* const values = static_cast<float*>(run.scratch);
+    const float lowest = extreme(x, Fold::kMin, values);
+    const float highest = extreme(x, Fold::kMax, values);
     const float scale = highest > lowest ? (highest - lowest) / 255.0f : 1.0f;
     const float from = -lowest;
     uint8_t zero_point = 0;
     quantize_row(&from, scale, 0, &zero_point, 1);
-    const int64_t parts = (count_ + kPart - 1) / kPart;
 #pragma omp parallel for schedule(static) if (count_ > kWorthThreads)
-    for (int64_t part = 0; part < parts; ++part) {
+    for (int64_t part = 0; part < parts(); ++part) {
       const int64_t first = part * kPart;
       quantize_row(x + first, scale, zero_point, y + first,
                    static_cast<size_t>(std::min(kPart, count_ - first)));
@@ -278,12 +281,13 @@ class DynamicQuantizeKernel final : public engine::Kernel {
   }
 
  private:
+  int64_t parts() const { return (count_ + kPart - 1) / kPart; }
+
   /// The extreme element or 0; what is no number is none.
-  float extreme(const float* x, Fold fold) const {
-    const int64_t parts = (count_ + kPart - 1) / kPart;
-    std::vector<float> values(static_cast<size_t>(parts) + 1);
+  float extreme(const float* x, Fold fold, float* values) const {
+    values[parts()] = 0;
 #pragma omp parallel for schedule(static) if (count_ > kWorthThreads)
-    for (int64_t part = 0; part < parts; ++part) {
+    for (int64_t part = 0; part < parts(); ++part) {
       const float* from = x + part * kPart;
       const int64_t n = std::min(kPart, count_ - part * kPart);
       float value = fold_row(fold, from, static_cast<size_t>(n));
@@ -293,17 +297,20 @@ class DynamicQuantizeKernel final : public engine::Kernel {
           if (!std::isnan(from[i])) value = join_folds(fold, value, from[i]);
         }
       }
-      values[static_cast<size_t>(part)] = value;
+      values[part] = value;
     }
-    return fold_row(fold, values.data(), values.size());
+    return fold_row(fold, values, static_cast<size_t>(parts()) + 1);
   }
 
   int64_t count_;
 };
 
 Offer offer_dynamic_quantize(const StepRequest& request, engine::WeightStore&) {
-  return exact_offer(request,
-                     std::make_shared<DynamicQuantizeKernel>(tensor::element_count(request.inputs[0].shape)));
+  auto kernel = std::make_shared<DynamicQuantizeKernel>(tensor::element_count(request.inputs[0].shape));
+  const int64_t scratch_bytes = kernel->scratch_bytes();
+  Offer offer = exact_offer(request, std::move(kernel));
+  offer.scratch_bytes = scratch_bytes;
+  return offer;
 }
 
 }  // namespace

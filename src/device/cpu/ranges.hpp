@@ -3,6 +3,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace hone::device::cpu {
@@ -21,6 +22,26 @@ void in_ranges(int64_t count, bool parallel, F&& f) {
     const int64_t begin = count * thread / threads;
     const int64_t end = count * (thread + 1) / threads;
     if (begin < end) f(begin, end);
+  }
+}
+
+/// The same for `most` threads at most, each with memory of its own: f(begin, end, thread), thread below
+/// `most`. Kernels have scratch memory for as many threads as there may be when they are made.
+template <class F>
+void in_shares(int64_t count, int64_t most, bool parallel, F&& f) {
+  const int threads =
+      parallel ? static_cast<int>(std::min<int64_t>({most, omp_get_max_threads(), count})) : 1;
+  if (threads < 2) {
+    f(int64_t{0}, count, int64_t{0});
+    return;
+  }
+#pragma omp parallel num_threads(threads)
+  {
+    const int64_t shares = omp_get_num_threads();
+    const int64_t thread = omp_get_thread_num();
+    const int64_t begin = count * thread / shares;
+    const int64_t end = count * (thread + 1) / shares;
+    if (begin < end) f(begin, end, thread);
   }
 }
 

@@ -48,9 +48,13 @@ class ReduceKernel final : public engine::Kernel {
     count_ = static_cast<double>(dims_.reduced.count() * dims_.row);
   }
 
+  /// What each part of one long row folds to.
+  int64_t scratch_bytes() const { return is_one_row() ? parts() * int64_t{sizeof(float)} : 0; }
+
   void run(const engine::Run& run) const override {
     const auto* x = static_cast<const float*>(run.inputs[0]);
     auto* y = static_cast<float*>(run.outputs[0]);
+    if (is_one_row()) return reduce_all(x, y, static_cast<float*>(run.scratch));
     if (dims_.columns == 1) return reduce_rows(x, y);
     reduce_columns(x, y);
   }
@@ -58,6 +62,12 @@ class ReduceKernel final : public engine::Kernel {
  private:
   static constexpr int64_t kColumns = 256;
   static constexpr int64_t kPart = 1 << 14;
+
+  bool is_one_row() const {
+    return dims_.columns == 1 && dims_.kept.count() == 1 && dims_.reduced.count() == 1 &&
+           dims_.row > 2 * kPart;
+  }
+  int64_t parts() const { return (dims_.row + kPart - 1) / kPart; }
 
   float finish(float value) const {
     switch (reduction_.finish) {
@@ -72,7 +82,6 @@ class ReduceKernel final : public engine::Kernel {
   void reduce_rows(const float* x, float* y) const {
     const int64_t kept = dims_.kept.count();
     const int64_t rows = dims_.reduced.count();
-    if (kept == 1 && rows == 1 && dims_.row > 2 * kPart) return reduce_all(x, y);
 #pragma omp parallel for schedule(static) if (kept > 1 && kept * rows * dims_.row > kWorthThreads)
     for (int64_t k = 0; k < kept; ++k) {
       const float* from = x + dims_.kept.offset(k);
@@ -91,17 +100,15 @@ class ReduceKernel final : public engine::Kernel {
   }
 
   /// One long row in parts, the same ones whatever the number of threads.
-  void reduce_all(const float* x, float* y) const {
-    const int64_t parts = (dims_.row + kPart - 1) / kPart;
-    std::vector<float> values(static_cast<size_t>(parts));
+  void reduce_all(const float* x, float* y, float* values) const {
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < parts; ++i) {
-      values[static_cast<size_t>(i)] = fold_row(reduction_.fold, x + i * kPart,
-                                                static_cast<size_t>(std::min(kPart, dims_.row - i * kPart)));
+    for (int64_t i = 0; i < parts(); ++i) {
+      values[i] = fold_row(reduction_.fold, x + i * kPart,
+                           static_cast<size_t>(std::min(kPart, dims_.row - i * kPart)));
     }
     // A sum of squares or of absolute values is done with the parts' ones: those are added.
     const bool adds = reduction_.fold == Fold::kSumOfSquares || reduction_.fold == Fold::kSumOfAbsolutes;
-    y[0] = finish(fold_row(adds ? Fold::kSum : reduction_.fold, values.data(), values.size()));
+    y[0] = finish(fold_row(adds ? Fold::kSum : reduction_.fold, values, static_cast<size_t>(parts())));
   }
 
   void reduce_columns(const float* x, float* y) const {
@@ -195,8 +202,12 @@ Offer offer_reduction(const StepRequest& request, engine::WeightStore&) {
   if (request.node.op == "ReduceLogSumExp")
     return plain_offer(request, std::make_shared<LogSumExpKernel>(std::move(dims)));
   for (const Reduction& reduction : kReductions) {
-    if (reduction.op == request.node.op)
-      return plain_offer(request, std::make_shared<ReduceKernel>(std::move(dims), reduction));
+    if (reduction.op != request.node.op) continue;
+    auto kernel = std::make_shared<ReduceKernel>(std::move(dims), reduction);
+    const int64_t scratch_bytes = kernel->scratch_bytes();
+    Offer offer = plain_offer(request, std::move(kernel));
+    offer.scratch_bytes = scratch_bytes;
+    return offer;
   }
   fail_internal("{} is no reduction", request.node.op);
 }

@@ -61,22 +61,37 @@ class SaturatingKernel final : public engine::Kernel {
       : reorder_(std::move(reorder)), from_count_(from_count), to_count_(to_count) {}
 
   void run(const engine::Run& run) const override {
-    reorder_->run(run);
+    const std::unique_ptr<engine::KernelState> own = run.state == nullptr ? make_state() : nullptr;
+    auto& state = static_cast<State&>(own == nullptr ? *run.state : *own);
+    engine::Run first = run;
+    first.state = state.reorder.get();
+    reorder_->run(first);
     if (!made_infinity(static_cast<const BFloat16*>(run.outputs[0]))) return;
     const auto* from = static_cast<const float*>(run.inputs[0]);
-    std::vector<float> clamped(from, from + from_count_);
+    std::vector<float>& clamped = state.clamped;
+    clamped.assign(from, from + from_count_);
     for (float& value : clamped) {
       if (tensor::is_beyond<BFloat16>(value)) value = tensor::saturated<BFloat16>(value);
     }
     const void* const inputs[] = {clamped.data()};
-    engine::Run again = run;
+    engine::Run again = first;
     again.inputs = inputs;
     reorder_->run(again);
   }
 
-  std::unique_ptr<engine::KernelState> make_state() const override { return reorder_->make_state(); }
+  std::unique_ptr<engine::KernelState> make_state() const override {
+    auto state = std::make_unique<State>();
+    state->reorder = reorder_->make_state();
+    return state;
+  }
 
  private:
+  struct State final : engine::KernelState {
+    std::unique_ptr<engine::KernelState> reorder;
+    /// Empty until infinities are met for the first time.
+    std::vector<float> clamped;
+  };
+
   bool made_infinity(const BFloat16* to) const {
     bool found = false;
 #pragma omp parallel for schedule(static) reduction(|| : found) if (to_count_ > 64 * kChunk)

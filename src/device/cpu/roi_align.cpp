@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "device/cpu/clones.hpp"
@@ -111,7 +113,10 @@ HONE_CLONES void add_pixel(const float* pixel, float weight, float* sum, int64_t
 class RoiAlignKernel final : public engine::Kernel {
  public:
   RoiAlignKernel(Shape map, int64_t regions, const Options& options)
-      : map_(std::move(map)), regions_(regions), options_(options) {}
+      : map_(std::move(map)), regions_(regions), options_(options), threads_(omp_get_max_threads()) {}
+
+  /// The sums of one region for each thread.
+  int64_t scratch_bytes() const { return threads_ * elements() * int64_t{sizeof(float)}; }
 
   void run(const engine::Run& run) const override {
     const auto* x = static_cast<const float*>(run.inputs[0]);
@@ -120,21 +125,38 @@ class RoiAlignKernel final : public engine::Kernel {
     auto* y = static_cast<float*>(run.outputs[0]);
     // What is thrown must not leave a thread.
     for (int64_t r = 0; r < regions_; ++r) check(boxes + r * 4, images[r]);
-    const int64_t elements = options_.height * options_.width * map_[1];
-    in_ranges(regions_, regions_ * elements > kWorthThreads, [&](int64_t begin, int64_t end) {
-      Taps rows;
-      Taps columns;
-      std::vector<float> sums(static_cast<size_t>(elements));
+    const std::unique_ptr<engine::KernelState> own = run.state == nullptr ? make_state() : nullptr;
+    auto& state = static_cast<State&>(own == nullptr ? *run.state : *own);
+    const bool parallel = regions_ * elements() > kWorthThreads;
+    in_shares(regions_, threads_, parallel, [&](int64_t begin, int64_t end, int64_t thread) {
+      auto& [rows, columns] = state.taps[static_cast<size_t>(thread)];
+      const std::span sums(static_cast<float*>(run.scratch) + thread * elements(),
+                           static_cast<size_t>(elements()));
       for (int64_t r = begin; r < end; ++r) {
         const float* box = boxes + r * 4;
         find_taps(rows, Axis(options_, box[1], box[3], options_.height), options_.height, map_[2]);
         find_taps(columns, Axis(options_, box[0], box[2], options_.width), options_.width, map_[3]);
-        pool(x + images[r] * map_[2] * map_[3] * map_[1], rows, columns, sums, y + r * elements);
+        pool(x + images[r] * map_[2] * map_[3] * map_[1], rows, columns, sums, y + r * elements());
       }
     });
   }
 
+  std::unique_ptr<engine::KernelState> make_state() const override {
+    auto state = std::make_unique<State>();
+    state->taps.resize(static_cast<size_t>(threads_));
+    return state;
+  }
+
  private:
+  /// How many taps there are depends on the regions; their memory stays.
+  struct State final : engine::KernelState {
+    /// Of rows and columns, for each thread.
+    std::vector<std::pair<Taps, Taps>> taps;
+  };
+
+  /// Of the result of one region.
+  int64_t elements() const { return options_.height * options_.width * map_[1]; }
+
   void check(const float* box, int64_t image) const {
     if (image < 0 || image >= map_[0]) fail_bad_input("a region lies in image {} of {}", image, map_[0]);
     const Axis rows(options_, box[1], box[3], options_.height);
@@ -145,7 +167,7 @@ class RoiAlignKernel final : public engine::Kernel {
   }
 
   /// The bins of one region, first with channels innermost.
-  void pool(const float* image, const Taps& rows, const Taps& columns, std::vector<float>& sums,
+  void pool(const float* image, const Taps& rows, const Taps& columns, std::span<float> sums,
             float* y) const {
     const int64_t channels = map_[1];
     const int64_t bins = options_.height * options_.width;
@@ -171,6 +193,7 @@ class RoiAlignKernel final : public engine::Kernel {
   Shape map_;
   int64_t regions_;
   Options options_;
+  int64_t threads_;
 };
 
 Offer offer_roi_align(const StepRequest& request, engine::WeightStore&) {
@@ -190,7 +213,9 @@ Offer offer_roi_align(const StepRequest& request, engine::WeightStore&) {
                   {DType::kFloat32, request.inputs[1].shape, Layout::kPlain},
                   {DType::kInt64, request.inputs[2].shape, Layout::kPlain}};
   offer.outputs = request.outputs;
-  offer.kernel = std::make_shared<RoiAlignKernel>(map, request.inputs[1].shape[0], options);
+  auto kernel = std::make_shared<RoiAlignKernel>(map, request.inputs[1].shape[0], options);
+  offer.scratch_bytes = kernel->scratch_bytes();
+  offer.kernel = std::move(kernel);
   return offer;
 }
 

@@ -29,14 +29,22 @@ constexpr double kEpsilon = 1e-9;
 class LpNormKernel final : public engine::Kernel {
  public:
   LpNormKernel(const Shape& shape, int64_t axis, bool absolute)
-      : around_(shape, axis), fold_(absolute ? Fold::kSumOfAbsolutes : Fold::kSumOfSquares) {}
+      : around_(shape, axis),
+        fold_(absolute ? Fold::kSumOfAbsolutes : Fold::kSumOfSquares),
+        threads_(omp_get_max_threads()) {}
+
+  /// A scale of each column for each thread.
+  int64_t scratch_bytes() const {
+    return around_.inner == 1 ? 0 : threads_ * around_.inner * int64_t{sizeof(float)};
+  }
 
   void run(const engine::Run& run) const override {
     const auto* x = static_cast<const float*>(run.inputs[0]);
     auto* y = static_cast<float*>(run.outputs[0]);
     const int64_t size = around_.length * around_.inner;
-    in_ranges(around_.outer, around_.outer * size > kWorthThreads, [&](int64_t begin, int64_t end) {
-      std::vector<float> scales(static_cast<size_t>(around_.inner));
+    const bool parallel = around_.outer * size > kWorthThreads;
+    in_shares(around_.outer, threads_, parallel, [&](int64_t begin, int64_t end, int64_t thread) {
+      float* const scales = static_cast<float*>(run.scratch) + thread * around_.inner;
       for (int64_t i = begin; i < end; ++i) {
         if (around_.inner == 1) {
           const auto n = static_cast<size_t>(size);
@@ -54,17 +62,18 @@ class LpNormKernel final : public engine::Kernel {
     return norm == 0 ? 1 : 1 / norm;
   }
 
-  void normalize_columns(const float* x, float* y, std::vector<float>& scales) const {
+  void normalize_columns(const float* x, float* y, float* scales) const {
     const auto n = static_cast<size_t>(around_.inner);
-    std::fill(scales.begin(), scales.end(), fold_start(fold_));
-    fold_columns(fold_, x, n, static_cast<size_t>(around_.length), scales.data(), n);
-    for (float& scale : scales) scale = scale_of(scale);
+    std::fill_n(scales, n, fold_start(fold_));
+    fold_columns(fold_, x, n, static_cast<size_t>(around_.length), scales, n);
+    for (size_t i = 0; i < n; ++i) scales[i] = scale_of(scales[i]);
     for (int64_t i = 0; i < around_.length; ++i)
-      scale_columns(x + i * around_.inner, scales.data(), y + i * around_.inner, n);
+      scale_columns(x + i * around_.inner, scales, y + i * around_.inner, n);
   }
 
   AroundAxis around_;
   Fold fold_;
+  int64_t threads_;
 };
 
 Offer plain_offer(const StepRequest& request, std::shared_ptr<const engine::Kernel> kernel) {
@@ -82,8 +91,11 @@ Offer offer_lp_norm(const StepRequest& request, engine::WeightStore&) {
   if (shape.empty()) return Offer::refuse("a scalar");
   const int64_t axis =
       tensor::normalize_axis(request.node.attributes.get_int("axis"), static_cast<int64_t>(shape.size()));
-  return plain_offer(request,
-                     std::make_shared<LpNormKernel>(shape, axis, request.node.attributes.get_int("p") == 1));
+  auto kernel = std::make_shared<LpNormKernel>(shape, axis, request.node.attributes.get_int("p") == 1);
+  const int64_t scratch_bytes = kernel->scratch_bytes();
+  Offer offer = plain_offer(request, std::move(kernel));
+  offer.scratch_bytes = scratch_bytes;
+  return offer;
 }
 
 class MeanVarianceKernel final : public engine::Kernel {

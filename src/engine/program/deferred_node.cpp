@@ -328,9 +328,7 @@ class DeferredNode final : public NodeKernel {
 std::shared_ptr<const Program> NodeCompiler::compile(graph::Graph graph, bool float32) {
   const std::lock_guard lock(mutex_);
   return build_program(std::make_shared<const graph::Graph>(std::move(graph)), device_, weights_,
-                       {.policy = float32 ? policy_of(Precision::kFp32) : policy_,
-                        .layout = layout_,
-                        .quantizations = quantizations_});
+                       {.policy = float32 ? policy_of(Precision::kFp32) : policy_, .layout = layout_});
 }
 
 int64_t padded_rows(int64_t rows) {

@@ -8,7 +8,6 @@
 
 #include <memory>
 #include <mutex>
-#include <span>
 #include <vector>
 
 #include "engine/program/node_kernel.hpp"
@@ -17,15 +16,11 @@
 namespace hone::engine {
 
 /// What the deferred nodes of a program share. Safe for concurrent use, but for take_weights(). The device
-/// and the quantizations outlive it.
+/// outlives it.
 class NodeCompiler {
  public:
-  NodeCompiler(const Device& device, Layout layout, NumericPolicy policy,
-               std::span<const tensor::Quantization> quantizations)
-      : device_(device),
-        layout_(layout),
-        policy_(policy),
-        quantizations_(quantizations.begin(), quantizations.end()) {}
+  NodeCompiler(const Device& device, Layout layout, NumericPolicy policy)
+      : device_(device), layout_(layout), policy_(policy) {}
 
   /// Forms of constants that are there already.
   void take_weights(const WeightStore& weights) { weights_ = weights; }
@@ -37,7 +32,6 @@ class NodeCompiler {
   const Device& device_;
   Layout layout_;
   NumericPolicy policy_;
-  std::vector<tensor::Quantization> quantizations_;
   std::mutex mutex_;
   WeightStore weights_;
 };

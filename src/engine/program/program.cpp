@@ -14,6 +14,13 @@ const graph::Node* Program::node_of(const ProgramStep& step) const {
   return step.node < 0 ? nullptr : &graph_->nodes[static_cast<size_t>(step.node)];
 }
 
+std::vector<std::string> texts_of(const std::vector<TacticRefusal>& refusals) {
+  std::vector<std::string> texts;
+  for (const auto& [tactic, reason] : refusals)
+    texts.push_back(fmt::format("{}: {}", tactic.text(), reason.text()));
+  return texts;
+}
+
 bool ProgramStep::copies_bytes() const {
   return node < 0 && kind == "Copy" && kernel != nullptr && same_arrangement(inputs[0].desc, outputs[0].desc);
 }

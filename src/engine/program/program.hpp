@@ -27,6 +27,14 @@ struct Operand {
   TensorDesc desc;
 };
 
+/// A tactic that does not take a step, and why.
+struct TacticRefusal {
+  TacticId tactic;
+  Refusal reason;
+};
+/// For people: "chain: only float32".
+std::vector<std::string> texts_of(const std::vector<TacticRefusal>& refusals);
+
 struct ProgramStep {
   /// That of its node; of a piece "name [2/3]".
   std::string name;
@@ -57,9 +65,9 @@ struct ProgramStep {
   int64_t counters_at = 0;
   /// Of a piece: the tactics that were asked for its node, with their reasons; none where it was to be
   /// dissolved.
-  std::vector<std::string> whole_refusals;
+  std::vector<TacticRefusal> whole_refusals;
   /// Tactics that were asked before this one, with their reasons.
-  std::vector<std::string> refusals;
+  std::vector<TacticRefusal> refusals;
   /// Where they are listed, every tactic that accepts (the reference only when no other does) and, of a fused
   /// node that one accepts, kDissolved.
   std::vector<TacticId> candidates;
@@ -125,8 +133,6 @@ struct ProgramOptions {
   /// Steps without one run by the first tactic that accepts. A node that none accepts is dissolved, where one
   /// accepts a piece of it, unless it is to run by the reference.
   Plans plans = {};
-  /// What TensorDesc::quantization stands for.
-  std::span<const tensor::Quantization> quantizations = {};
   /// Shapes of inputs may be open: what such an input is given is known when the program runs.
   bool open_inputs = false;
   /// Ask every tactic of steps without a plan, for a search, instead of stopping at the first that accepts.

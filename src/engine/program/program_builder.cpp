@@ -9,7 +9,6 @@
 #include "engine/float32_nodes.hpp"
 #include "engine/program/arena_plan.hpp"
 #include "engine/program/control_node.hpp"
-#include "engine/program/copy_kernel.hpp"
 #include "engine/program/deferred_node.hpp"
 #include "engine/program/dissolve.hpp"
 #include "engine/program/program.hpp"
@@ -31,7 +30,7 @@ namespace {
 
 constexpr int64_t kCounterAlignment = 256;  ///< of each step's counters, bytes
 
-std::vector<std::string> both(std::vector<std::string> first, const std::vector<std::string>& second) {
+std::vector<TacticRefusal> both(std::vector<TacticRefusal> first, const std::vector<TacticRefusal>& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }
@@ -130,8 +129,6 @@ class ProgramBuilder {
       if (slots_.at(known->second).desc == wanted) return known->second;
     }
     if (slots_.at(from).storage == Operand::Storage::kConstant) {
-      if (needs_requantizing(have, wanted))
-        fail_internal("constant '{}' is packed, not requantized: {} of {}", name, wanted.text(), have.text());
       const int32_t result = slots_.add({.desc = wanted, .storage = Operand::Storage::kConstant});
       Tensor bytes(DType::kUInt8, {wanted.bytes()});
       device_.arrange_constant(have, wanted, slots_.at(from).data, bytes.mutable_bytes());
@@ -157,8 +154,7 @@ class ProgramBuilder {
     draft.step.name = fmt::format("{} of {}", kind, name);
     draft.step.kind = kind;
     draft.step.plan = inserted_plan("reorder");
-    draft.step.kernel =
-        copy_kernel(device_, options_.quantizations, slots_.at(from).desc, slots_.at(to).desc, name);
+    draft.step.kernel = device_.make_reorder(slots_.at(from).desc, slots_.at(to).desc);
     draft.inputs = {from};
     draft.outputs = {to};
     return draft;
@@ -172,8 +168,8 @@ class ProgramBuilder {
     Layout layout = Layout::kPlain;
     NumericPolicy policy = {};
     /// Of a piece: ProgramStep::whole_refusals, and those of pieces that it is a piece of.
-    std::vector<std::string> whole_refusals = {};
-    std::vector<std::string> refusals = {};
+    std::vector<TacticRefusal> whole_refusals = {};
+    std::vector<TacticRefusal> refusals = {};
   };
 
   void add_node(const Work& work) {
@@ -202,13 +198,9 @@ class ProgramBuilder {
     const int32_t current = slot(source);
     TensorDesc plain = slots_.at(current).desc;
     plain.layout = Layout::kPlain;
-    // An axis with scales of its own is another one in another shape.
-    const tensor::Quantization* const quantization = find_quantization(options_.quantizations, plain);
-    if (quantization != nullptr && quantization->axis >= 0) plain = plain_desc(graph_->value(source).type);
     const int32_t from = arrange(current, plain, graph_->value(source).name);
     Slot view = slots_.at(from);
-    view.desc = {plain.dtype, plain_desc(graph_->value(node.outputs[0]).type).shape, Layout::kPlain,
-                 plain.quantization};
+    view.desc = {plain.dtype, plain_desc(graph_->value(node.outputs[0]).type).shape, Layout::kPlain};
     if (view.storage == Operand::Storage::kArena) {
       view.parent = from;
       view.offset = 0;
@@ -228,8 +220,7 @@ class ProgramBuilder {
                         .node = node,
                         .policy = plan.policy,
                         .layout = plan.layout,
-                        .exhaustive = options_.exhaustive,
-                        .quantizations = options_.quantizations};
+                        .exhaustive = options_.exhaustive};
     for (const ValueId id : node.inputs) request.inputs.push_back(desc_of(id));
     for (const ValueId id : node.outputs)
       request.outputs.push_back(id == kNoValue ? TensorDesc{} : plain_desc(graph_->value(id).type));
@@ -298,7 +289,7 @@ class ProgramBuilder {
   }
 
   /// Adds a fused node as its pieces; false, and nothing, where that is of no use.
-  bool add_pieces(const Work& whole, const StepPlan& plan, const std::vector<std::string>& refusals) {
+  bool add_pieces(const Work& whole, const StepPlan& plan, const std::vector<TacticRefusal>& refusals) {
     if (!is_fused(whole.node)) return false;
     std::vector<Node> pieces = dissolve(graph_.own(), whole.node, [&](const Node& node) {
       slot_of_.resize(graph_->values.size(), -1);
@@ -315,7 +306,7 @@ class ProgramBuilder {
 
   /// Adds nodes that stand for a whole one; they run by its layout and policy unless they have plans.
   void add_each(std::vector<Node> pieces, const StepKey& parent, const Work& whole, const StepPlan& plan,
-                const std::vector<std::string>& refusals) {
+                const std::vector<TacticRefusal>& refusals) {
     slot_of_.resize(graph_->values.size(), -1);
     const bool outermost = whole.key.path.empty();
     for (size_t i = 0; i < pieces.size(); ++i) {
@@ -326,7 +317,7 @@ class ProgramBuilder {
                 .layout = plan.layout,
                 .policy = plan.policy,
                 .whole_refusals = outermost ? refusals : whole.whole_refusals,
-                .refusals = outermost ? std::vector<std::string>() : both(whole.refusals, refusals)});
+                .refusals = outermost ? std::vector<TacticRefusal>() : both(whole.refusals, refusals)});
     }
     if (outermost)
       program_->dissolved_[whole.key] = {{std::string(kDissolved), {}}, plan.layout, plan.policy, plan.place};
@@ -375,8 +366,7 @@ class ProgramBuilder {
   void add_dynamic_step(const Work& work) {
     std::shared_ptr<const NodeKernel> kernel;
     if (device_.place().kind == tensor::PlaceKind::kCpu && !is_by_reference(work)) {
-      if (compiler_ == nullptr)
-        compiler_ = std::make_shared<NodeCompiler>(device_, work.layout, work.policy, options_.quantizations);
+      if (compiler_ == nullptr) compiler_ = std::make_shared<NodeCompiler>(device_, work.layout, work.policy);
       kernel =
           make_deferred_node(*graph_, work.node, compiler_, policies_.is_float32(work.key.node, work.policy));
     }

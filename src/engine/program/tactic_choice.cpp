@@ -25,7 +25,7 @@ void TacticChoice::ask_reference(const StepRequest& request, TacticAnswer& answe
   if (answer.missing) throw MissingForm(*answer.missing);
   ask_one(reference_tactic(), request, {}, answer, false);
   if (!answer.offers())
-    fail_internal("no tactic runs {}: {}", request.node.text(), fmt::join(answer.refusals, "; "));
+    fail_internal("no tactic runs {}: {}", request.node.text(), fmt::join(texts_of(answer.refusals), "; "));
 }
 
 bool TacticChoice::is_taken(const StepRequest& request) {
@@ -47,7 +47,7 @@ void TacticChoice::ask_one(const Tactic& tactic, const StepRequest& request, con
   Offer offer =
       first_offer(tactic, request, name == wanted.name ? wanted.variant : "", variants, answer, list);
   if (offer.refusal) {
-    answer.refusals.push_back(fmt::format("{}: {}", name, offer.refusal.text()));
+    answer.refusals.push_back({{name, {}}, std::move(offer.refusal)});
     return;
   }
   if (variants.empty()) answer.candidates.push_back({name, {}});

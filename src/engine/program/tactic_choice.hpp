@@ -16,7 +16,7 @@ struct TacticAnswer {
   TacticId tactic;
   Offer offer;
   /// ProgramStep's.
-  std::vector<std::string> refusals;
+  std::vector<TacticRefusal> refusals;
   std::vector<TacticId> candidates;
   /// The first form of a constant that a tactic wants and the engine does not hold.
   std::optional<MissingForm> missing;

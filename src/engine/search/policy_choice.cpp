@@ -38,6 +38,14 @@ Choices choices_in(const LayoutSearch& search, const NumericPolicy& policy) {
   return choices;
 }
 
+/// Marks the steps about which the rivals differ.
+void cut_short(LayoutSearch& search, std::span<const Choices> rivals) {
+  for (size_t i = 0; i < search.steps.size(); ++i) {
+    const auto differs = [&](const Choices& choices) { return choices[i] != rivals.front()[i]; };
+    if (std::any_of(rivals.begin(), rivals.end(), differs)) search.steps[i].cut_short = true;
+  }
+}
+
 struct Network {
   Choices choices;
   std::unique_ptr<Execution> program;
@@ -75,13 +83,18 @@ void choose_policies(LayoutSearch& search, std::span<const NumericPolicy> polici
   if (rivals.size() < 2) return;
   std::vector<Network> networks;
   for (const Choices& choices : rivals) {
+    if (budget.is_over()) {
+      cut_short(search, rivals);
+      choose(search, mixed);
+      return;
+    }
     if (auto program = right_program(search, choices, trials))
       networks.push_back({choices, std::move(program), {}});
   }
   choose(search, mixed);
   if (networks.empty()) return;
   const SearchBudget time = budget.at_most(kSeconds);
-  for (int round = 0; round < kRounds && (round < 2 || !time.is_over()); ++round) {
+  for (int round = 0; round < kRounds && (round == 0 || !time.is_over()); ++round) {
     progress.report("timing numeric policies");
     for (Network& network : networks) network.times_us.push_back(network_us(*network.program));
   }

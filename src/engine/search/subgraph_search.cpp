@@ -62,7 +62,6 @@ void search_subgraphs(Engine& engine, const graph::Graph& bound, const Device& d
     inner.policies = engine.policies;
     inner.threads = engine.threads;
     inner.graph = subject.graph;
-    inner.quantizations = engine.quantizations;
     inner.weights = std::move(engine.weights);
     const SearchBudget part = all.part(1.0 / static_cast<double>(subjects.size() - i));
     search_subgraphs(inner, *subject.graph, device, options, cache, part);

@@ -18,6 +18,9 @@ constexpr double kMargin = 0.97;
 
 /// Between a candidate's tactic and its policy.
 constexpr std::string_view kIn = " in ";
+/// In the cache, between a refused candidate and the reason. A variant's name can hold a colon, but no space
+/// follows it.
+constexpr std::string_view kBecause = ": ";
 
 /// A node is dissolved on no fewer samples: a single disturbed one would split a step for nothing.
 constexpr size_t kSamplesToDissolve = 3;
@@ -115,7 +118,10 @@ double StepSearch::median(size_t candidate) const {
 
 void StepSearch::use(const TimingEntry& entry) {
   cached = true;
-  refusals = entry.refusals;
+  for (const std::string& text : entry.refusals) {
+    const size_t colon = text.find(kBecause);
+    refusals.push_back({parse(text.substr(0, colon)), text.substr(colon + kBecause.size())});
+  }
   short_of_memory = entry.short_of_memory;
   cut_short = entry.cut_short_after > 0;
   for (const auto& [text, time] : entry.times) {
@@ -141,8 +147,8 @@ std::optional<size_t> StepSearch::choice_in(const NumericPolicy& policy) const {
   return clearly_fastest(*this, some);
 }
 
-void StepSearch::refuse(size_t candidate, const std::string& reason) {
-  refusals.push_back(fmt::format("{}: {}", text_of(candidates[candidate].plan), reason));
+void StepSearch::refuse(size_t candidate, Refusal reason) {
+  refusals.push_back({candidates[candidate].plan, std::move(reason)});
   candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(candidate));
 }
 
@@ -199,14 +205,12 @@ void StepSearch::rank() {
   for (auto& [rank, candidate] : ranked) candidates.push_back(std::move(candidate));
 }
 
-void StepSearch::note_refusals(const std::vector<std::string>& answers, const NumericPolicy& policy) {
-  for (const std::string& answer : answers) {
-    // A variant's name can hold a colon, but no space follows it.
-    const size_t colon = answer.find(": ");
+void StepSearch::note_refusals(const std::vector<TacticRefusal>& answers, const NumericPolicy& policy) {
+  for (const auto& [tactic, reason] : answers) {
     StepPlan plan = base;
     plan.policy = policy;
-    plan.tactic = parse_tactic_id(answer.substr(0, colon));
-    refusals.push_back(text_of(plan) + answer.substr(colon));
+    plan.tactic = tactic;
+    refusals.push_back({std::move(plan), reason});
   }
 }
 
@@ -233,10 +237,11 @@ void StepSearch::reopen() {
 
 TimingEntry StepSearch::entry(int level, double budget_seconds) {
   TimingEntry result{.chosen = text_of(candidates[chosen].plan),
-                     .refusals = refusals,
                      .level = level,
                      .short_of_memory = short_of_memory,
                      .cut_short_after = cut_short ? budget_seconds : 0};
+  for (const auto& [plan, reason] : refusals)
+    result.refusals.push_back(fmt::format("{}{}{}", text_of(plan), kBecause, reason.text()));
   for (Candidate& candidate : candidates) {
     candidate.cached = {sample_quantile(candidate.times, 0.5), sample_quantile(candidate.times, 0.25),
                         static_cast<int>(candidate.times.size())};
@@ -263,7 +268,7 @@ std::string LayoutSearch::left_out() const {
       candidates += step.candidates.size();
       untimed += static_cast<size_t>(
           std::count_if(step.refusals.begin(), step.refusals.end(),
-                        [](const std::string& refusal) { return refusal.ends_with(kNoTimeLeft); }));
+                        [](const RefusedPlan& refused) { return refused.reason.text() == kNoTimeLeft; }));
       cut_short += step.cut_short ? 1 : 0;
     }
   }

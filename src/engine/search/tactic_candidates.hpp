@@ -26,6 +26,12 @@ struct Candidate {
   TimingEntry::Time cached;
 };
 
+/// A candidate that is out of the question, and why.
+struct RefusedPlan {
+  StepPlan plan;
+  Refusal reason;
+};
+
 /// Steps that would be timed alike share one: what is chosen for one of them is chosen for all.
 struct StepSearch {
   std::string signature;
@@ -37,8 +43,7 @@ struct StepSearch {
   StepPlan base;
   /// The first is the device's favourite.
   std::vector<Candidate> candidates;
-  /// "candidate: reason".
-  std::vector<std::string> refusals;
+  std::vector<RefusedPlan> refusals;
   /// How the steps before it leave its operands, how its results lie, and its candidates: what its times
   /// depend on. Empty before they are listed.
   std::string listed;
@@ -62,7 +67,7 @@ struct StepSearch {
   /// What choose() would take of the candidates in that policy; none where there are none.
   std::optional<size_t> choice_in(const NumericPolicy& policy) const;
   /// Moves a candidate to the refusals.
-  void refuse(size_t candidate, const std::string& reason);
+  void refuse(size_t candidate, Refusal reason);
   /// The same because there is no time left for it.
   void leave_out(size_t candidate);
   /// Adds the candidates of a program's step, which are in its policy. `surroundings`: how the steps before
@@ -76,8 +81,8 @@ struct StepSearch {
   /// Puts the first candidate of every tactic and policy before the second of any, and dissolving last: where
   /// time is short, each has its best guesses looked at.
   void rank();
-  /// Adds what tactics answered to a program's step in that policy, "tactic: reason" each.
-  void note_refusals(const std::vector<std::string>& answers, const NumericPolicy& policy);
+  /// Adds what tactics answered to a program's step in that policy.
+  void note_refusals(const std::vector<TacticRefusal>& answers, const NumericPolicy& policy);
   /// Takes the samples of candidate `k`, where the program ran by it; `ran` as plans_that_run() has it.
   void take_times(const StepTimer& timer, const Plans& ran, size_t k);
   /// Forgets what came from an earlier search.

@@ -274,15 +274,22 @@ class Refinement {
   int trials_made_ = 0;
 };
 
-/// Chooses `wanted` for the steps from `first` to before `last`, as far as the network agrees.
+/// Chooses `wanted` for the steps from `first` to before `last`, as far as the network agrees and there is
+/// time to find out.
 void take_again(LayoutSearch& search, std::span<const size_t> wanted, size_t first, size_t last,
-                TacticTrials& trials) {
+                TacticTrials& trials, const SearchBudget& budget) {
   std::vector<size_t> before;
   bool changes = false;
   for (size_t i = first; i < last; ++i) {
-    before.push_back(search.steps[i].chosen);
-    changes = changes || wanted[i] != before.back();
-    search.steps[i].chosen = wanted[i];
+    StepSearch& step = search.steps[i];
+    before.push_back(step.chosen);
+    if (wanted[i] == step.chosen) continue;
+    if (budget.is_over()) {
+      step.cut_short = true;
+      continue;
+    }
+    changes = true;
+    step.chosen = wanted[i];
   }
   if (!changes) return;
   const std::string wrong = trials.mistake_of(search.layout, search.plans());
@@ -290,18 +297,19 @@ void take_again(LayoutSearch& search, std::span<const size_t> wanted, size_t fir
   for (size_t i = first; i < last; ++i) search.steps[i].chosen = before[i - first];
   if (last - first == 1) {
     StepSearch& step = search.steps[first];
-    step.refusals.push_back(fmt::format("{}: beside the other steps' fastest tactics, {}",
-                                        step.text_of(step.candidates[wanted[first]].plan), wrong));
+    step.refusals.push_back({step.candidates[wanted[first]].plan,
+                             fmt::format("beside the other steps' fastest tactics, {}", wrong)});
     return;
   }
   const size_t middle = first + (last - first) / 2;
-  take_again(search, wanted, first, middle, trials);
-  take_again(search, wanted, middle, last, trials);
+  take_again(search, wanted, first, middle, trials, budget);
+  take_again(search, wanted, middle, last, trials, budget);
 }
 
 }  // namespace
 
-void keep_what_agrees(LayoutSearch& search, const Plans& sound, TacticTrials& trials) {
+void keep_what_agrees(LayoutSearch& search, const Plans& sound, TacticTrials& trials,
+                      const SearchBudget& budget) {
   std::vector<size_t> wanted;
   for (StepSearch& step : search.steps) {
     wanted.push_back(step.chosen);
@@ -310,7 +318,7 @@ void keep_what_agrees(LayoutSearch& search, const Plans& sound, TacticTrials& tr
       if (!step.cached && right != sound.end() && step.candidates[k].plan == right->second) step.chosen = k;
     }
   }
-  take_again(search, wanted, 0, search.steps.size(), trials);
+  take_again(search, wanted, 0, search.steps.size(), trials, budget);
 }
 
 bool refine_choices(LayoutSearch& search, TacticTrials& trials, const StartsEarly& early,

@@ -143,7 +143,7 @@ class Search {
     const Disturbance disturbance(device_);
     const bool refines = device_.overlaps_steps() && options_.optimization_level >= 2;
     const double share = refines ? kCandidatesShareBesideTrials : kCandidatesShare;
-    check_together(search, time_candidates(search, trials_, looks(), budget.part(share), progress_));
+    check_together(search, time_candidates(search, trials_, looks(), budget.part(share), progress_), budget);
     choose_policies(search, engine_.policies, trials_, budget, progress_);
     search_pieces(search, budget.part(kPiecesShare));
     if (!search.others.empty() && !trials_.mistake_of(search.layout, search.plans()).empty()) {
@@ -202,20 +202,32 @@ class Search {
     if (!has_choice) return;
     refuse_to_time_open(search);
     const Disturbance disturbance(device_);
-    check_together(search, time_candidates(search, trials_, looks(), budget, progress_));
+    check_together(search, time_candidates(search, trials_, looks(), budget, progress_), budget);
     keep(search, disturbance.was_seen());
   }
 
   void refine(LayoutSearch& search, const SearchBudget& budget) {
     const SearchBudget time =
         budget.at_most(options_.optimization_level >= 4 ? kLongRefineSeconds : kRefineSeconds);
-    const bool complete =
-        !time.is_over() &&
-        refine_choices(
-            search, trials_, [&](const TacticId& tactic) { return device_.starts_early(tactic.name); }, time,
-            progress_);
+    const bool complete = !time.is_over() && refine_choices(
+                                                 search, trials_,
+                                                 [early = early_tactics()](const TacticId& tactic) {
+                                                   return early.contains(tactic.name);
+                                                 },
+                                                 time, progress_);
     if (complete || !budget.is_limited()) return;
     for (StepSearch& step : search.steps) step.cut_short = step.cut_short || step.candidates.size() > 1;
+  }
+
+  /// Names of the tactics for the network's nodes that start early.
+  std::set<std::string> early_tactics() const {
+    std::set<std::string> names;
+    for (const graph::Node& node : bound_->nodes) {
+      for (const Tactic* tactic : device_.tactics(node)) {
+        if (tactic->starts_early) names.insert(tactic->name);
+      }
+    }
+    return names;
   }
 
   /// Opens steps for which the cache chose what the device does not offer.
@@ -312,10 +324,10 @@ class Search {
   }
 
   /// Candidates that are right one by one can be wrong together; then as many as possible are kept.
-  void check_together(LayoutSearch& search, const Plans& sound) {
+  void check_together(LayoutSearch& search, const Plans& sound, const SearchBudget& budget) {
     const Plans chosen = search.plans();
     if (chosen != sound && !trials_.mistake_of(search.layout, chosen).empty())
-      keep_what_agrees(search, sound, trials_);
+      keep_what_agrees(search, sound, trials_, budget);
   }
 
   /// Index of the search whose layout is the fastest; `short_of_memory`: another one found none; `cut_short`:
@@ -339,7 +351,7 @@ class Search {
     if (networks.empty()) trials_.rethrow_failure();
     const Disturbance disturbance(device_);
     const SearchBudget time = budget_.at_most(kLayoutSeconds);
-    for (int round = 0; round < 7 && (round < 2 || !time.is_over()); ++round) {
+    for (int round = 0; round < 7 && (round == 0 || !time.is_over()); ++round) {
       progress_.report("timing layouts");
       for (Network& network : networks) {
         StepTimer timer(*network.program);
@@ -395,11 +407,8 @@ class Search {
                                candidate.cached.median_us, candidate.cached.lower_quartile_us,
                                candidate.cached.samples, is_chosen && k == step.chosen, ""});
       }
-      for (const std::string& refusal : step.refusals) {
-        const size_t colon = refusal.find(": ");
-        const StepPlan plan = step.parse(refusal.substr(0, colon));
-        engine_.log.push_back(
-            {name, plan.tactic.text(), layout, plan.policy, 0, 0, 0, false, refusal.substr(colon + 2)});
+      for (const auto& [plan, reason] : step.refusals) {
+        engine_.log.push_back({name, plan.tactic.text(), layout, plan.policy, 0, 0, 0, false, reason.text()});
       }
     }
   }

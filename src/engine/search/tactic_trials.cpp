@@ -23,7 +23,6 @@ std::unique_ptr<Program> TacticTrials::make(Layout layout, const Plans& plans, c
                        {.policy = policy,
                         .layout = layout,
                         .plans = plans,
-                        .quantizations = engine_.quantizations,
                         .list_candidates = list,
                         .exhaustive = list && exhaustive_});
 }

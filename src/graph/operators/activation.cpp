@@ -6,11 +6,11 @@
 namespace hone::graph {
 namespace {
 
-constexpr Traits kElementwise = {.elementwise = true};
-constexpr Traits kNonNegative = {.elementwise = true, .non_negative = true};
+constexpr Traits kActivation = {.elementwise = true, .activation = true};
+constexpr Traits kNonNegative = {.elementwise = true, .non_negative = true, .activation = true};
 
 OperatorDef activation(std::string name, int since, InferRule infer,
-                       std::vector<AttributeDef> attributes = {}, const Traits& traits = kElementwise) {
+                       std::vector<AttributeDef> attributes = {}, const Traits& traits = kActivation) {
   return {.name = std::move(name),
           .since_version = since,
           .min_inputs = 1,
@@ -63,7 +63,8 @@ void infer_dropout(InferenceContext& context) {
 
 void add_activation_operators(std::vector<OperatorDef>& table) {
   const auto add = [&](OperatorDef def) { table.push_back(std::move(def)); };
-  add(activation("Relu", 14, infer_same, {}, kNonNegative));
+  add(activation("Relu", 14, infer_same, {},
+                 {.elementwise = true, .non_negative = true, .scales_with_input = true, .activation = true}));
   add(activation("Sigmoid", 13, infer_same_floating, {}, kNonNegative));
   add(activation("HardSwish", 22, infer_same_floating));
   add(activation("Mish", 22, infer_same_floating));
@@ -74,7 +75,8 @@ void add_activation_operators(std::vector<OperatorDef>& table) {
   add(activation("Gelu", 20, infer_gelu, {string_attribute("approximate", "none")}));
   add(activation("HardSigmoid", 22, infer_same_floating,
                  {float_attribute("alpha", 0.2f), float_attribute("beta", 0.5f)}, kNonNegative));
-  add(activation("LeakyRelu", 16, infer_same_floating, {float_attribute("alpha", 0.01f)}));
+  add(activation("LeakyRelu", 16, infer_same_floating, {float_attribute("alpha", 0.01f)},
+                 {.elementwise = true, .scales_with_input = true, .activation = true}));
   // Constants of Klambauer et al., Self-Normalizing Neural Networks (2017).
   add(activation("Selu", 22, infer_same_floating,
                  {float_attribute("alpha", 1.67326319217681884765625f),
@@ -86,13 +88,13 @@ void add_activation_operators(std::vector<OperatorDef>& table) {
        .min_inputs = 2,
        .max_inputs = 2,
        .infer = infer_prelu,
-       .traits = kElementwise});
+       .traits = kActivation});
   add({.name = "Clip",
        .since_version = 13,
        .min_inputs = 1,
        .max_inputs = 3,
        .infer = infer_clip,
-       .traits = kElementwise});
+       .traits = kActivation});
   add({.name = "Dropout",
        .since_version = 22,
        .min_inputs = 1,

@@ -12,6 +12,8 @@ namespace {
 
 constexpr int64_t kMaxRank = 16;
 
+constexpr Traits kConvolution = {.product = Product::kConvolution, .sums_products = true};
+
 void infer_conv(InferenceContext& context) {
   require_floating(context, 0);
   for (size_t i = 1; i < context.input_count(); ++i) require_same_dtype(context, 0, i);
@@ -158,6 +160,7 @@ void add_convolution_operators(std::vector<OperatorDef>& table) {
                    .attributes = convolution_attributes(),
                    .infer = infer_conv,
                    .flops = conv_flops,
+                   .traits = kConvolution,
                    .keeps_batch = keeps_batch_always});
   auto transposed = convolution_attributes();
   transposed.push_back(optional_attribute("output_padding", AttributeKind::kInts));
@@ -169,6 +172,7 @@ void add_convolution_operators(std::vector<OperatorDef>& table) {
                    .attributes = std::move(transposed),
                    .infer = infer_conv_transpose,
                    .flops = conv_transpose_flops,
+                   .traits = kConvolution,
                    .keeps_batch = keeps_batch_always});
   add_pooling_operators(table);
   add_resize_operator(table);

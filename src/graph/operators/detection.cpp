@@ -90,14 +90,16 @@ void add_detection_operators(std::vector<OperatorDef>& table) {
                                   string_attribute("mode", "avg"), int_attribute("output_height", 1),
                                   int_attribute("output_width", 1), int_attribute("sampling_ratio", 0),
                                   float_attribute("spatial_scale", 1.0f)},
-                   .infer = infer_roi_align});
+                   .infer = infer_roi_align,
+                   .traits = {.first_place_input = 1}});
   table.push_back({.name = "MaxRoiPool",
                    .since_version = 22,
                    .min_inputs = 2,
                    .max_inputs = 2,
                    .attributes = {required_attribute("pooled_shape", AttributeKind::kInts),
                                   float_attribute("spatial_scale", 1.0f)},
-                   .infer = infer_max_roi_pool});
+                   .infer = infer_max_roi_pool,
+                   .traits = {.first_place_input = 1}});
 }
 
 }  // namespace hone::graph

@@ -62,7 +62,8 @@ void add_einsum_operator(std::vector<OperatorDef>& table) {
                    .max_inputs = OperatorDef::kVariadic,
                    .attributes = {required_attribute("equation", AttributeKind::kString)},
                    .infer = infer_einsum,
-                   .flops = einsum_flops});
+                   .flops = einsum_flops,
+                   .traits = {.sums_products = true}});
 }
 
 }  // namespace hone::graph

@@ -209,18 +209,30 @@ struct Simple {
 
 constexpr Traits kStep = {.elementwise = true, .discontinuous = true};
 constexpr Traits kNonNegative = {.elementwise = true, .non_negative = true};
+constexpr Traits kAngle = {.elementwise = true, .periodic = true};
+constexpr Traits kConversion = {.elementwise = true, .converts = true};
+constexpr Traits kActivation = {.elementwise = true, .activation = true};
 
 constexpr Simple kFloatingUnary[] = {
-    {"Acos", 22},         {"Acosh", 22},
-    {"Asin", 22},         {"Asinh", 22},
-    {"Atan", 22},         {"Atanh", 22},
-    {"Ceil", 13, kStep},  {"Cos", 22},
-    {"Cosh", 22},         {"Exp", 13, kNonNegative},
-    {"Floor", 13, kStep}, {"Log", 13},
-    {"Round", 22, kStep}, {"Sin", 22},
-    {"Sinh", 22},         {"Sqrt", 13, kNonNegative},
-    {"Tan", 22},          {"Reciprocal", 13},
-    {"Tanh", 13},
+    {"Acos", 22},
+    {"Acosh", 22},
+    {"Asin", 22},
+    {"Asinh", 22},
+    {"Atan", 22},
+    {"Atanh", 22},
+    {"Ceil", 13, kStep},
+    {"Cos", 22, kAngle},
+    {"Cosh", 22},
+    {"Exp", 13, kNonNegative},
+    {"Floor", 13, kStep},
+    {"Log", 13},
+    {"Round", 22, kStep},
+    {"Sin", 22, kAngle},
+    {"Sinh", 22},
+    {"Sqrt", 13, kNonNegative},
+    {"Tan", 22, kAngle},
+    {"Reciprocal", 13},
+    {"Tanh", 13, kActivation},
 };
 
 }  // namespace
@@ -232,19 +244,22 @@ void add_elementwise_operators(std::vector<OperatorDef>& table) {
   };
   for (const auto& [name, since, traits] : kFloatingUnary)
     add(fixed(name, since, 1, infer_same_floating), traits);
-  for (const char* name : {"Erf", "Neg"}) table.push_back(fixed(name, 13, 1, infer_same));
-  add(fixed("Abs", 13, 1, infer_same), kNonNegative);
+  table.push_back(fixed("Erf", 13, 1, infer_same));
+  add(fixed("Neg", 13, 1, infer_same), {.elementwise = true, .scales_with_input = true});
+  add(fixed("Abs", 13, 1, infer_same),
+      {.elementwise = true, .non_negative = true, .scales_with_input = true});
   add(fixed("Sign", 13, 1, infer_same), kStep);
-  add(fixed("Identity", 21, 1, infer_identity), {.view = true, .elementwise = true, .moves_only = true});
+  add(fixed("Identity", 21, 1, infer_identity),
+      {.view = true, .elementwise = true, .moves_only = true, .scales_with_input = true});
   table.push_back(fixed("Not", 1, 1, infer_not));
   table.push_back(fixed("BitwiseNot", 18, 1, infer_integers));
   table.push_back(fixed("IsNaN", 20, 1, infer_floating_test));
   table.push_back(fixed("IsInf", 20, 1, infer_floating_test,
                         {int_attribute("detect_negative", 1), int_attribute("detect_positive", 1)}));
-  table.push_back(
-      fixed("Cast", 21, 1, infer_cast, {required_attribute("to", Kind::kInt), int_attribute("saturate", 1)}));
+  add(fixed("Cast", 21, 1, infer_cast, {required_attribute("to", Kind::kInt), int_attribute("saturate", 1)}),
+      kConversion);
   add(fixed("BitCast", 26, 1, infer_bit_cast, {required_attribute("to", Kind::kInt)}), {});
-  add(fixed("CastLike", 21, 2, infer_cast_like, {int_attribute("saturate", 1)}), {});
+  add(fixed("CastLike", 21, 2, infer_cast_like, {int_attribute("saturate", 1)}), {.converts = true});
   table.push_back(fixed("Add", 14, 2, infer_arithmetic<sum>));
   table.push_back(fixed("Sub", 14, 2, infer_arithmetic<difference>));
   table.push_back(fixed("Mul", 14, 2, infer_arithmetic<product>));

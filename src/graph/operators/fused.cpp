@@ -110,10 +110,17 @@ OperatorDef fused(std::string name, int min_inputs, std::vector<AttributeDef> at
 }  // namespace
 
 void add_fused_operators(std::vector<OperatorDef>& table) {
-  table.push_back(fused("FusedConv", 2, convolution_attributes(), infer_fused_conv, fused_conv_flops));
-  table.push_back(fused("FusedMatMul", 2, {}, infer_fused_matmul, fused_matmul_flops, nullptr));
-  table.push_back(
-      fused("FusedGemm", 2, gemm_attributes(), infer_fused_gemm, fused_gemm_flops, keeps_batch_of_rows));
+  const auto add_product = [&](OperatorDef def, Product product) {
+    def.traits = {.product = product, .sums_products = true};
+    table.push_back(std::move(def));
+  };
+  add_product(fused("FusedConv", 2, convolution_attributes(), infer_fused_conv, fused_conv_flops),
+              Product::kConvolution);
+  add_product(fused("FusedMatMul", 2, {}, infer_fused_matmul, fused_matmul_flops, nullptr),
+              Product::kMatrices);
+  add_product(
+      fused("FusedGemm", 2, gemm_attributes(), infer_fused_gemm, fused_gemm_flops, keeps_batch_of_rows),
+      Product::kMatrices);
   table.push_back(fused("FusedElementwise", 1, {}, infer_fused_elementwise, post_op_flops));
   table.back().traits.elementwise = true;
 }

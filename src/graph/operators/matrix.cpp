@@ -63,6 +63,8 @@ std::vector<AttributeDef> gemm_attributes() {
 
 namespace {
 
+constexpr Traits kMatrices = {.product = Product::kMatrices, .sums_products = true};
+
 void infer_det(InferenceContext& context) {
   require_floating(context, 0);
   context.require_rank(0, 2, INT64_MAX);
@@ -81,7 +83,8 @@ void add_matrix_operators(std::vector<OperatorDef>& table) {
                    .min_inputs = 2,
                    .max_inputs = 2,
                    .infer = infer_matmul,
-                   .flops = matmul_flops});
+                   .flops = matmul_flops,
+                   .traits = kMatrices});
   table.push_back({.name = "Gemm",
                    .since_version = 13,
                    .min_inputs = 2,
@@ -89,6 +92,7 @@ void add_matrix_operators(std::vector<OperatorDef>& table) {
                    .attributes = gemm_attributes(),
                    .infer = infer_gemm,
                    .flops = gemm_flops,
+                   .traits = kMatrices,
                    .keeps_batch = keeps_batch_of_rows});
   table.push_back({.name = "Det", .since_version = 22, .min_inputs = 1, .max_inputs = 1, .infer = infer_det});
   add_einsum_operator(table);

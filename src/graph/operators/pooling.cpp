@@ -159,13 +159,18 @@ OperatorDef global_pool(std::string name, std::vector<AttributeDef> attributes,
 void add_pooling_operators(std::vector<OperatorDef>& table) {
   table.push_back(
       pool("MaxPool", {int_attribute("storage_order", 0)}, infer_max_pool, max_pool_keeps_batch, 2));
-  table.back().traits.keeps_range = true;
+  table.back().traits = {.keeps_range = true, .scales_with_input = true};
   table.push_back(
       pool("AveragePool", {int_attribute("count_include_pad", 0)}, infer_float_pool, keeps_batch_always));
+  table.back().traits.scales_with_input = true;
   table.push_back(pool("LpPool", {int_attribute("p", 2)}, infer_lp_pool, keeps_batch_always));
-  table.push_back(global_pool("GlobalAveragePool", {}, infer_global_average_pool, {.keeps_range = true}));
-  table.push_back(global_pool("GlobalMaxPool", {}, infer_global_pool, {.keeps_range = true}));
-  table.push_back(global_pool("GlobalLpPool", {int_attribute("p", 2)}, infer_global_lp_pool));
+  table.back().traits.scales_with_input = true;
+  table.push_back(global_pool("GlobalAveragePool", {}, infer_global_average_pool,
+                              {.keeps_range = true, .scales_with_input = true}));
+  table.push_back(
+      global_pool("GlobalMaxPool", {}, infer_global_pool, {.keeps_range = true, .scales_with_input = true}));
+  table.push_back(global_pool("GlobalLpPool", {int_attribute("p", 2)}, infer_global_lp_pool,
+                              {.scales_with_input = true}));
   table.push_back({.name = "MaxUnpool",
                    .since_version = 22,
                    .min_inputs = 2,

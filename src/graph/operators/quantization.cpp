@@ -148,13 +148,15 @@ void infer_qlinear_matmul(InferenceContext& context) {
 }
 
 OperatorDef entry(std::string name, int since, int min_inputs, int max_inputs,
-                  std::vector<AttributeDef> attributes, void (*infer)(InferenceContext&)) {
+                  std::vector<AttributeDef> attributes, void (*infer)(InferenceContext&),
+                  Product product = Product::kNone) {
   return {.name = std::move(name),
           .since_version = since,
           .min_inputs = min_inputs,
           .max_inputs = max_inputs,
           .attributes = std::move(attributes),
-          .infer = infer};
+          .infer = infer,
+          .traits = {.product = product, .sums_products = product != Product::kNone, .quantization = true}};
 }
 
 }  // namespace
@@ -170,17 +172,19 @@ void add_quantization_operators(std::vector<OperatorDef>& table) {
   table.push_back(entry("DynamicQuantizeLinear", 11, 1, 1, {}, infer_dynamic_quantize));
   table.back().min_outputs = 3;
   table.back().max_outputs = 3;
-  table.push_back(entry("ConvInteger", 10, 2, 4, convolution_attributes(), infer_conv_integer));
+  table.push_back(
+      entry("ConvInteger", 10, 2, 4, convolution_attributes(), infer_conv_integer, Product::kConvolution));
   table.back().flops = [](const Graph& graph, const Node& node) {
     return convolution_flops(graph, node, 1, kNoBias);
   };
-  table.push_back(entry("QLinearConv", 10, 8, 9, convolution_attributes(), infer_qlinear_conv));
+  table.push_back(
+      entry("QLinearConv", 10, 8, 9, convolution_attributes(), infer_qlinear_conv, Product::kConvolution));
   table.back().flops = [](const Graph& graph, const Node& node) {
     return convolution_flops(graph, node, 3, 8);
   };
-  table.push_back(entry("MatMulInteger", 10, 2, 4, {}, infer_matmul_integer));
+  table.push_back(entry("MatMulInteger", 10, 2, 4, {}, infer_matmul_integer, Product::kMatrices));
   table.back().flops = matmul_flops;
-  table.push_back(entry("QLinearMatMul", 21, 8, 8, {}, infer_qlinear_matmul));
+  table.push_back(entry("QLinearMatMul", 21, 8, 8, {}, infer_qlinear_matmul, Product::kMatrices));
   table.back().flops = matmul_flops;
 }
 

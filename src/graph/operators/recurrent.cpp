@@ -96,7 +96,8 @@ OperatorDef recurrent(std::string name, int inputs, int outputs, std::vector<Att
           .max_outputs = outputs,
           .attributes = std::move(attributes),
           .infer = infer,
-          .flops = recurrent_flops};
+          .flops = recurrent_flops,
+          .traits = {.sums_products = true}};
 }
 
 }  // namespace

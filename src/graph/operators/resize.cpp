@@ -93,7 +93,8 @@ void add_resize_operator(std::vector<OperatorDef>& table) {
                    .min_inputs = 1,
                    .max_inputs = 4,
                    .attributes = resize_attributes(),
-                   .infer = infer_resize});
+                   .infer = infer_resize,
+                   .traits = {.first_place_input = 1}});
 }
 
 }  // namespace hone::graph

@@ -136,7 +136,8 @@ void add_sampling_operators(std::vector<OperatorDef>& table) {
                    .max_inputs = 2,
                    .attributes = {int_attribute("align_corners", 0), string_attribute("mode", "linear"),
                                   string_attribute("padding_mode", "zeros")},
-                   .infer = infer_grid_sample});
+                   .infer = infer_grid_sample,
+                   .traits = {.first_place_input = 1}});
   table.push_back({.name = "AffineGrid",
                    .since_version = 20,
                    .min_inputs = 2,
@@ -160,7 +161,8 @@ void add_sampling_operators(std::vector<OperatorDef>& table) {
        .max_inputs = 5,
        .attributes = std::move(deform),
        .infer = infer_deform_conv,
-       .flops = [](const Graph& graph, const Node& node) { return convolution_flops(graph, node, 1, 3); }});
+       .flops = [](const Graph& graph, const Node& node) { return convolution_flops(graph, node, 1, 3); },
+       .traits = {.sums_products = true}});
 }
 
 }  // namespace hone::graph

@@ -201,11 +201,13 @@ void add_indexing_operators(std::vector<OperatorDef>& table) {
                      .infer = infer});
   };
   add("Gather", 13, 2, infer_gather, {int_attribute("axis", 0)});
-  table.back().traits.moves_only = true;
+  table.back().traits = {.moves_only = true, .indexes_axis = true};
   add("GatherElements", 13, 2, infer_gather_elements, {int_attribute("axis", 0)});
+  table.back().traits.indexes_axis = true;
   add("GatherND", 13, 2, infer_gather_nd, {int_attribute("batch_dims", 0)});
   add("ScatterElements", 18, 3, infer_scatter_elements,
       {int_attribute("axis", 0), string_attribute("reduction", "none")});
+  table.back().traits.indexes_axis = true;
   add("ScatterND", 18, 3, infer_scatter_nd, {string_attribute("reduction", "none")});
   add("Compress", 11, 2, infer_compress, {optional_attribute("axis", Kind::kInt)});
   add("NonZero", 13, 1, infer_nonzero);

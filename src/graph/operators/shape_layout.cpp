@@ -274,11 +274,14 @@ void add_layout_operators(std::vector<OperatorDef>& table) {
   transpose.keeps_batch = transpose_keeps_batch;
   add("Shape", 21, 1, 1, infer_shape, {optional_attribute("end", Kind::kInt), int_attribute("start", 0)});
   add("Size", 21, 1, 1, infer_size);
-  add("DepthToSpace", 13, 1, 1, infer_depth_to_space,
-      {required_attribute("blocksize", Kind::kInt), string_attribute("mode", "DCR")})
-      .keeps_batch = keeps_batch_always;
-  add("SpaceToDepth", 13, 1, 1, infer_space_to_depth, {required_attribute("blocksize", Kind::kInt)})
-      .keeps_batch = keeps_batch_always;
+  const auto add_blocks = [&](const char* name, InferRule infer, std::vector<AttributeDef> attributes) {
+    OperatorDef& def = add(name, 13, 1, 1, infer, std::move(attributes));
+    def.traits.moves_only = true;
+    def.keeps_batch = keeps_batch_always;
+  };
+  add_blocks("DepthToSpace", infer_depth_to_space,
+             {required_attribute("blocksize", Kind::kInt), string_attribute("mode", "DCR")});
+  add_blocks("SpaceToDepth", infer_space_to_depth, {required_attribute("blocksize", Kind::kInt)});
 }
 
 }  // namespace hone::graph

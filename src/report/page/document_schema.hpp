@@ -70,17 +70,8 @@ struct Description<report::RunPair> {
   using Pair = report::RunPair;
   static constexpr std::string_view kName = "RunPair";
   static constexpr auto kFields =
-      std::tuple{Field{"model", [](const Pair& p) { return p.run.model; }, "Model of both"},
-                 Field{"backend", [](const Pair& p) { return p.run.backend; }, "Backend of the run"},
-                 Field{"precision", [](const Pair& p) { return p.run.precision; }, "Precision of the run"},
-                 Field{"batch", [](const Pair& p) { return p.run.batch; }, "Batch of both", unit::kCount},
-                 Field{"includes_transfers", [](const Pair& p) { return p.run.transfers; },
-                       "Whether latencies include copies"},
-                 Field{"cold_l2", [](const Pair& p) { return p.run.cold_l2; },
-                       "Whether the device's caches were emptied before runs"},
-                 Field{"busy_threads", [](const Pair& p) { return p.run.busy; },
-                       "Foreign threads that spun meanwhile", unit::kCount},
-                 Field{"speedup", &Pair::speedup, "How fast the run is beside the other"}};
+      std::tuple_cat(extended(&Pair::run),
+                     std::tuple{Field{"speedup", &Pair::speedup, "How fast the run is beside the other"}});
 };
 
 template <>

@@ -7,8 +7,8 @@
 #include "base/error.hpp"
 #include "base/read_described.hpp"
 #include "base/statistics.hpp"
+#include "bench/results/model_names.hpp"
 #include "bench/results/result_file.hpp"
-#include "bench/results/results.hpp"
 
 namespace hone::report {
 namespace {

@@ -28,28 +28,28 @@ std::string line(const std::vector<std::string>& cells) {
   return text + "\n";
 }
 
-std::vector<std::string> measured_cells(const bench::Run& run, std::span<const double> percentiles) {
-  const std::vector<double> samples = base::all_samples(run.rounds);
+std::vector<std::string> measured_cells(const bench::RunRecord& run, std::span<const double> percentiles) {
+  const std::vector<double> samples = base::all_samples(run.samples);
   const base::Summary summary = base::summarize(samples);
   std::vector<std::string> cells = {std::to_string(summary.n), number(summary.mean), number(summary.p50)};
   for (const double percent : percentiles) {
     const auto value = told_percentile(samples, percent);
     cells.push_back(number(value));
   }
-  cells.push_back(number(run.throughput()));
-  cells.push_back(run.pipelined.runs > 0 ? number(run.pipelined_throughput()) : "");
-  const bool ratio = run.speedup && run.speedup->ratio.known;
-  cells.push_back(run.speedup ? number(run.speedup->ratio.value) : "");
-  cells.push_back(ratio ? number(run.speedup->ratio.low) : "");
-  cells.push_back(ratio ? number(run.speedup->ratio.high) : "");
-  cells.push_back(number(static_cast<double>(run.memory.peak) / 1e6));
+  cells.push_back(number(run.throughput));
+  cells.push_back(run.pipelined ? number(run.pipelined->throughput) : "");
+  const bool interval = run.speedup && run.speedup->interval;
+  cells.push_back(run.speedup ? number(run.speedup->ratio) : "");
+  cells.push_back(interval ? number((*run.speedup->interval)[0]) : "");
+  cells.push_back(interval ? number((*run.speedup->interval)[1]) : "");
+  cells.push_back(number(run.peak_memory));
   cells.push_back(number(run.accuracy.relative_l2));
   return cells;
 }
 
 }  // namespace
 
-std::string bench_csv(const bench::Sweep& sweep, std::span<const double> percentiles) {
+std::string bench_csv(const bench::SweepRecord& sweep, std::span<const double> percentiles) {
   std::vector<std::string> header = {"model",   "backend", "precision", "batch", "device",
                                      "threads", "samples", "mean_ms",   "p50_ms"};
   for (const double percent : percentiles) header.push_back(fmt::format("p{:g}_ms", percent));
@@ -57,7 +57,7 @@ std::string bench_csv(const bench::Sweep& sweep, std::span<const double> percent
                            "peak_mb", "relative_l2", "valid", "reason"})
     header.emplace_back(name);
   std::string text = line(header);
-  for (const bench::Run& run : sweep.runs) {
+  for (const bench::RunRecord& run : sweep.runs) {
     const bench::Setup& setup = run.setup;
     std::vector<std::string> cells = {setup.model,     setup.backend,
                                       setup.precision, std::to_string(setup.batch),

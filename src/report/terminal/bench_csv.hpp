@@ -4,12 +4,12 @@
 #include <span>
 #include <string>
 
-#include "bench/results/results.hpp"
+#include "bench/results/run_record.hpp"
 
 namespace hone::report {
 
 /// With a header. Percentiles are in percent; cells of what is not known, or what too few samples tell, are
 /// empty. Times are in milliseconds, throughput in samples of the model per second.
-std::string bench_csv(const bench::Sweep& sweep, std::span<const double> percentiles);
+std::string bench_csv(const bench::SweepRecord& sweep, std::span<const double> percentiles);
 
 }  // namespace hone::report

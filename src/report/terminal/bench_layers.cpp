@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kNanoseconds = 1e6;  ///< of a millisecond
 
-double sum_of(const bench::Run& run) {
+double sum_of(const bench::RunRecord& run) {
   double sum = 0;
   for (const bench::LayerFigure& layer : run.layers) sum += layer.time.p50.value_or(0);
   return sum;
@@ -51,7 +51,7 @@ std::string number(const std::optional<double>& value) { return value ? fmt::for
 
 }  // namespace
 
-Sheet bench_layer_sheet(const bench::Run& run) {
+Sheet bench_layer_sheet(const bench::RunRecord& run) {
   Sheet sheet{fmt::format("Layers of {}", run.setup.text()),
               {{"Share", "%"},
                {"Med", "ns"},
@@ -67,7 +67,7 @@ Sheet bench_layer_sheet(const bench::Run& run) {
     sheet.rows.push_back({sum > 0 ? share_cell(layer.time.p50.value_or(0) / sum) : no_cell(),
                           time_of(layer.time.p50), types_cell(layer.inputs), types_cell(layer.outputs),
                           layer_cell(layer.name), text_cell(layer.tactic)});
-  const std::vector<double> samples = base::all_samples(run.rounds);
+  const std::vector<double> samples = base::all_samples(run.samples);
   sheet.notes.push_back(fmt::format(
       "{} layers, medians of {} runs: together {}; a run takes {} while its layers are not timed.",
       run.layers.size(), run.layers.empty() ? 0 : run.layers.front().time.n,
@@ -75,12 +75,12 @@ Sheet bench_layer_sheet(const bench::Run& run) {
   return sheet;
 }
 
-std::string layers_csv(const bench::Sweep& sweep) {
+std::string layers_csv(const bench::SweepRecord& sweep) {
   std::string text =
       "model,backend,precision,batch,layer,kind,tactic,inputs,outputs,p50_ms,p50_low_ms,p50_high_ms,mean_ms,"
       "samples,"
       "flops,bytes\n";
-  for (const bench::Run& run : sweep.runs) {
+  for (const bench::RunRecord& run : sweep.runs) {
     for (const bench::LayerFigure& layer : run.layers) {
       const auto& interval = layer.time.p50_interval;
       const std::vector<std::string> cells = {run.setup.model,

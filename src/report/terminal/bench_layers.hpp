@@ -3,16 +3,16 @@
 
 #include <string>
 
-#include "bench/results/results.hpp"
+#include "bench/results/run_record.hpp"
 #include "report/terminal/sheet.hpp"
 
 namespace hone::report {
 
 /// In the order of the engine, with types and shapes of what each layer reads and writes, and its time in one
 /// run.
-Sheet bench_layer_sheet(const bench::Run& run);
+Sheet bench_layer_sheet(const bench::RunRecord& run);
 
 /// With a header; a line for each layer of each run that has any. Times are in milliseconds.
-std::string layers_csv(const bench::Sweep& sweep);
+std::string layers_csv(const bench::SweepRecord& sweep);
 
 }  // namespace hone::report

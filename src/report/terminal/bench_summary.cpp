@@ -3,71 +3,79 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <numeric>
+#include <optional>
+
 #include "base/statistics.hpp"
-#include "bench/results/figures.hpp"
 
 namespace hone::report {
 namespace {
 
+using bench::RunRecord;
+using bench::TimesFigure;
+
 /// "-" for what so few samples do not tell, as in the table.
-std::string percentile_text(const base::Summary& summary, double share, double value) {
-  const bool told = summary.n >= base::samples_for_percentile(share);
-  return fmt::format("percentile({:g}%) = {}", 100 * share, told ? fmt::format("{:g} ms", value) : "-");
+std::string percentile_text(const TimesFigure& times, double share, const std::optional<double>& value) {
+  const bool told = value && times.n >= base::samples_for_percentile(share);
+  return fmt::format("percentile({:g}%) = {}", 100 * share, told ? fmt::format("{:g} ms", *value) : "-");
 }
 
-std::string times_line(const char* name, const std::vector<double>& times) {
-  const base::Summary s = base::summarize(times);
+std::string times_line(const char* name, const TimesFigure& times) {
   return fmt::format("{}: min = {:g} ms, max = {:g} ms, mean = {:g} ms, median = {:g} ms, {}, {}, {}", name,
-                     s.min, s.max, s.mean, s.p50, percentile_text(s, 0.9, s.p90),
-                     percentile_text(s, 0.95, s.p95), percentile_text(s, 0.99, s.p99));
+                     times.min.value_or(0), times.max.value_or(0), times.mean.value_or(0),
+                     times.p50.value_or(0), percentile_text(times, 0.9, times.p90),
+                     percentile_text(times, 0.95, times.p95), percentile_text(times, 0.99, times.p99));
 }
 
 /// What a device tells beyond the latency, in trtexec's words and order; nothing of a part that is not known.
-void add_phases(const bench::Run& run, std::vector<std::string>* lines) {
-  const auto add = [&](const char* name, const std::vector<double>& times) {
-    if (bench::phase_figure(times)) lines->push_back(times_line(name, times));
+void add_phases(const RunRecord& run, std::vector<std::string>* lines) {
+  const auto add = [&](const char* name, const std::optional<TimesFigure>& times) {
+    if (times) lines->push_back(times_line(name, *times));
   };
-  add("Enqueue Time", run.phases.enqueue_ms);
-  add("H2D Latency", run.phases.h2d_ms);
-  add("GPU Compute Time", run.phases.device_ms);
-  add("D2H Latency", run.phases.d2h_ms);
+  add("Enqueue Time", run.enqueue);
+  add("H2D Latency", run.h2d);
+  add("GPU Compute Time", run.device);
+  add("D2H Latency", run.d2h);
 }
 
-void add_memory(const bench::Run& run, std::vector<std::string>* lines) {
-  constexpr double kMega = 1e6;
-  const auto megabytes = [](int64_t bytes) { return static_cast<double>(bytes) / kMega; };
-  const bench::MemoryGrowth& growth = run.growth;
-  if (!run.setup.on_cpu()) {
-    const backend::DeviceMemoryUse& device = run.memory.device;
+/// Megabytes.
+double growth_of(const std::optional<std::array<double, 2>>& looks) {
+  return looks ? (*looks)[1] - (*looks)[0] : 0;
+}
+
+void add_memory(const RunRecord& run, std::vector<std::string>* lines) {
+  if (const auto& device = run.device_memory) {
     lines->push_back(fmt::format("Device memory: planned = {:g} MB, allocated = {:g} MB, by the driver = {}",
-                                 megabytes(device.planned), megabytes(device.allocated),
-                                 device.driver > 0 ? fmt::format("{:g} MB", megabytes(device.driver)) : "-"));
+                                 device->planned.value_or(0), device->allocated.value_or(0),
+                                 device->driver ? fmt::format("{:g} MB", *device->driver) : "-"));
   }
-  if (run.memory.engine_file > 0) {
+  if (run.memory.engine_file) {
     lines->push_back(fmt::format("Model size: engine file = {:g} MB, packed weights = {:g} MB",
-                                 megabytes(run.memory.engine_file), megabytes(run.memory.weights)));
+                                 *run.memory.engine_file, run.memory.weights.value_or(0)));
   }
-  if (growth.runs == 0) return;
-  lines->push_back(fmt::format("Memory growth over {} runs: host = {:g} MB, device = {:g} MB", growth.runs,
-                               megabytes(growth.resident_last - growth.resident_first),
-                               megabytes(growth.device_last - growth.device_first)));
+  if (!run.growth) return;
+  lines->push_back(fmt::format("Memory growth over {} runs: host = {:g} MB, device = {:g} MB",
+                               run.growth->runs, growth_of(run.growth->resident),
+                               growth_of(run.growth->device)));
 }
 
 }  // namespace
 
-std::vector<std::string> bench_summary(const bench::Run& run) {
-  const double queries = run.throughput() / static_cast<double>(run.setup.batch);
+std::vector<std::string> bench_summary(const RunRecord& run) {
+  const auto batch = static_cast<double>(run.setup.batch);
+  const double throughput = run.throughput.value_or(0);
   std::vector<std::string> lines = {
-      "=== Performance summary ===", fmt::format("Throughput: {:g} qps", queries),
-      fmt::format("Samples per second: {:g}", run.throughput()),
-      times_line("Latency", base::all_samples(run.rounds))};
+      "=== Performance summary ===", fmt::format("Throughput: {:g} qps", throughput / batch),
+      fmt::format("Samples per second: {:g}", throughput), times_line("Latency", run.latency)};
   add_phases(run, &lines);
-  if (run.pipelined.runs > 0) {
+  if (run.pipelined) {
     lines.push_back(fmt::format("Pipelined throughput: {:g} qps on {} streams ({} data transfers)",
-                                run.pipelined_throughput() / static_cast<double>(run.setup.batch),
-                                run.setup.streams, run.setup.transfers ? "with" : "without"));
+                                run.pipelined->throughput / batch, run.pipelined->streams,
+                                run.pipelined->transfers ? "with" : "without"));
   }
-  lines.push_back(fmt::format("Total Host Walltime: {:g} s", run.measured_seconds()));
+  const double wall_ms = std::accumulate(run.block_wall_ms.begin(), run.block_wall_ms.end(), 0.0);
+  lines.push_back(fmt::format("Total Host Walltime: {:g} s", wall_ms / 1e3));
   add_memory(run, &lines);
   lines.push_back(fmt::format("Result is : {}", run.verdict.valid ? "VALID" : "INVALID"));
   for (const std::string& reason : run.verdict.reasons) lines.push_back("  " + reason);

@@ -8,13 +8,14 @@
 #include <utility>
 
 #include "base/statistics.hpp"
+#include "bench/results/model_names.hpp"
 #include "report/terminal/percentile.hpp"
 #include "report/terminal/verdict_notes.hpp"
 
 namespace hone::report {
 namespace {
 
-using bench::Run;
+using bench::RunRecord;
 
 size_t longest(const std::vector<std::string>& names) {
   size_t width = 0;
@@ -45,29 +46,30 @@ std::string percentile_title(double percent) { return fmt::format("p{:g} ms", pe
 /// Two decimals, and two digits of what they would make nothing of.
 std::string ratio_text(double ratio) { return ratio < 0.1 ? number(ratio) : fmt::format("{:.2f}", ratio); }
 
-std::string speedup_cell(const Run& run) {
-  if (!run.speedup) return "-";
-  const base::Ratio& ratio = run.speedup->ratio;
-  if (!ratio.known) return ratio_text(ratio.value) + "x [?]";
-  const std::string interval = fmt::format("[{} {}]", ratio_text(ratio.low), ratio_text(ratio.high));
-  if (ratio.contains(1)) return "same " + interval;
-  return fmt::format("{}x {}", ratio_text(ratio.value), interval);
+std::string speedup_cell(const RunRecord& run) {
+  if (!run.speedup || !run.speedup->ratio) return "-";
+  const std::string ratio = ratio_text(*run.speedup->ratio);
+  if (!run.speedup->interval) return ratio + "x [?]";
+  const auto [low, high] = *run.speedup->interval;
+  const std::string interval = fmt::format("[{} {}]", ratio_text(low), ratio_text(high));
+  return run.speedup->differs() ? fmt::format("{}x {}", ratio, interval) : "same " + interval;
 }
 
 /// The same in fewer characters: half of the interval, and "~" for what holds 1.
-std::string short_speedup_cell(const Run& run) {
-  if (!run.speedup) return "-";
-  const base::Ratio& ratio = run.speedup->ratio;
-  if (!ratio.known) return ratio_text(ratio.value) + "x [?]";
-  if (ratio.contains(1)) return fmt::format("~ [{} {}]", ratio_text(ratio.low), ratio_text(ratio.high));
-  return fmt::format("{}x ±{}", ratio_text(ratio.value), ratio_text((ratio.high - ratio.low) / 2));
+std::string short_speedup_cell(const RunRecord& run) {
+  if (!run.speedup || !run.speedup->ratio) return "-";
+  const std::string ratio = ratio_text(*run.speedup->ratio);
+  if (!run.speedup->interval) return ratio + "x [?]";
+  const auto [low, high] = *run.speedup->interval;
+  if (!run.speedup->differs()) return fmt::format("~ [{} {}]", ratio_text(low), ratio_text(high));
+  return fmt::format("{}x ±{}", ratio, ratio_text((high - low) / 2));
 }
 
-std::string megabytes_cell(int64_t bytes) {
-  return bytes > 0 ? fmt::format("{:.0f}", static_cast<double>(bytes) / 1e6) : "-";
+std::string megabytes_cell(const std::optional<double>& megabytes) {
+  return megabytes && *megabytes > 0 ? fmt::format("{:.0f}", *megabytes) : "-";
 }
 
-std::string error_cell(const bench::Accuracy& accuracy) {
+std::string error_cell(const bench::AccuracyFigure& accuracy) {
   return accuracy.relative_l2 ? fmt::format("{:.1e}", *accuracy.relative_l2) : "-";
 }
 
@@ -85,22 +87,20 @@ std::string median_title(const bench::Setup& setup) {
 }
 
 /// Whether runs overlap on several streams, which has a figure of its own.
-bool overlaps(const bench::SweepOptions& options) {
-  return !options.measure.setup.on_cpu() || options.measure.setup.streams > 1;
-}
+bool overlaps(const BenchForm& form) { return !form.setup.on_cpu() || form.setup.streams > 1; }
 
-std::vector<Column> columns(const bench::SweepOptions& options) {
-  const bool device = !options.measure.setup.on_cpu();
-  std::vector<Column> list = {{"model", longest(bench::distinct_names(options.models)), false},
-                              {"backend", longest(options.backends), false},
-                              {"prec", longest(options.precisions), false},
+std::vector<Column> columns(const BenchForm& form) {
+  const bool device = !form.setup.on_cpu();
+  std::vector<Column> list = {{"model", longest(bench::distinct_names(form.models)), false},
+                              {"backend", longest(form.backends), false},
+                              {"prec", longest(form.precisions), false},
                               {"batch", 5},
-                              {median_title(options.measure.setup), 14}};
-  for (const double percent : options.percentiles) list.push_back({percentile_title(percent), 8});
+                              {median_title(form.setup), 14}};
+  for (const double percent : form.percentiles) list.push_back({percentile_title(percent), 8});
   if (device) list.push_back({"device ms", 9});
   list.push_back({"per second", 10});
-  if (overlaps(options)) list.push_back({"pipelined", 10});
-  list.push_back({"vs " + options.compare_to, 18});
+  if (overlaps(form)) list.push_back({"pipelined", 10});
+  list.push_back({"vs " + form.compare_to, 18});
   list.push_back({device ? "GPU MB" : "peak MB", 7});
   list.push_back({"rel error", 9});
   list.push_back({"verdict", 7, false});
@@ -120,30 +120,32 @@ bool is_titled(const Column& column, std::string_view title) {
 }
 
 /// The p50 of a part of runs.
-std::string phase_cell(const std::vector<double>& times) {
-  return times.empty() || base::median(times) == 0 ? "-" : number(base::median(times));
+std::string phase_cell(const std::optional<bench::TimesFigure>& times) {
+  return times && times->p50.value_or(0) > 0 ? number(*times->p50) : "-";
 }
 
-/// What the driver says of the whole process, else of what it took since the model was loaded.
-int64_t gpu_bytes(const Run& run) { return run.gpu.process_memory_bytes.value_or(run.memory.device.driver); }
+/// Megabytes: what the driver says of the whole process, else of what it took since the model was loaded.
+std::optional<double> gpu_memory(const RunRecord& run) {
+  if (!run.device_memory) return std::nullopt;
+  return run.device_memory->process ? run.device_memory->process : run.device_memory->driver;
+}
 
-std::string prediction_text(const Run& run) {
-  const double measured = base::median(base::all_samples(run.rounds));
+std::string prediction_text(const RunRecord& run) {
+  const double measured = base::median(base::all_samples(run.samples));
   return fmt::format("{}: predicted {:.3f} ms, measured p50 {:.3f} ms ({:+.1f} %)", run.setup.text(),
-                     *run.predicted_ms, measured, 100 * (measured / *run.predicted_ms - 1));
+                     *run.predicted, measured, 100 * (measured / *run.predicted - 1));
 }
 
 }  // namespace
 
-BenchTable::BenchTable(const bench::SweepOptions& options, size_t width)
-    : names_(names_of(options.models)),
-      device_(!options.measure.setup.on_cpu()),
-      overlaps_(overlaps(options)),
-      percentiles_(options.percentiles),
-      table_(fitting(columns(options), options, width)) {}
+BenchTable::BenchTable(const BenchForm& form, size_t width)
+    : names_(names_of(form.models)),
+      device_(!form.setup.on_cpu()),
+      overlaps_(overlaps(form)),
+      percentiles_(form.percentiles),
+      table_(fitting(columns(form), form, width)) {}
 
-std::vector<Column> BenchTable::fitting(std::vector<Column> columns, const bench::SweepOptions& options,
-                                        size_t width) {
+std::vector<Column> BenchTable::fitting(std::vector<Column> columns, const BenchForm& form, size_t width) {
   shown_.assign(columns.size(), true);
   const auto fits = [&] {
     std::vector<Column> shown;
@@ -154,13 +156,13 @@ std::vector<Column> BenchTable::fitting(std::vector<Column> columns, const bench
   };
   short_speedups_ = !fits().first;
   for (Column& column : columns) {
-    if (short_speedups_ && column.title == "vs " + options.compare_to) column.width = kShortSpeedup;
+    if (short_speedups_ && column.title == "vs " + form.compare_to) column.width = kShortSpeedup;
   }
   for (const std::string_view title : kDispensable) {
     if (fits().first) break;
-    if (title == "model" && options.models.size() > 1) continue;
+    if (title == "model" && form.models.size() > 1) continue;
     for (size_t i = 0; i < columns.size(); ++i) {
-      if (!is_titled(columns[i], title) || (title == "prec" && options.precisions.size() > 1)) continue;
+      if (!is_titled(columns[i], title) || (title == "prec" && form.precisions.size() > 1)) continue;
       shown_[i] = false;
       left_out_.push_back(columns[i].title);
     }
@@ -168,21 +170,21 @@ std::vector<Column> BenchTable::fitting(std::vector<Column> columns, const bench
   return fits().second;
 }
 
-std::string BenchTable::row(const Run& run) const {
+std::string BenchTable::row(const RunRecord& run) const {
   const bench::Setup& setup = run.setup;
   const auto name = names_.find(setup.model);
   const std::string model = name == names_.end() ? bench::file_stem(setup.model) : name->second;
   std::vector<std::string> cells = {model, setup.backend, setup.precision, std::to_string(setup.batch)};
   if (!run.measured())
     return table_.row(shown(cells)) + "  FAILED: " + run.failure.value_or("nothing was measured");
-  const std::vector<double> samples = base::all_samples(run.rounds);
+  const std::vector<double> samples = base::all_samples(run.samples);
   cells.push_back(latency_cell(base::summarize(samples)));
   for (const double percent : percentiles_) cells.push_back(percentile_cell(samples, percent));
-  if (device_) cells.push_back(phase_cell(run.phases.device_ms));
-  cells.push_back(number(run.throughput()));
-  if (overlaps_) cells.push_back(run.pipelined.runs > 0 ? number(run.pipelined_throughput()) : "-");
+  if (device_) cells.push_back(phase_cell(run.device));
+  cells.push_back(number(run.throughput.value_or(0)));
+  if (overlaps_) cells.push_back(run.pipelined ? number(run.pipelined->throughput) : "-");
   cells.push_back(short_speedups_ ? short_speedup_cell(run) : speedup_cell(run));
-  cells.push_back(megabytes_cell(device_ ? gpu_bytes(run) : run.memory.peak));
+  cells.push_back(megabytes_cell(device_ ? gpu_memory(run) : run.peak_memory));
   cells.push_back(error_cell(run.accuracy));
   cells.push_back(run.verdict.valid ? "VALID" : "INVALID");
   return table_.row(shown(cells));
@@ -196,41 +198,35 @@ std::vector<std::string> BenchTable::shown(const std::vector<std::string>& cells
   return result;
 }
 
-std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::SweepOptions& options) {
+std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const BenchForm& form,
+                                     std::span<const std::string> remarks) {
   std::vector<std::string> notes = {fmt::format(
       "p50 ± half its 95 % interval; percentiles where the samples tell them; speedup over {} in {} with "
       "95 % interval (same or ~: it holds 1; [?]: too few rounds for one); "
       "error: relative L2 against the fp32 reference.",
-      options.compare_to, options.precisions.front())};
-  if (!options.measure.setup.on_cpu()) {
-    notes.push_back(
-        fmt::format("p50, p99 and per second: one run at a time, {} data transfers; device ms: p50 by the "
-                    "GPU's clock; pipelined: per "
-                    "second with {} stream{} of overlapping runs.",
-                    options.measure.setup.transfers ? "with" : "without", options.measure.setup.streams,
-                    options.measure.setup.streams == 1 ? "" : "s"));
+      form.compare_to, form.precisions.front())};
+  if (!form.setup.on_cpu()) {
+    notes.push_back(fmt::format(
+        "p50, p99 and per second: one run at a time, {} data transfers; device ms: p50 by the "
+        "GPU's clock; pipelined: per "
+        "second with {} stream{} of overlapping runs.",
+        form.setup.transfers ? "with" : "without", form.setup.streams, form.setup.streams == 1 ? "" : "s"));
   }
-  if (const int busy = options.measure.setup.busy; busy > 0)
+  if (const int busy = form.setup.busy; busy > 0)
     notes.push_back(fmt::format("{} foreign thread{} spun while runs were measured, as --busy asked.", busy,
                                 busy == 1 ? "" : "s"));
   std::set<std::string> said;
   const auto say = [&](const std::string& note) {
     if (said.insert(note).second) notes.push_back(note);
   };
-  for (const Run& run : sweep.runs) {
+  for (const RunRecord& run : sweep.runs) {
     for (const std::string& note : run.notes)
       say(run.setup.backend + " " + run.setup.precision + ": " + note);
     if (!run.measured()) continue;
-    if (run.predicted_ms) say(prediction_text(run));
-    if (!run.gpu.unknown.empty())
-      say("clocks and other processes of the GPU were not watched: " + run.gpu.unknown);
-    if (run.gpu.taken() > 0 && !run.gpu.other_processes)
-      say("NVML does not list all processes on the GPU: others may have used it unseen");
-    if (run.accuracy.reference != tensor::Precision::kFp32)
-      say(fmt::format("{}: its reference computes in {}, as the model says, and errors are against that",
-                      run.setup.model, tensor::precision_name(run.accuracy.reference)));
-    if (!run.accuracy.reason.empty()) say(run.setup.model + ": no accuracy: " + run.accuracy.reason);
+    if (run.predicted) say(prediction_text(run));
+    if (run.accuracy.reason) say(run.setup.model + ": no accuracy: " + *run.accuracy.reason);
   }
+  for (const std::string& remark : remarks) say(remark);
   for (std::string& note : verdict_notes(sweep.runs)) notes.push_back(std::move(note));
   return notes;
 }

@@ -2,29 +2,42 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "bench/results/run.hpp"
-#include "bench/sweep/sweep.hpp"
+#include "bench/results/run_record.hpp"
+#include "bench/setup.hpp"
 #include "report/terminal/table.hpp"
 
 namespace hone::report {
+
+/// What a sweep was asked for, as far as its table shows it.
+struct BenchForm {
+  std::vector<std::string> models;
+  std::vector<std::string> backends;
+  std::vector<std::string> precisions;
+  /// In percent.
+  std::vector<double> percentiles;
+  /// Backend that speedups refer to.
+  std::string compare_to;
+  /// What all runs have in common: device, streams, transfers, busy threads.
+  bench::Setup setup;
+};
 
 class BenchTable {
  public:
   /// Columns that a width of so many characters has no room for are left out, those first that say least of
   /// which system is faster.
-  explicit BenchTable(const bench::SweepOptions& options, size_t width = static_cast<size_t>(-1));
+  explicit BenchTable(const BenchForm& form, size_t width = static_cast<size_t>(-1));
 
   std::string header() const { return table_.header(); }
-  std::string row(const bench::Run& run) const;
+  std::string row(const bench::RunRecord& run) const;
   /// The titles of columns that are left out.
   const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:
-  std::vector<Column> fitting(std::vector<Column> columns, const bench::SweepOptions& options, size_t width);
-
+  std::vector<Column> fitting(std::vector<Column> columns, const BenchForm& form, size_t width);
   std::vector<std::string> shown(const std::vector<std::string>& cells) const;
 
   std::map<std::string, std::string> names_;  ///< of models, each another one
@@ -39,6 +52,8 @@ class BenchTable {
 };
 
 /// What the columns mean, why rows are INVALID, and what the backends had to say; one sentence a line.
-std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::SweepOptions& options);
+/// `remarks`: what else is to be known of runs.
+std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const BenchForm& form,
+                                     std::span<const std::string> remarks = {});
 
 }  // namespace hone::report

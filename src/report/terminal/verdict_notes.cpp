@@ -103,10 +103,10 @@ std::string who(const Kind& kind, size_t measured) {
 
 }  // namespace
 
-std::vector<std::string> verdict_notes(std::span<const bench::Run> runs) {
+std::vector<std::string> verdict_notes(std::span<const bench::RunRecord> runs) {
   std::vector<Kind> kinds;
   size_t measured = 0;
-  for (const bench::Run& run : runs) {
+  for (const bench::RunRecord& run : runs) {
     measured += run.measured() ? 1 : 0;
     if (!run.measured() || run.verdict.valid) continue;
     for (const std::string& reason : run.verdict.reasons) {

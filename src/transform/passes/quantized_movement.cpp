@@ -26,7 +26,7 @@ bool moves_input(const Editor& editor, const Node& node) {
   if (node.op == "Resize")
     return node.attributes.get_string("mode") == "nearest" && !node.attributes.has("axes") &&
            node.attributes.get_string("coordinate_transformation_mode") != "tf_crop_and_resize";
-  return graph::traits_of(node).moves_only || node.op == "DepthToSpace" || node.op == "SpaceToDepth";
+  return graph::traits_of(node).moves_only;
 }
 
 bool is_window(const Node& node) {

@@ -10,6 +10,7 @@
 #include "backend/partition/checked_blocks.hpp"
 #include "backend/partition/partition_backend.hpp"
 #include "backend/partition/partition_support.hpp"
+#include "backend/registry.hpp"
 #include "base/json.hpp"
 #include "base/partition_file.hpp"
 #include "base/partition_schema.hpp"

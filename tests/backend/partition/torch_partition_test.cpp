@@ -4,6 +4,7 @@
 
 #include "backend/partition/partition_support.hpp"
 #include "backend/partition/partitioned_executable.hpp"
+#include "backend/registry.hpp"
 #include "backend/torch_support.hpp"
 
 namespace hone::backend::partition {

@@ -6,6 +6,8 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "bench/results/model_names.hpp"
+#include "bench/results/result_file.hpp"
 #include "bench/results/run_schema.hpp"
 #include "system/scratch.hpp"
 

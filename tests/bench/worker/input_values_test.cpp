@@ -69,6 +69,26 @@ TEST(InputValues, AreTokensMasksAndPositions) {
   for (const int64_t value : first_set(inputs[3])) EXPECT_TRUE(value >= 1 && value <= 9) << value;
 }
 
+TEST(InputValues, ArePlacesInWhatTheyIndexAfterMovesToo) {
+  graph::Graph graph = graph::parse_graph(R"(
+graph (%gathered: int64[2, 3], %scattered: int64[2, 3]) -> (%y, %z) {
+  %words = const float32[7, 2] seeded(1)
+  %places = const float32[5, 6] seeded(2)
+  %updates = const float32[2, 3] seeded(3)
+  %counts = const int64[2] [1, 2]
+  %twice = Tile(%gathered, %counts)
+  %y = Gather(%words, %twice)
+  %z = ScatterElements(%places, %scattered, %updates)
+}
+)");
+  graph::infer_types(graph);
+  for (const auto& [input, bound] : {std::pair(0, 7), {1, 5}}) {
+    const InputValues values = values_of(graph, graph.inputs[static_cast<size_t>(input)]);
+    EXPECT_EQ(values.kind, InputValues::Kind::kBelow) << input;
+    EXPECT_EQ(values.bound, bound);
+  }
+}
+
 TEST(ModelInfo, ASizeHoldsForAllInputsThatNameIt) {
   std::map<std::string, tensor::Shape> shapes = kTotal;
   shapes["past.0"] = {1, 3, 2};

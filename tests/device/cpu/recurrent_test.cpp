@@ -56,7 +56,7 @@ const ProgramStep& step_of(Context& context, const std::vector<Tensor>& inputs) 
 void expect_right(const graph::Graph& graph, const std::vector<Tensor>& inputs, Context& context,
                   double limit, const std::string& tactic = kTactic) {
   const ProgramStep& step = step_of(context, inputs);
-  EXPECT_EQ(step.plan.tactic.text(), tactic) << (step.refusals.empty() ? "" : step.refusals[0]);
+  EXPECT_EQ(step.plan.tactic.text(), tactic) << (step.refusals.empty() ? "" : texts_of(step.refusals)[0]);
   const auto expected = reference::run_graph(graph, inputs);
   const auto actual = context.run(inputs);
   ASSERT_EQ(actual.size(), expected.size());
@@ -191,7 +191,7 @@ TEST(Recurrent, RefusesInOneSentence) {
     const graph::Graph graph = graph_of(test.layer, test.extra);
     Context context(build(graph), cpu_device(), kThreads);
     const auto inputs = test::random_inputs(graph, 3, 1);
-    EXPECT_THAT(step_of(context, inputs).refusals,
+    EXPECT_THAT(texts_of(step_of(context, inputs).refusals),
                 ::testing::Contains(fmt::format("{}: {}", kTactic, test.sentence)));
   }
 }
@@ -220,7 +220,7 @@ TEST(Recurrent, HandsOptionsThatOneDnnLacksOn) {
     const graph::Graph graph = graph_of(test.layer, test.extra);
     Context context(build(graph), cpu_device(), kThreads);
     const auto inputs = test::random_inputs(graph, 3, 1);
-    EXPECT_THAT(step_of(context, inputs).refusals,
+    EXPECT_THAT(texts_of(step_of(context, inputs).refusals),
                 ::testing::ElementsAre(fmt::format("{}: {}", kTactic, test.sentence)));
     expect_right(graph, inputs, context, tolerance(test.layer, 5), "tiled_recurrent");
   }
@@ -234,7 +234,7 @@ TEST(Recurrent, RefusesOtherElementTypes) {
   const auto graph = b.finish({b.node(
       "RNN", {b.input("x", {2, 1, 3}, tensor::DType::kFloat64), weights({1, 4, 3}), weights({1, 4, 4})})});
   Context context(build(graph), cpu_device(), kThreads);
-  EXPECT_THAT(step_of(context, test::random_inputs(graph, 3, 1)).refusals,
+  EXPECT_THAT(texts_of(step_of(context, test::random_inputs(graph, 3, 1)).refusals),
               ::testing::ElementsAre("onednn_recurrent: only float32 models",
                                      "tiled_recurrent: only float32 models"));
 }

@@ -321,6 +321,47 @@ std::string table() {
   return text;
 }
 
+/// The kernel of the first offer that the tactic makes for the node; null where it refuses.
+std::shared_ptr<const engine::Kernel> first_kernel(const engine::Tactic& tactic,
+                                                   const engine::StepRequest& request) {
+  engine::WeightStore weights;
+  const std::vector<std::string> variants = tactic.variants(request);
+  return (variants.empty() ? tactic.offer(request, weights)
+                           : tactic.offer_variant(request, weights, variants.front()))
+      .kernel;
+}
+
+/// A kernel that is let in early without waiting would read what is not written yet.
+TEST(Offers, OfRowsThatStartEarlyHaveKernelsThatWait) {
+  std::set<std::string> asked;
+  for (const auto& cases : {convolutions(), others(), further()}) {
+    for (const Case& test : cases) {
+      hone::test::GraphBuilder builder;
+      const OneNode node = test.make(builder);
+      const Layout layout = node.input.rank() == 4 ? Layout::kChannelsLast : Layout::kPlain;
+      const TacticList tactics = own_tactics(absent_gpus[0]);
+      for (const engine::Tactic* tactic : engine::tactics_for(tactics, node.graph.nodes[0])) {
+        if (!tactic->starts_early) continue;
+        node.asked(
+            [&](engine::StepRequest request) {
+              request.policy = engine::policy_of(Precision::kFp16);
+              const auto kernel = first_kernel(*tactic, request);
+              if (kernel == nullptr) return 0;
+              const auto* early = dynamic_cast<const EarlyKernel*>(kernel.get());
+              EXPECT_TRUE(early != nullptr && early->waits()) << tactic->name << " of " << test.name;
+              asked.insert(tactic->name);
+              return 0;
+            },
+            layout);
+      }
+    }
+  }
+  for (const char* known : {"warpgroup_gemm", "warp_gemm", "warpgroup_gemm+pool", "bottleneck", "rotary",
+                            "scatter_picks", "gather_strided", "layer_normalization"})
+    EXPECT_TRUE(asked.contains(known)) << known;
+  EXPECT_FALSE(asked.contains("grouped"));
+}
+
 TEST(Offers, AreWhatTheTableSaysOnEveryGpu) {
   const std::string path = std::string(HONE_SOURCE_DIR) + "/tests/device/cuda/offers.txt";
   const std::string found = table();

@@ -78,6 +78,33 @@ TEST_F(PolicyChoice, OnePolicyForAllWhereMixingCostsMore) {
   EXPECT_THAT(policies_of(*other, "MaxPool"), Each("fp32"));
 }
 
+TEST_F(PolicyChoice, TakesNoTimeThatThereIsNot) {
+  const FakeTactic relu("relu", {});
+  WithoutBf16 device({&relu}, false);
+  device.mixed_us = 10'000;
+  const auto engine = build_engine(relu_network(), device, two_precisions(0));
+  TacticTrials trials(*engine, engine->graph, device, false);
+  LayoutSearch search =
+      find_steps(*engine->graph, Layout::kPlain, engine->policies, 1, TimingCache({}, "", 1));
+  for (StepSearch& step : search.steps) {
+    for (const NumericPolicy& policy : engine->policies) {
+      ProgramStep made;
+      made.plan.policy = policy;
+      made.candidates = {{engine->graph->nodes[static_cast<size_t>(step.keys.front().node)].op, ""}};
+      step.list(made, "");
+    }
+  }
+  // Which policy is faster depends on the step.
+  for (size_t i = 0; i < search.steps.size(); ++i) search.steps[i].chosen = i % 2;
+  const Plans mixed = search.plans();
+  const SearchBudget nothing(1e-9);
+  const std::function<void(const base::Progress&)> listener;
+  choose_policies(search, engine->policies, trials, nothing, SearchProgress(listener, nothing));
+  EXPECT_EQ(relu.runs(), 0);
+  EXPECT_EQ(search.plans(), mixed);
+  for (const StepSearch& step : search.steps) EXPECT_TRUE(step.cut_short);
+}
+
 TEST_F(PolicyChoice, TheCacheKeepsThePolicies) {
   const FakeTactic relu("relu", {});
   WithoutBf16 device({&relu}, false);

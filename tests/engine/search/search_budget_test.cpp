@@ -3,8 +3,11 @@
 #include "engine/search/search_budget.hpp"
 
 #include "engine/search/tactic_candidates.hpp"
+#include "engine/search/tactic_refinement.hpp"
 #include "engine/search/tactic_search.hpp"
+#include "engine/search/tactic_trials.hpp"
 #include "engine/tactic_search_fixture.hpp"
+#include "graph/infer.hpp"
 
 namespace hone::engine {
 namespace {
@@ -64,6 +67,40 @@ TEST_F(BudgetedSearch, ABuildThatMayTimeNothingTakesWhatWasCutShort) {
   cached.cache_folder = folder_;
   cached.cached_only = true;
   EXPECT_EQ(build_engine(relu_network(), device, cached)->plans, first->plans);
+}
+
+/// What is right one by one and wrong together is tried by halves, as long as there is time for it.
+TEST_F(BudgetedSearch, ChoicesThatThereIsNoTimeToCheckTogetherAreNotTaken) {
+  const FakeTactic racy("racy", {.delay_us = 20, .wrong_in_two_steps = true});
+  const FakeDevice device({&slow_, &racy}, false);
+  const auto engine = build_engine(shrinking_network(3), device, options(0));
+  const auto bound = engine->graph;
+  for (const double seconds : {kNothing, kPlenty}) {
+    TacticTrials trials(*engine, bound, device, false);
+    LayoutSearch search = find_steps(*bound, Layout::kPlain, engine->policies, 1, TimingCache({}, "", 1));
+    Plans sound;
+    for (StepSearch& step : search.steps) {
+      if (bound->nodes[static_cast<size_t>(step.keys.front().node)].op != "Relu") continue;
+      ProgramStep made;
+      made.plan.policy = engine->policy();
+      made.candidates = {{"slow", ""}, {"racy", ""}};
+      step.list(made, "");
+      sound[step.keys.front()] = step.candidates[0].plan;
+      step.chosen = 1;
+    }
+    trials.expect({{trials.first_outputs(*trials.program(search.layout, sound)), 1}}, search.layout);
+    const int before = racy.runs();
+    keep_what_agrees(search, sound, trials, SearchBudget(seconds));
+    size_t taken = 0;
+    size_t cut_short = 0;
+    for (const StepSearch& step : search.steps) {
+      taken += step.chosen;
+      cut_short += step.cut_short ? 1 : 0;
+    }
+    EXPECT_EQ(taken, seconds == kPlenty ? 1u : 0u);
+    EXPECT_EQ(cut_short, seconds == kPlenty ? 0u : 3u);
+    if (seconds == kNothing) EXPECT_EQ(racy.runs(), before);
+  }
 }
 
 TEST_F(BudgetedSearch, HighLevelsHaveNoLimitUnlessTheyAreGivenOne) {

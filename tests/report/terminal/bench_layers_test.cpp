@@ -11,10 +11,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-bench::Sweep sweep() {
-  bench::Run run;
+bench::SweepRecord sweep() {
+  bench::RunRecord run;
   run.setup = {"net, old", "hone", "fp32", 8};
-  run.rounds = {{4, 4, 4}, {4, 4, 4}};
+  run.samples = {{4, 4, 4}, {4, 4, 4}};
   bench::TimesFigure time;
   time.p50 = 3;
   time.mean = 3.5;
@@ -32,7 +32,7 @@ bench::Sweep sweep() {
   time.p50 = 1;
   run.layers.push_back(
       {"add", "Add", "vector_map", {"add"}, {"float32 8x64", "float32 64"}, {"float32 8x64"}, time});
-  bench::Sweep sweep;
+  bench::SweepRecord sweep;
   sweep.runs.push_back(run);
   sweep.runs.emplace_back().setup = {"net, old", "torch", "fp32", 8};
   return sweep;

@@ -6,20 +6,23 @@
 
 #include <algorithm>
 
+#include "bench/results/figures.hpp"
 #include "report/terminal/bench_summary.hpp"
 
 namespace hone::report {
 namespace {
 
+using bench::record_of;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-bench::SweepOptions options() {
-  bench::SweepOptions options;
+BenchForm options() {
+  BenchForm options;
   options.models = {"resnet50"};
   options.backends = {"torch", "hone"};
   options.precisions = {"fp32"};
+  options.percentiles = {99};
   options.compare_to = "torch";
   return options;
 }
@@ -35,6 +38,14 @@ bench::Run run_of(const std::string& backend) {
   return run;
 }
 
+std::vector<std::string> notes_of(const bench::Sweep& sweep, const BenchForm& form) {
+  std::vector<std::string> remarks;
+  for (const bench::Run& run : sweep.runs) {
+    for (const std::string& remark : run.remarks()) remarks.push_back(remark);
+  }
+  return bench_notes(record_of(sweep), form, remarks);
+}
+
 TEST(Table, AlignsByShownCharacters) {
   const Table table({{"name", 6, false}, {"ms", 5}});
   EXPECT_EQ(table.row({"a", "±1"}), "a          ±1");
@@ -46,7 +57,7 @@ TEST(Table, AlignsByShownCharacters) {
 TEST(BenchTable, ShowsARun) {
   bench::Run run = run_of("hone");
   run.speedup = bench::Speedup{"torch", "fp32", {1.5, 1.4, 1.6, true}, true};
-  const std::string row = BenchTable(options()).row(run);
+  const std::string row = BenchTable(options()).row(record_of(run));
   for (const char* part : {"resnet50", "hone", "fp32", "8", "20.00 ±0.00", "400.0", "1.50x [1.40 1.60]",
                            "123", "3.0e-06", "VALID"}) {
     EXPECT_THAT(row, HasSubstr(part));
@@ -54,10 +65,10 @@ TEST(BenchTable, ShowsARun) {
 }
 
 /// The options of a sweep on a GPU, and a run of it.
-bench::SweepOptions device_options() {
-  bench::SweepOptions result = options();
-  result.measure.setup.device = "cuda";
-  result.measure.setup.streams = 2;
+BenchForm device_options() {
+  BenchForm result = options();
+  result.setup.device = "cuda";
+  result.setup.streams = 2;
   return result;
 }
 
@@ -77,10 +88,10 @@ TEST(BenchTable, ShowsThreeFiguresOfADevice) {
     EXPECT_THAT(table.header(), HasSubstr(title));
   bench::Run run = device_run();
   for (const char* cell : {"20.00 ±0.00", "  17.00", "  400.0", "  500.0", "  77"})
-    EXPECT_THAT(table.row(run), HasSubstr(cell));
+    EXPECT_THAT(table.row(record_of(run)), HasSubstr(cell));
   run.gpu.process_memory_bytes = 612'000'000;
-  EXPECT_THAT(table.row(run), HasSubstr("  612"));
-  EXPECT_EQ(table.row(run).size(), table.row(device_run()).size());
+  EXPECT_THAT(table.row(record_of(run)), HasSubstr("  612"));
+  EXPECT_EQ(table.row(record_of(run)).size(), table.row(record_of(device_run())).size());
   EXPECT_THAT(bench_notes({}, device_options()), Contains(HasSubstr("without data transfers")));
   EXPECT_THAT(bench_notes({}, device_options()), Contains(HasSubstr("2 streams of overlapping runs")));
 }
@@ -90,30 +101,30 @@ TEST(BenchTable, LeavesOutColumnsThatATerminalHasNoRoomFor) {
     return static_cast<size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
   };
-  const bench::SweepOptions sweep = device_options();
+  const BenchForm sweep = device_options();
   bench::Run run = device_run();
   run.speedup = bench::Speedup{"torch", "fp32", {1.02, 0.95, 1.1, true}, true};
   const BenchTable whole(sweep);
   EXPECT_TRUE(whole.left_out().empty());
-  EXPECT_EQ(BenchTable(sweep, width(whole.header()) / 2).row(run),
-            whole.row(run));  // a line and one below it
+  EXPECT_EQ(BenchTable(sweep, width(whole.header()) / 2).row(record_of(run)),
+            whole.row(record_of(run)));  // a line and one below it
   for (const size_t columns : {80, 100, 120}) {
     const BenchTable table(sweep, columns);
-    EXPECT_LE(width(table.row(run)), columns);
+    EXPECT_LE(width(table.row(record_of(run))), columns);
     EXPECT_LE(table.header().find('\n'), columns);
     EXPECT_FALSE(table.left_out().empty());
     for (const std::string& title : table.left_out())
       EXPECT_EQ(table.header().find(title), std::string::npos);
     for (const char* cell : {"hone", "20.00 ±0.00", "~ [0.95 1.10]", "VALID"})
-      EXPECT_THAT(table.row(run), HasSubstr(cell));
+      EXPECT_THAT(table.row(record_of(run)), HasSubstr(cell));
   }
-  EXPECT_THAT(BenchTable(sweep, 120).row(run), HasSubstr("3.0e-06"));
+  EXPECT_THAT(BenchTable(sweep, 120).row(record_of(run)), HasSubstr("3.0e-06"));
   run.failure = "the worker crashed";
-  EXPECT_THAT(BenchTable(sweep, 80).row(run), HasSubstr("FAILED: the worker crashed"));
+  EXPECT_THAT(BenchTable(sweep, 80).row(record_of(run)), HasSubstr("FAILED: the worker crashed"));
 }
 
 TEST(BenchTable, KeepsTheThroughputOnTheUsualTerminal) {
-  bench::SweepOptions sweep = options();
+  BenchForm sweep = options();
   sweep.backends = {"torch", "torchscript", "hone"};
   sweep.precisions = {"fp32", "bf16"};
   bench::Run run = run_of("torchscript");
@@ -122,36 +133,36 @@ TEST(BenchTable, KeepsTheThroughputOnTheUsualTerminal) {
   EXPECT_THAT(table.left_out(), testing::ElementsAre("peak MB", "model", "p99 ms", "rel error"));
   EXPECT_LE(table.header().find('\n'), 80U);
   for (const char* cell : {"torchscript", "fp32", "400.0", "1.50x ±0.10", "VALID"})
-    EXPECT_THAT(table.row(run), HasSubstr(cell));
+    EXPECT_THAT(table.row(record_of(run)), HasSubstr(cell));
   sweep.models.push_back("resnet18");
-  EXPECT_THAT(BenchTable(sweep, 80).row(run), HasSubstr("resnet50"));
+  EXPECT_THAT(BenchTable(sweep, 80).row(record_of(run)), HasSubstr("resnet50"));
 }
 
 TEST(BenchTable, ShowsTheHalfIntervalAsFinelyAsTheMedian) {
   bench::Run run = run_of("hone");
   run.rounds = {{0.1765, 0.1766, 0.1767}, {0.1765, 0.1766, 0.1768}};
-  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("0.1766 ±0.0002"));
+  EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("0.1766 ±0.0002"));
   run.rounds = {{0.01765, 0.01766, 0.01767}, {0.01765, 0.01766, 0.01768}};
-  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("0.01766 ±0.00002"));
+  EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("0.01766 ±0.00002"));
 }
 
 TEST(BenchTable, ShowsNoIntervalOfFewSamples) {
   bench::Run run = run_of("hone");
   run.rounds = {{20, 21, 22}};
-  EXPECT_THAT(BenchTable(options()).row(run), AllOf(HasSubstr(" 21.00 "), Not(HasSubstr("±"))));
+  EXPECT_THAT(BenchTable(options()).row(record_of(run)), AllOf(HasSubstr(" 21.00 "), Not(HasSubstr("±"))));
 }
 
 TEST(BenchTable, SaysThatTheCacheIsCold) {
-  bench::SweepOptions cold = device_options();
-  cold.measure.setup.cold_l2 = true;
+  BenchForm cold = device_options();
+  cold.setup.cold_l2 = true;
   EXPECT_THAT(BenchTable(cold).header(), HasSubstr("p50 ms, cold L2"));
   EXPECT_THAT(BenchTable(device_options()).header(), ::testing::Not(HasSubstr("cold")));
 }
 
 TEST(BenchTable, SaysHowManyBusyThreadsThereWere) {
-  bench::SweepOptions busy = options();
+  BenchForm busy = options();
   EXPECT_THAT(BenchTable(busy).header(), Not(HasSubstr("busy")));
-  busy.measure.setup.busy = 2;
+  busy.setup.busy = 2;
   EXPECT_THAT(BenchTable(busy).header(), HasSubstr("p50 ms, 2 busy"));
   EXPECT_THAT(bench_notes({}, busy),
               Contains("2 foreign threads spun while runs were measured, as --busy asked."));
@@ -160,34 +171,34 @@ TEST(BenchTable, SaysHowManyBusyThreadsThereWere) {
 TEST(BenchTable, CallsNoiseNoDifference) {
   bench::Run run = run_of("hone");
   run.speedup = bench::Speedup{"torch", "fp32", {1.02, 0.95, 1.1, true}, true};
-  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("same [0.95 1.10]"));
+  EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("same [0.95 1.10]"));
   run.speedup->ratio.known = false;
-  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("1.02x [?]"));
+  EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("1.02x [?]"));
   run.speedup->ratio.value = 0.00017;
-  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("0.00017"));
+  EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("0.00017"));
 }
 
 TEST(BenchTable, ShowsAFailureInItsRow) {
   bench::Run run = run_of("hone");
   run.failure = "the worker crashed";
-  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("FAILED: the worker crashed"));
+  EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("FAILED: the worker crashed"));
 }
 
 TEST(BenchTable, TellsModelsOfOneNameApart) {
-  bench::SweepOptions two = options();
+  BenchForm two = options();
   two.models = {"a/net.onnx", "b/net.onnx"};
   bench::Run run = run_of("hone");
   for (const std::string model : {"a/net", "b/net"}) {
     run.setup.model = model + ".onnx";
-    EXPECT_THAT(BenchTable(two).row(run), ::testing::StartsWith(model + "  "));
+    EXPECT_THAT(BenchTable(two).row(record_of(run)), ::testing::StartsWith(model + "  "));
   }
 }
 
 TEST(BenchTable, ClaimsP99OnlyWithEnoughSamples) {
   bench::Run run = run_of("hone");
-  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("  -  "));
+  EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("  -  "));
   run.rounds.assign(3, std::vector<double>(100, 20.0));
-  EXPECT_THAT(BenchTable(options()).row(run), HasSubstr("20.00 ±0.00     20.00"));
+  EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("20.00 ±0.00     20.00"));
 }
 
 TEST(BenchNotes, GiveReasonsAndNotesOnce) {
@@ -195,7 +206,7 @@ TEST(BenchNotes, GiveReasonsAndNotesOnce) {
   sweep.runs = {run_of("torch"), run_of("hone"), run_of("hone")};
   sweep.runs[0].verdict = {false, {"drift", "noise"}};
   for (bench::Run& run : sweep.runs) run.notes = {"bf16 is emulated"};
-  const std::vector<std::string> notes = bench_notes(sweep, options());
+  const std::vector<std::string> notes = notes_of(sweep, options());
   EXPECT_THAT(
       notes,
       Contains("INVALID, resnet50 torch fp32 batch 8: drift; a longer --warmup and --duration even it out"));
@@ -204,7 +215,7 @@ TEST(BenchNotes, GiveReasonsAndNotesOnce) {
 }
 
 TEST(BenchSummary, HasTrtexecsLines) {
-  const std::vector<std::string> lines = bench_summary(run_of("hone"));
+  const std::vector<std::string> lines = bench_summary(record_of(run_of("hone")));
   EXPECT_THAT(lines, Contains("Throughput: 50 qps"));
   EXPECT_THAT(lines, Contains(HasSubstr("Latency: min = 20 ms, max = 20 ms, mean = 20 ms, median = 20 ms, "
                                         "percentile(90%) = -, percentile(95%) = -, percentile(99%) = -")))
@@ -216,9 +227,10 @@ TEST(BenchSummary, HasTrtexecsLines) {
 TEST(BenchSummary, ClaimsPercentilesOnlyWithEnoughSamples) {
   bench::Run run = run_of("hone");
   run.rounds.assign(3, std::vector<double>(99, 20.0));
-  EXPECT_THAT(bench_summary(run), Contains(HasSubstr("percentile(95%) = 20 ms, percentile(99%) = -")));
+  EXPECT_THAT(bench_summary(record_of(run)),
+              Contains(HasSubstr("percentile(95%) = 20 ms, percentile(99%) = -")));
   run.rounds.assign(3, std::vector<double>(100, 20.0));
-  EXPECT_THAT(bench_summary(run), Contains(HasSubstr("percentile(99%) = 20 ms")));
+  EXPECT_THAT(bench_summary(record_of(run)), Contains(HasSubstr("percentile(99%) = 20 ms")));
 }
 
 TEST(BenchSummary, NamesEveryFigureOfADevice) {
@@ -226,7 +238,7 @@ TEST(BenchSummary, NamesEveryFigureOfADevice) {
   run.growth = {100'000, 200'000'000, 200'500'000, 77'000'000, 77'000'000};
   run.memory.engine_file = 52'000'000;
   run.memory.weights = 51'000'000;
-  const std::vector<std::string> lines = bench_summary(run);
+  const std::vector<std::string> lines = bench_summary(record_of(run));
   EXPECT_THAT(lines, Contains(HasSubstr("Enqueue Time: min = 0.004 ms")));
   EXPECT_THAT(lines, Contains(HasSubstr("H2D Latency: min = 0.5 ms")));
   EXPECT_THAT(lines, Contains(HasSubstr("GPU Compute Time: min = 17 ms")));
@@ -240,14 +252,14 @@ TEST(BenchSummary, NamesEveryFigureOfADevice) {
 TEST(BenchSummary, LeavesOpenWhatTheDriverCannotTellApart) {
   bench::Run run = device_run();
   run.memory.device.driver = 0;
-  EXPECT_THAT(bench_summary(run), Contains(HasSubstr("allocated = 60 MB, by the driver = -")));
+  EXPECT_THAT(bench_summary(record_of(run)), Contains(HasSubstr("allocated = 60 MB, by the driver = -")));
 }
 
 TEST(BenchNotes, SayWhyTheGpuWasNotWatched) {
   bench::Sweep sweep;
   sweep.runs = {device_run(), device_run()};
   for (bench::Run& run : sweep.runs) run.gpu.unknown = "NVML cannot be loaded: gone";
-  EXPECT_THAT(bench_notes(sweep, device_options()),
+  EXPECT_THAT(notes_of(sweep, device_options()),
               Contains("clocks and other processes of the GPU were not watched: NVML cannot be loaded: gone")
                   .Times(1));
 }
@@ -255,9 +267,9 @@ TEST(BenchNotes, SayWhyTheGpuWasNotWatched) {
 TEST(BenchNotes, SayInWhichTypeANarrowReferenceComputes) {
   bench::Sweep sweep;
   sweep.runs = {device_run(), device_run()};
-  EXPECT_THAT(bench_notes(sweep, device_options()), Not(Contains(HasSubstr("its reference"))));
+  EXPECT_THAT(notes_of(sweep, device_options()), Not(Contains(HasSubstr("its reference"))));
   for (bench::Run& run : sweep.runs) run.accuracy.reference = tensor::Precision::kFp16;
-  EXPECT_THAT(bench_notes(sweep, device_options()),
+  EXPECT_THAT(notes_of(sweep, device_options()),
               Contains(HasSubstr("its reference computes in fp16, as the model says")).Times(1));
 }
 
@@ -266,11 +278,11 @@ TEST(BenchNotes, SayThatOtherProcessesMayBeUnseen) {
       "NVML does not list all processes on the GPU: others may have used it unseen";
   bench::Sweep sweep;
   sweep.runs = {device_run(), device_run()};
-  EXPECT_THAT(bench_notes(sweep, device_options()), Not(Contains(kUnseen)));
+  EXPECT_THAT(notes_of(sweep, device_options()), Not(Contains(kUnseen)));
   for (bench::Run& run : sweep.runs) run.gpu.add({}, 0);
-  EXPECT_THAT(bench_notes(sweep, device_options()), Contains(kUnseen).Times(1));
+  EXPECT_THAT(notes_of(sweep, device_options()), Contains(kUnseen).Times(1));
   for (bench::Run& run : sweep.runs) run.gpu.saw_processes(0, std::nullopt);
-  EXPECT_THAT(bench_notes(sweep, device_options()), Not(Contains(kUnseen)));
+  EXPECT_THAT(notes_of(sweep, device_options()), Not(Contains(kUnseen)));
 }
 
 }  // namespace

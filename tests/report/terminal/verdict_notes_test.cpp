@@ -7,18 +7,18 @@
 namespace hone::report {
 namespace {
 
-bench::Run invalid(int64_t batch, std::vector<std::string> reasons) {
-  bench::Run run;
+bench::RunRecord invalid(int64_t batch, std::vector<std::string> reasons) {
+  bench::RunRecord run;
   run.setup.model = "net";
   run.setup.backend = "hone";
   run.setup.batch = batch;
-  run.rounds = {{1.0}};
+  run.samples = {{1.0}};
   run.verdict = {false, std::move(reasons)};
   return run;
 }
 
 TEST(VerdictNotes, MergesReasonsThatDifferInTheirNumbers) {
-  const std::vector<bench::Run> runs = {
+  const std::vector<bench::RunRecord> runs = {
       invalid(1, {"other processes used 64 % of the CPU during the run (limit 5 %)"}),
       invalid(8, {"other processes used 71 % of the CPU during the run (limit 5 %)",
                   "drift: the second half is 3.5 % slower than the first"}),
@@ -33,12 +33,13 @@ TEST(VerdictNotes, MergesReasonsThatDifferInTheirNumbers) {
 }
 
 TEST(VerdictNotes, CountsRunsThatWereMeasured) {
-  bench::Run failed = invalid(1, {"failed: it is not there"});
+  bench::RunRecord failed = invalid(1, {"failed: it is not there"});
   failed.failure = "it is not there";
-  bench::Run valid = invalid(2, {});
+  bench::RunRecord valid = invalid(2, {});
   valid.verdict.valid = true;
-  const std::vector<bench::Run> runs = {failed, valid, invalid(4, {"odd p99 reason"}),
-                                        invalid(8, {"odd p99 reason"}), invalid(16, {"odd p99 reason"})};
+  const std::vector<bench::RunRecord> runs = {failed, valid, invalid(4, {"odd p99 reason"}),
+                                              invalid(8, {"odd p99 reason"}),
+                                              invalid(16, {"odd p99 reason"})};
   EXPECT_THAT(verdict_notes(runs), testing::ElementsAre("INVALID, 3 of 4 runs: odd p99 reason"));
   EXPECT_TRUE(verdict_notes({}).empty());
 }

@@ -16,7 +16,6 @@
 #include "device/cuda/plugin/libraries/cudnn_compiler.hpp"
 #include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 #include "device/cuda/plugin/queue.hpp"
-#include "device/cuda/plugin/tactics/early_tactics.hpp"
 #include "device/cuda/plugin/tactics/guarded_tactic.hpp"
 #include "device/cuda/plugin/tactics/quantized_tactics.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
@@ -252,8 +251,6 @@ class CudaDevice final : public engine::Device {
   }
 
   bool overlaps_steps() const override { return true; }
-
-  bool starts_early(std::string_view tactic) const override { return cuda::starts_early(tactic); }
 
   double search_seconds() const override { return 20; }
 

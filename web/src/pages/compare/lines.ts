@@ -3,6 +3,7 @@ import { SYMBOLS, DASHES, type Look } from '../../components/chart_look';
 import { finite, formatDate } from '../../format';
 import { clip } from '../../text';
 import type { Run } from '../../schema';
+import { comparableKey } from './comparable';
 import type { Entry } from './select';
 
 export interface Line {
@@ -30,7 +31,7 @@ const conditions = (run: Run): string =>
 function groups(entry: Entry): Map<string, Run[]> {
   const found = new Map<string, Run[]>();
   for (const run of entry.runs) {
-    const key = [run.backend, run.precision, run.device ?? '', conditions(run), run.threads ?? ''].join('|');
+    const key = comparableKey(run, { model: true, batch: true });
     found.set(key, [...(found.get(key) ?? []), run]);
   }
   return found;

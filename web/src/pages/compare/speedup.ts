@@ -1,6 +1,7 @@
 // How much faster a run is than another of the same sweep and batch.
 import { finite } from '../../format';
 import type { Run, Speedup } from '../../schema';
+import { comparable } from './comparable';
 import type { Line } from './lines';
 
 export interface Baseline {
@@ -39,7 +40,7 @@ function stated(speedup: Speedup, inverted: boolean): Compared | null {
 
 /// What the program found of the two, whichever way round.
 function paired({ entry }: Line, run: Run, base: Run): Compared | null {
-  const alike = entry.pairs.filter((pair) => pair.model === run.model && pair.batch === run.batch && pair.includes_transfers === run.includes_transfers && pair.cold_l2 === run.cold_l2 && (pair.busy_threads ?? 0) === (run.busy_threads ?? 0));
+  const alike = entry.pairs.filter((pair) => comparable(pair, run, { system: true }));
   const [direct, turned] = [[run, base], [base, run]].map(([one, other]) => alike.find((pair) => same(pair, one!) && same(pair.speedup.over, other!)));
   return direct ? stated(direct.speedup, false) : turned ? stated(turned.speedup, true) : null;
 }
@@ -47,7 +48,7 @@ function paired({ entry }: Line, run: Run, base: Run): Compared | null {
 /// Over the baseline: what the sweep says, the same turned around, what the program found since, or only the medians.
 export function compare(line: Line, run: Run, over: Baseline): Compared | 'baseline' | null {
   if (same(line, over)) return 'baseline';
-  const base = line.entry.runs.find((one) => same(one, over) && one.batch === run.batch && one.includes_transfers === run.includes_transfers);
+  const base = line.entry.runs.find((one) => same(one, over) && comparable(one, run, { system: true }));
   if (!base) return null;
   if (run.speedup && same(run.speedup.over, over)) return stated(run.speedup, false);
   if (base.speedup && same(base.speedup.over, line)) return stated(base.speedup, true);

@@ -148,7 +148,8 @@ Offer offer_attention(const Gpu& gpu, const StepRequest& request, const Attentio
 engine::Tactic attention_tactic(const Gpu& gpu, std::string name, const AttentionKernel& kernel) {
   engine::Tactic tactic{.name = std::move(name),
                         .operators = {"Region:" + std::string(graph::kAttention)},
-                        .requirements = {engine::only_float32, engine::nonempty_output}};
+                        .requirements = {engine::only_float32, engine::nonempty_output},
+                        .starts_early = true};
   tactic.make = [&gpu, kernel](const StepRequest& request, engine::WeightStore&) {
     return offer_attention(gpu, request, kernel, kernel.ways[0].split);
   };

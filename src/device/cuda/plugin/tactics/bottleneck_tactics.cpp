@@ -218,6 +218,7 @@ void add_bottleneck_tactics(TacticList& list, Gpu& gpu) {
     list.push_back({.name = std::string(way->name),
                     .operators = {"Region:bottleneck"},
                     .requirements = {engine::only_float32, engine::only_fp16_and_bf16},
+                    .starts_early = true,
                     .make = std::bind_front(offer_bottleneck, std::ref(gpu), std::cref(*way))});
   }
 }

@@ -54,6 +54,7 @@ void add_byte_quantization_tactics(TacticList& list) {
   list.push_back({.name = "byte_quantization",
                   .operators = {"QuantizeLinear"},
                   .requirements = {engine::nonempty_output},
+                  .starts_early = true,
                   .make = offer_quantization});
 }
 

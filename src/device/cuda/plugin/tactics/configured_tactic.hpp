@@ -1,4 +1,4 @@
-// A tactic whose variants are the configurations of one kernel.
+// A tactic whose variants are the configurations of one kernel of ours, which starts early.
 #pragma once
 
 #include <string>
@@ -27,8 +27,10 @@ template <class Plan, class Config>
 engine::Tactic configured_tactic(std::string name, std::vector<std::string> operators, Gpu& gpu,
                                  ConfiguredKernel<Plan, Config> kernel,
                                  std::vector<engine::Requirement> requirements = {}) {
-  engine::Tactic tactic{
-      .name = std::move(name), .operators = std::move(operators), .requirements = std::move(requirements)};
+  engine::Tactic tactic{.name = std::move(name),
+                        .operators = std::move(operators),
+                        .requirements = std::move(requirements),
+                        .starts_early = true};
   tactic.list_variants = [&gpu, kernel](const engine::StepRequest& request) {
     Plan plan;
     std::vector<std::string> result;

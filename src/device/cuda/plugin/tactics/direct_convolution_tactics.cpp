@@ -72,9 +72,10 @@ Offer offer_variant(Gpu& gpu, const Way& way, const StepRequest& request, engine
   return offer;
 }
 
-engine::Tactic direct_tactic(std::string name, Gpu& gpu, const Way& way) {
+engine::Tactic direct_tactic(std::string name, Gpu& gpu, const Way& way, bool starts_early = false) {
   return {.name = std::move(name),
           .operators = {"Conv", "FusedConv"},
+          .starts_early = starts_early,
           .make =
               [&gpu, &way](const StepRequest& request, engine::WeightStore& weights) {
                 const std::vector<std::string> names = way.variants(request, gpu.properties());
@@ -166,7 +167,7 @@ constexpr Way kGrouped = {FilterOrder::kKrsc, false, no_variants, no_refusal, la
 }  // namespace
 
 void add_direct_convolution_tactics(TacticList& list, Gpu& gpu) {
-  list.push_back(direct_tactic("depthwise", gpu, kDepthwise));
+  list.push_back(direct_tactic("depthwise", gpu, kDepthwise, true));
   list.push_back(direct_tactic("ieee_direct", gpu, kIeee));
   list.push_back(direct_tactic("grouped", gpu, kGrouped));
 }

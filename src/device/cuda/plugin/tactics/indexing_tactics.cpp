@@ -64,6 +64,7 @@ void add_indexing_tactics(TacticList& list) {
   list.push_back({.name = "gather",
                   .operators = {"Gather"},
                   .requirements = {engine::nonempty_output},
+                  .starts_early = true,
                   .make = offer_gather});
   list.push_back({.name = "pad", .operators = {"Pad"}, .make = offer_pad});
 }

@@ -155,8 +155,12 @@ std::shared_ptr<const engine::Kernel> make_strided_copy_kernel(DType dtype, cons
 void add_movement_tactics(TacticList& list) {
   list.push_back({.name = "copy_blocks", .operators = {"Concat"}, .make = offer_concat});
   list.push_back({.name = "same_bytes", .operators = {"Transpose"}, .make = offer_same_bytes});
-  list.push_back({.name = "gather_strided", .operators = {"Transpose"}, .make = offer_transpose});
-  list.push_back({.name = "gather_strided", .operators = node_view_operators(), .make = offer_views});
+  list.push_back(
+      {.name = "gather_strided", .operators = {"Transpose"}, .starts_early = true, .make = offer_transpose});
+  list.push_back({.name = "gather_strided",
+                  .operators = node_view_operators(),
+                  .starts_early = true,
+                  .make = offer_views});
 }
 
 }  // namespace hone::device::cuda

@@ -173,15 +173,18 @@ void add_normalization_tactics(TacticList& list) {
   list.push_back({.name = "layer_normalization",
                   .operators = {"LayerNormalization"},
                   .requirements = {engine::only_float32},
+                  .starts_early = true,
                   .make = offer_row_normalization});
   list.push_back({.name = "rms_normalization",
                   .operators = {"Region:rms_normalization"},
                   .requirements = {engine::only_float32},
+                  .starts_early = true,
                   .make = offer_row_normalization});
   list.push_back({.name = "group_normalization",
                   .operators = {"GroupNormalization", "InstanceNormalization",
                                 "Region:" + std::string(graph::kActivatedNormalization)},
                   .requirements = {engine::only_float32},
+                  .starts_early = true,
                   .make = offer_group_normalization});
   list.push_back(
       {.name = "lrn", .operators = {"LRN"}, .requirements = {engine::only_float32}, .make = offer_lrn});

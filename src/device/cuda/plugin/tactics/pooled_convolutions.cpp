@@ -124,6 +124,7 @@ engine::Tactic with_pool(const engine::Tactic& tactic) {
   return {
       .name = convolution->name + "+pool",
       .operators = {"Region:conv_max_pool", "Region:conv_global_pool"},
+      .starts_early = convolution->starts_early,
       .make =
           [convolution](const StepRequest& request, engine::WeightStore& weights) {
             return pooled(request,

@@ -97,7 +97,7 @@ Refusal PartOperands::arrange(const std::vector<TensorDesc>& wanted, std::vector
 RegionPart::RegionPart(graph::Node outer, PartOperands positions, const StepRequest& whole)
     : node(std::move(outer)),
       operands(std::move(positions)),
-      request{whole.graph, node, {}, {}, whole.policy, whole.layout, whole.exhaustive, whole.quantizations} {}
+      request{whole.graph, node, {}, {}, whole.policy, whole.layout, whole.exhaustive} {}
 
 bool RegionPart::is_constant(size_t operand) const {
   return node.has_input(operand) && request.graph.value(node.inputs[operand]).constant;

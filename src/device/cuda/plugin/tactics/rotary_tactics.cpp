@@ -110,6 +110,7 @@ engine::Tactic rotary_tactic() {
   return {.name = "rotary",
           .operators = {"Region:rotary"},
           .requirements = {engine::only_float32},
+          .starts_early = true,
           .make = offer_rotation};
 }
 

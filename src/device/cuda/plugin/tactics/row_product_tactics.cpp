@@ -290,10 +290,12 @@ Offer offer_region(Gpu& gpu, const StepRequest& request, engine::WeightStore& we
 void add_row_product_tactics(TacticList& list, Gpu& gpu) {
   list.push_back({.name = "matrix_vector",
                   .operators = product_operators(),
+                  .starts_early = true,
                   .make = std::bind_front(offer_product, std::ref(gpu))});
   list.push_back({.name = "row_products",
                   .operators = {"Region:row_products"},
                   .requirements = {engine::only_float32},
+                  .starts_early = true,
                   .make = std::bind_front(offer_region, std::ref(gpu))});
 }
 

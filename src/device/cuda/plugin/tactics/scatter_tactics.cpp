@@ -65,9 +65,14 @@ Offer offer_scatter(const StepRequest& request, engine::WeightStore&) {
 }  // namespace
 
 void add_scatter_tactics(TacticList& list) {
-  list.push_back({.name = "gather_picks", .operators = {"GatherElements", "GatherND"}, .make = offer_picks});
-  list.push_back(
-      {.name = "scatter_picks", .operators = {"ScatterElements", "ScatterND"}, .make = offer_scatter});
+  list.push_back({.name = "gather_picks",
+                  .operators = {"GatherElements", "GatherND"},
+                  .starts_early = true,
+                  .make = offer_picks});
+  list.push_back({.name = "scatter_picks",
+                  .operators = {"ScatterElements", "ScatterND"},
+                  .starts_early = true,
+                  .make = offer_scatter});
 }
 
 }  // namespace hone::device::cuda

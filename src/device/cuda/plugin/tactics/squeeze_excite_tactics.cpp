@@ -199,6 +199,7 @@ void add_squeeze_excite_tactics(TacticList& list, Gpu& gpu) {
   list.push_back({.name = "squeeze_excite",
                   .operators = {"Region:squeeze_excite"},
                   .requirements = {engine::only_float32, engine::only_fp16_and_bf16},
+                  .starts_early = true,
                   .make =
                       [&gpu](const StepRequest& request, engine::WeightStore& weights) {
                         return offer_variant(gpu, request, weights, std::to_string(kMostBlocks[0]));

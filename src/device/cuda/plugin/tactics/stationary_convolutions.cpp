@@ -50,6 +50,7 @@ Offer offer_stationary(Gpu& gpu, const StepRequest& request, engine::WeightStore
 void add_stationary_convolution_tactics(TacticList& list, Gpu& gpu) {
   list.push_back({.name = "warpgroup_stationary",
                   .operators = {"Conv", "FusedConv"},
+                  .starts_early = true,
                   .make = std::bind_front(offer_stationary, std::ref(gpu))});
 }
 

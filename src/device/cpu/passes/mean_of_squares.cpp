@@ -1,9 +1,12 @@
 // Makes sums of squares, which are read once, of means of squares: the squares are not written anywhere.
+#include "device/cpu/passes/pass_list.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
-#include "transform/pass_list.hpp"
 
-namespace hone::transform {
+namespace hone::device::cpu {
+
+using namespace transform;
+
 namespace {
 
 /// The axes that a mean is over, as reduce_to_pool leaves it: a pool is over all but the first two.
@@ -66,4 +69,4 @@ Summary mean_of_squares(Graph& graph) {
   return summary;
 }
 
-}  // namespace hone::transform
+}  // namespace hone::device::cpu

@@ -1,4 +1,6 @@
 // Runs the list of passes: times each one, infers types anew and verifies the graph after each change.
+#include "transform/pass.hpp"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include "graph/subgraph.hpp"
 #include "graph/verify.hpp"
 #include "transform/constants.hpp"
-#include "transform/pass.hpp"
 
 namespace hone::transform {
 namespace {
