@@ -294,7 +294,7 @@ TEST_P(AttentionForms, AreOneStep) {
   const bool narrow = precision == Precision::kBf16;
   using device::cpu::TileType;
   if (tiled && !device::cpu::has_tiles(narrow ? TileType::kBFloat16 : TileType::kFloat32))
-    GTEST_SKIP() << "this CPU has no AVX-512 for that type";
+    GTEST_SKIP() << "this CPU has no vectors for that type";
   const auto given = form.shapes.empty() ? std::vector<std::vector<int64_t>>{{}} : form.shapes;
   const std::vector<Shape> least = shapes_of(graph, given.front());
   const std::vector<Shape> most = shapes_of(graph, given.back());

@@ -6,6 +6,7 @@
 
 #include "device/cpu/generation.hpp"
 #include "device/cpu/onednn.hpp"
+#include "device/cpu/own_convolution.hpp"
 #include "device/cpu/quantized/tactics.hpp"
 #include "device/cpu/reorder.hpp"
 #include "device/cpu/roi_align.hpp"
@@ -24,6 +25,8 @@ using tensor::Precision;
 
 TacticList make_tactics() {
   TacticList list;
+  add_tiled_convolution_tactics(list);
+  add_grouped_convolution_tactics(list);
   add_convolution_tactics(list);
   add_matrix_tactics(list);
   add_tiled_matrix_tactics(list);

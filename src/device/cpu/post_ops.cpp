@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "device/cpu/elementwise_program.hpp"
+#include "device/cpu/chain_math.hpp"
 #include "device/cpu/eltwise.hpp"
 #include "device/cpu/onednn.hpp"
 #include "engine/requirements.hpp"
@@ -167,6 +167,37 @@ PostOps translate_post_ops(const engine::StepRequest& request, size_t first_extr
 size_t post_op_count(const engine::StepRequest& request) {
   if (!request.node.attributes.has("post_ops")) return 0;
   return request.node.attributes.get<std::vector<std::string>>("post_ops").size();
+}
+
+bool begins_with_sum(const engine::StepRequest& request) {
+  if (post_op_count(request) == 0) return false;
+  const auto& names = request.node.attributes.get<std::vector<std::string>>("post_ops");
+  return names[0] == "add" && request.inputs.size() > 3 &&
+         request.inputs[3].shape == request.outputs[0].shape &&
+         request.graph.constant(request.node.inputs[3]) == nullptr;
+}
+
+std::vector<ChainLink> unary_post_ops(const engine::StepRequest& request, size_t first) {
+  std::vector<ChainLink> links;
+  if (first >= post_op_count(request)) return links;
+  const auto& names = request.node.attributes.get<std::vector<std::string>>("post_ops");
+  const auto& alphas = request.node.attributes.get<std::vector<float>>("post_alphas");
+  const auto& betas = request.node.attributes.get<std::vector<float>>("post_betas");
+  for (size_t i = first; i < names.size(); ++i) {
+    const auto op = chain_op(names[i]);
+    if (!op || is_binary(*op)) break;
+    links.push_back({*op, alphas[i], betas[i]});
+  }
+  return links;
+}
+
+void apply_links(const std::vector<ChainLink>& links, float* x, int64_t n) {
+  constexpr auto kLength = static_cast<int64_t>(kRun);
+  if (links.empty()) return;
+  for (int64_t begin = 0; begin < n; begin += kLength) {
+    const auto count = static_cast<size_t>(std::min(n - begin, kLength));
+    for (const ChainLink& link : links) apply_link(link, x + begin, nullptr, 0, x + begin, count);
+  }
 }
 
 bool append_rest(const engine::StepRequest& request, size_t done, engine::Offer& offer) {

@@ -2,12 +2,25 @@
 // an elementwise chain on its output.
 #pragma once
 
+#include <vector>
+
+#include "device/cpu/elementwise_program.hpp"
 #include "engine/kernel.hpp"
 
 namespace hone::device::cpu {
 
 /// 0 for a node that is not fused.
 size_t post_op_count(const engine::StepRequest& request);
+
+/// Whether the first of a convolution's or product's post-ops adds a tensor of the result's shape that is not
+/// constant: its sums can begin there.
+bool begins_with_sum(const engine::StepRequest& request);
+
+/// Those from `first` on that have no second operand, up to the next that has: a kernel of ours applies them
+/// to its sums while these are in the cache.
+std::vector<ChainLink> unary_post_ops(const engine::StepRequest& request, size_t first);
+/// Applies them to `n` elements next to each other.
+void apply_links(const std::vector<ChainLink>& links, float* x, int64_t n);
 
 /// Adds the post-ops from `done` on to an offer whose kernel and output 0 are set, as a chain that runs in
 /// place on that output; operands of the node's own shapes. False when no chain can run them.

@@ -11,7 +11,7 @@ using engine::TacticList;
 void add_convolution_tactics(TacticList& list);
 /// Gemm, MatMul and their fused forms through oneDNN.
 void add_matrix_tactics(TacticList& list);
-/// The same of rows and a constant matrix, with loops of ours for AVX-512.
+/// The same of rows and a constant matrix, with loops of ours.
 void add_tiled_matrix_tactics(TacticList& list);
 /// MaxPool and AveragePool through oneDNN, GlobalAveragePool with a loop of ours.
 void add_pooling_tactics(TacticList& list);
@@ -52,7 +52,7 @@ void add_integer_tactics(TacticList& list);
 bool multiplies_bytes();
 /// LSTM, GRU and RNN through oneDNN.
 void add_recurrent_tactics(TacticList& list);
-/// The same with loops of ours for AVX-512.
+/// The same with loops of ours.
 void add_tiled_recurrent_tactics(TacticList& list);
 /// Transpose, DepthToSpace and SpaceToDepth through oneDNN's reorder.
 void add_reorder_tactics(TacticList& list);

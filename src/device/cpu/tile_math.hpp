@@ -1,4 +1,5 @@
-// Tiles of matrix products in the registers of AVX-512: rows of the left operand times packed columns.
+// Tiles of matrix products in the registers of AVX-512, or of AVX2 for float32: rows of the left operand
+// times packed columns.
 //
 //     a: rows x units, copied next to each other        b: units x 32 columns, packed
 //     ┌──────────────┐                                  ┌──┬──┐
@@ -14,8 +15,10 @@
 
 namespace hone::device::cpu {
 
-/// The most rows of a tile: 28 sums, 2 vectors of columns and 1 of a row make 31 of 32 registers.
+/// The most rows of a tile: 28 sums, 2 vectors of columns and 1 of a row make 31 of 32 registers of AVX-512.
 inline constexpr int64_t kTileRows = 14;
+/// How many fill the registers of this CPU.
+int64_t tile_rows();
 inline constexpr int64_t kTileColumns = 32;
 /// The most units that a tile sums at once, and how far apart rows of `a` lie. It is no multiple of 4 KiB,
 /// so that rows do not compete for the same sets of the L1 cache.

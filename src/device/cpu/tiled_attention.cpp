@@ -1,6 +1,7 @@
 // Attention (graph/attention.hpp) with products of ours, for sequences whose scores fit one sum of a tile
 // (tile_math.hpp): windows of some dozen tokens, sentences of some hundred. Keys and values of a head are
-// packed once, then 14 rows after the other have their scores, weights and results in the first-level cache.
+// packed once, then a tile of rows after the other has its scores, weights and results in the first-level
+// cache.
 #include <omp.h>
 
 #include <algorithm>
@@ -69,11 +70,11 @@ class TiledAttentionKernel final : public engine::Kernel {
         threads_(omp_get_max_threads()),
         key_bytes_(packed_bytes(o_.k, per_unit())),
         value_bytes_(packed_bytes(o_.v, per_unit())) {
-    const int64_t groups = parts_of(o_.q.rows, kTileRows);
+    const int64_t groups = parts_of(o_.q.rows, tile_rows());
     int64_t blocks = 1;
     while (o_.heads() * blocks < kEnoughHeads * threads_ && blocks < groups) ++blocks;
     if (threads_ == 1) blocks = 1;
-    block_ = parts_of(groups, blocks) * kTileRows;
+    block_ = parts_of(groups, blocks) * tile_rows();
   }
 
   int64_t scratch_bytes() const { return threads_ * thread_bytes(); }
@@ -115,8 +116,10 @@ class TiledAttentionKernel final : public engine::Kernel {
     pack(input<T>(run, o_.v, head), o_.v, values);
     auto* const queries = reinterpret_cast<uint32_t*>(scratch + key_bytes_ + value_bytes_);
     const int64_t end = std::min(first + block_, o_.q.rows);
-    for (int64_t row = first; row < end; row += kTileRows) {
-      const int64_t rows = std::min(kTileRows, end - row);
+    // Tiles of equal heights: a low last one would do as many loads for less work.
+    const int64_t height = parts_of(end - first, parts_of(end - first, tile_rows()));
+    for (int64_t row = first; row < end; row += height) {
+      const int64_t rows = std::min(height, end - row);
       copy_queries(input<T>(run, o_.q, head) + row * o_.q.row_stride, rows, queries);
       auto* const scores = reinterpret_cast<float*>(queries + kGroup);
       score(queries, reinterpret_cast<const uint32_t*>(keys), rows, scores);
@@ -190,7 +193,7 @@ class TiledAttentionKernel final : public engine::Kernel {
 Offer offer_tiled_attention(const StepRequest& request, engine::WeightStore&) {
   const DType storage = request.storage();
   if (!has_tiles(storage == DType::kFloat32 ? TileType::kFloat32 : TileType::kBFloat16))
-    return Offer::refuse("this CPU has no AVX-512 for that type");
+    return Offer::refuse("the CPU has no vectors for operands of this type");
   Offer offer;
   AttentionOperands operands;
   if (Refusal reason = arrange_attention(request, offer, operands)) return Offer::refuse(std::move(reason));

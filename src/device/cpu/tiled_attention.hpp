@@ -1,4 +1,4 @@
-// Attention of short sequences with loops of ours for AVX-512.
+// Attention of short sequences with loops of ours.
 #pragma once
 
 #include "engine/kernel.hpp"

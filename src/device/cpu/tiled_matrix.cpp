@@ -64,12 +64,15 @@ Shares share_out(const Problem& problem, int64_t threads) {
 
 class TiledMatrixKernel final : public engine::Kernel {
  public:
-  TiledMatrixKernel(const Problem& problem, const void* packed, bool has_bias, bool accumulates)
+  /// `links` follow the sums, which are float32 then.
+  TiledMatrixKernel(const Problem& problem, const void* packed, bool has_bias, bool accumulates,
+                    std::vector<ChainLink> links)
       : problem_(problem),
         shares_(share_out(problem, omp_get_max_threads())),
         packed_(static_cast<const uint32_t*>(packed)),
         has_bias_(has_bias),
-        accumulates_(accumulates) {}
+        accumulates_(accumulates),
+        links_(std::move(links)) {}
 
   int64_t scratch_bytes() const { return shares_.rows * shares_.columns * share_bytes(); }
 
@@ -111,6 +114,7 @@ class TiledMatrixKernel final : public engine::Kernel {
           if (problem_.units() > kTileUnits || panel == panels.begin) copy_rows(run, block, unit, copied);
           run_panels(run, block, {panel, std::min(panel + kBlockPanels, panels.end)}, unit, copied);
         }
+        finish(run, block, {panel, std::min(panel + kBlockPanels, panels.end)});
       }
     }
   }
@@ -128,7 +132,7 @@ class TiledMatrixKernel final : public engine::Kernel {
 
   void run_panels(const engine::Run& run, Range rows, Range panels, int64_t unit, uint32_t* copied) const {
     const int64_t units = std::min(problem_.units() - unit, kTileUnits);
-    const int64_t tiles = parts_of(rows.size(), kTileRows);
+    const int64_t tiles = parts_of(rows.size(), tile_rows());
     auto* const apart = reinterpret_cast<float*>(copied + copied_rows() * kTileStride);
     TileTarget target{};
     target.start = unit > 0 ? TileStart::kSums : accumulates_ ? TileStart::kResult : TileStart::kBias;
@@ -153,27 +157,27 @@ class TiledMatrixKernel final : public engine::Kernel {
     }
   }
 
+  void finish(const engine::Run& run, Range rows, Range panels) const {
+    if (links_.empty()) return;
+    const int64_t begin = panels.begin * kTileColumns;
+    const int64_t count = std::min(panels.end * kTileColumns, problem_.columns) - begin;
+    for (int64_t row = rows.begin; row < rows.end; ++row)
+      apply_links(links_, static_cast<float*>(run.outputs[0]) + row * problem_.columns + begin, count);
+  }
+
   Problem problem_;
   Shares shares_;
   const uint32_t* packed_;
   bool has_bias_;
   bool accumulates_;
+  std::vector<ChainLink> links_;
 };
-
-/// Whether the first post-op adds a tensor of the result's shape that is not constant.
-bool begins_with_sum(const StepRequest& request) {
-  if (post_op_count(request) == 0) return false;
-  const auto& names = request.node.attributes.get<std::vector<std::string>>("post_ops");
-  return names[0] == "add" && request.inputs.size() > 3 &&
-         request.inputs[3].shape == request.outputs[0].shape &&
-         request.graph.constant(request.node.inputs[3]) == nullptr;
-}
 
 Offer offer_tiled(const StepRequest& request, engine::WeightStore& weights) {
   const graph::Node& node = request.node;
   const bool half = request.storage() == DType::kBFloat16;
   const TileType type = half ? TileType::kBFloat16 : TileType::kFloat32;
-  if (!has_tiles(type)) return Offer::refuse("the CPU has no AVX-512 for operands of this type");
+  if (!has_tiles(type)) return Offer::refuse("the CPU has no vectors for operands of this type");
   if (Refusal reason = refuse_operands(request)) return Offer::refuse(std::move(reason));
   const engine::Shape& left = request.inputs[0].shape;
   const engine::Shape& result = request.outputs[0].shape;
@@ -188,7 +192,11 @@ Offer offer_tiled(const StepRequest& request, engine::WeightStore& weights) {
                           half ? memory::format_tag::AB16b32a2b : memory::format_tag::AB16b32a);
   const PackedConstant packed = pack_matrix(request, 1, dims, is_transposed(node), form, weights);
   const bool sum = begins_with_sum(request);
-  auto kernel = std::make_shared<TiledMatrixKernel>(problem, packed.data, node.has_input(2), sum);
+  std::vector<ChainLink> links;
+  if (!half) links = unary_post_ops(request, sum ? 1 : 0);
+  const size_t inside = links.size() + (sum ? 1 : 0);
+  auto kernel =
+      std::make_shared<TiledMatrixKernel>(problem, packed.data, node.has_input(2), sum, std::move(links));
   Offer offer;
   offer.inputs.resize(request.inputs.size());
   offer.inputs[0] = {request.storage(), left, Layout::kPlain};
@@ -201,7 +209,7 @@ Offer offer_tiled(const StepRequest& request, engine::WeightStore& weights) {
   offer.packed = {packed.key};
   offer.scratch_bytes = kernel->scratch_bytes();
   offer.kernel = std::move(kernel);
-  if (!append_rest(request, sum ? 1 : 0, offer)) return Offer::refuse("a post-op that no chain can run");
+  if (!append_rest(request, inside, offer)) return Offer::refuse("a post-op that no chain can run");
   return offer;
 }
 

@@ -60,7 +60,7 @@ Refusal refuse(const StepRequest& request, const RecurrentLayer& layer, TileType
   const graph::Node& node = request.node;
   if (request.graph.value(node.inputs[kX]).type.dtype != DType::kFloat32) return "only float32 models";
   if (request.emulates_bf16()) return "bf16 is emulated";
-  if (!has_tiles(type)) return "the CPU has no AVX-512 for operands of this type";
+  if (!has_tiles(type)) return "the CPU has no vectors for operands of this type";
   if (layer.features == 0 || layer.hidden == 0) return "the input has no features";
   if (layer.steps == 0 || layer.batch == 0) return "there are no steps";
   for (const size_t i : {kW, kR}) {

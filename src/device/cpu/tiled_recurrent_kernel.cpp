@@ -76,7 +76,7 @@ struct PackedGates {
 /// sums[row][column] = start + rows x gates; `bias`: a value a column, or null.
 void multiply_rows(const BlockedRows& rows, int64_t count, const PackedGates& gates, TileStart start,
                    const float* bias, float* sums, int64_t stride) {
-  const int64_t tiles = parts_of(count, kTileRows);
+  const int64_t tiles = parts_of(count, tile_rows());
   for (int64_t unit = 0; unit < gates.units; unit += kTileUnits) {
     const int64_t units = std::min(gates.units - unit, kTileUnits);
     for (int64_t panel = 0; panel < gates.panels; ++panel) {

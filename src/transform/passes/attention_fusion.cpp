@@ -24,11 +24,19 @@ struct Masking {
   int32_t back = -1;
 };
 
+/// A product of scores and a constant with one value a matrix of them, as cosine attention has one a head.
+struct MatrixFactor {
+  int32_t index = -1;
+  ValueId factor = kNoValue;
+  ValueId scores = kNoValue;
+};
+
 /// The nodes of a pattern, in the order they run but for views.
 struct Found {
   int32_t product = -1;
   double scale = 1;
   std::vector<int32_t> scalings;
+  std::vector<MatrixFactor> factors;
   std::vector<Masking> maskings;  ///< the last one first
   int32_t softmax = -1;
   /// Nodes that make zeros of weights that are NaN, or -1: IsNaN, and the Where that asks it.
@@ -50,6 +58,22 @@ std::optional<std::pair<double, ValueId>> scaling(const Editor& editor, ValueId 
     if (factor &&
         same_shape(editor.graph().value(id).type, editor.graph().value(product->inputs[1 - i]).type))
       return std::pair(*factor, product->inputs[1 - i]);
+  }
+  return std::nullopt;
+}
+
+std::optional<MatrixFactor> matrix_factor(const Editor& editor, int32_t index) {
+  const Graph& graph = editor.graph();
+  const Node& product = editor.node(index);
+  if (product.op != "Mul") return std::nullopt;
+  for (const size_t i : {0, 1}) {
+    const graph::Tensor* factor = graph.constant(product.inputs[i]);
+    if (factor == nullptr || factor->shape().size() < 2) continue;
+    const tensor::Shape& shape = factor->shape();
+    const ValueId scores = product.inputs[1 - i];
+    if (shape.back() == 1 && shape[shape.size() - 2] == 1 &&
+        same_shape(graph.value(scores).type, graph.value(product.outputs[0]).type))
+      return MatrixFactor{index, product.inputs[i], scores};
   }
   return std::nullopt;
 }
@@ -121,7 +145,10 @@ bool find_product(const Editor& editor, ValueId id, Found& found) {
       found.scale *= scaled->first;
       found.scalings.push_back(index);
       id = scaled->second;
-    } else if (!found.scalings.empty() || found.maskings.size() == kMostMasks) {
+    } else if (const auto factor = matrix_factor(editor, index)) {
+      found.factors.push_back(*factor);
+      id = factor->scores;
+    } else if (!found.scalings.empty() || !found.factors.empty() || found.maskings.size() == kMostMasks) {
       return false;
     } else if (const auto plain = masking(editor, index, scores)) {
       found.maskings.push_back(*plain);
@@ -190,6 +217,11 @@ Refusal refusal(const Editor& editor, const Found& found) {
     const graph::TensorType& type = graph.value(id).type;
     if (!type.ranked() || type.dims->size() < 2)
       return fmt::format("'{}' is no matrix of a known rank", graph.value(id).name);
+  }
+  for (const MatrixFactor& factor : found.factors) {
+    if (!broadcasts_into(graph.value(factor.factor).type, graph.value(found.q).type))
+      return fmt::format("a factor of the scores, '{}', is larger than their rows",
+                         graph.value(factor.factor).name);
   }
   for (const Masking& masking : found.maskings) {
     const Node& node = editor.node(masking.index);
@@ -261,11 +293,26 @@ void remove_unread(Editor& editor, const std::vector<int32_t>& nodes) {
   }
 }
 
+/// The rows times the factors of the scores: a pass over the rows in the place of one over the scores.
+ValueId scaled_rows(Editor& editor, const Found& found) {
+  ValueId rows = found.q;
+  for (const MatrixFactor& factor : found.factors) {
+    Node scaling = editor.node(factor.index);
+    scaling.inputs = {rows, factor.factor};
+    rows = editor.add_value(scaling.name, graph::DType::kFloat32);
+    scaling.outputs = {rows};
+    editor.insert_before(found.product, std::move(scaling));
+  }
+  return rows;
+}
+
 void fuse(Editor& editor, const graph::Links& links, const Found& found) {
   PartMaker maker(editor, links);
-  for (const ValueId id : {found.q, found.k, found.v}) maker.add_views(id);
+  const ValueId q = scaled_rows(editor, found);
+  if (q == found.q) maker.add_views(q);
+  for (const ValueId id : {found.k, found.v}) maker.add_views(id);
   for (const Masking& masking : found.maskings) maker.add_views(masking.mask);
-  ValueId scores = maker.add("qk", editor.node(found.product), {found.q, found.k});
+  ValueId scores = maker.add("qk", editor.node(found.product), {q, found.k});
   if (!found.scalings.empty()) {
     Node scaling = joint_scaling(editor, found.scalings);
     const ValueId factor = editor.add_constant(scaling.name + ".factor",
@@ -299,6 +346,7 @@ void fuse(Editor& editor, const graph::Links& links, const Found& found) {
   const ValueId rows = maker.add("result", editor.node(found.result), {weights, found.v});
   int32_t last = found.result;
   std::vector<int32_t> gone = {found.product, found.softmax};
+  for (const MatrixFactor& factor : found.factors) gone.push_back(factor.index);
   if (found.guard >= 0) gone.insert(gone.end(), {found.nan, found.guard});
   for (const Masking& masking : found.maskings) {
     gone.push_back(masking.index);

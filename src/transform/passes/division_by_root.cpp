@@ -1,6 +1,7 @@
-// Makes products of divisions by the root of something smaller, whose reciprocals are fewer than the
-// quotients; products fuse, too. The reciprocal of a root is never out of range: that of the smallest number
-// is 2^-75 in float32 and 2^-12 in float16.
+// Makes products of divisions by the root of something smaller, or by the norm of a row, whose reciprocals
+// are fewer than the quotients; products fuse, too. The reciprocal of a root is never out of range: that of
+// the smallest number is 2^-75 in float32 and 2^-12 in float16.
+#include "transform/constants.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
 
@@ -19,6 +20,22 @@ bool is_smaller(const graph::TensorType& type, const graph::TensorType& other) {
   return false;
 }
 
+/// The least bound of a norm whose reciprocal is in range with room to spare.
+constexpr double kLeastBound = 1e-30;
+
+/// Whether the value is a root, a norm, or a norm with a lower bound, as PyTorch's normalize() has it.
+bool is_root(const Editor& editor, ValueId id) {
+  if (editor.made_by(id, "Sqrt") != nullptr || editor.made_by(id, "ReduceL2") != nullptr) return true;
+  for (const char* const op : {"Clip", "Max"}) {
+    const Node* const bounded = editor.made_by(id, op);
+    if (bounded == nullptr || bounded->inputs.size() != 2) continue;
+    const auto bound = scalar_constant(editor.graph(), bounded->inputs[1]);
+    if (bound && *bound >= kLeastBound && editor.made_by(bounded->inputs[0], "ReduceL2") != nullptr)
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Summary division_by_root(Graph& graph) {
@@ -27,7 +44,7 @@ Summary division_by_root(Graph& graph) {
   const int32_t count = editor.count();
   for (int32_t i = 0; i < count; ++i) {
     const Node node = editor.node(i);
-    if (node.op != "Div" || editor.made_by(node.inputs[1], "Sqrt") == nullptr) continue;
+    if (node.op != "Div" || !is_root(editor, node.inputs[1])) continue;
     const graph::TensorType& dividend = editor.graph().value(node.inputs[0]).type;
     const graph::TensorType& root = editor.graph().value(node.inputs[1]).type;
     if (!dividend.ranked() || !root.ranked() || !is_smaller(root, dividend)) continue;

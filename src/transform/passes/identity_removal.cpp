@@ -77,6 +77,31 @@ bool changes_nothing(const Graph& graph, const Node& node, ValueId input) {
   return keeps_shape(node) || same_shape(from, to);
 }
 
+/// Whether a node broadcasts that operand by itself: the other one already has the result's shape.
+bool broadcasts_operand(const Graph& graph, const Node& node, ValueId operand) {
+  if (!is_one_of(node.op, {"Add", "Sub", "Mul", "Div"}) || node.inputs[0] == node.inputs[1]) return false;
+  const ValueId other = node.inputs[node.inputs[0] == operand ? 1 : 0];
+  return same_shape(graph.value(other).type, graph.value(node.outputs[0]).type);
+}
+
+/// Lets the readers of an Expand broadcast what it expands, where all of them do.
+bool skip_expand(Editor& editor, int32_t index) {
+  const Graph& graph = editor.graph();
+  const Node node = editor.node(index);
+  if (node.op != "Expand" || editor.is_output(node.outputs[0])) return false;
+  // An Expand does not only stretch what it is given: its shape may be the smaller one.
+  if (!graph.value(node.inputs[0]).type.ranked() || !graph.value(node.outputs[0]).type.fully_known())
+    return false;
+  const std::vector<int32_t> readers = editor.readers(node.outputs[0]);
+  if (readers.empty() || !std::ranges::all_of(readers, [&](int32_t reader) {
+        return broadcasts_operand(graph, editor.node(reader), node.outputs[0]);
+      }))
+    return false;
+  editor.redirect(node.outputs[0], node.inputs[0]);
+  editor.remove(index);
+  return true;
+}
+
 }  // namespace
 
 Summary identity_removal(Graph& graph) {
@@ -84,6 +109,10 @@ Summary identity_removal(Graph& graph) {
   Editor editor(graph);
   for (int32_t i = 0; i < editor.count(); ++i) {
     const Node& node = editor.node(i);
+    if (skip_expand(editor, i)) {
+      summary.change(fmt::format("'{}' (Expand) left to its readers", node.name));
+      continue;
+    }
     const ValueId input = candidate(graph, node);
     if (input == kNoValue || !changes_nothing(graph, node, input)) continue;
     const std::string line = fmt::format("'{}' ({}) removed", node.name, node.op);

@@ -198,7 +198,7 @@ TEST(Recurrent, RefusesInOneSentence) {
 
 /// What oneDNN lacks, each with the reason.
 TEST(Recurrent, HandsOptionsThatOneDnnLacksOn) {
-  if (!has_tiles(TileType::kFloat32)) GTEST_SKIP() << "this CPU has no AVX-512";
+  if (!has_tiles(TileType::kFloat32)) GTEST_SKIP() << "this CPU has no AVX2";
   using Names = std::vector<std::string>;
   const auto lengths = [](GraphBuilder& b, std::vector<ValueId>& inputs) {
     inputs[4] = b.constant(Tensor::of<int32_t>({5, 0, 3}, {3}));

@@ -60,7 +60,7 @@ void expect_tiles(const graph::Graph& graph, const std::vector<Tensor>& inputs) 
 class CpuTiledMatrix : public testing::Test {
  protected:
   void SetUp() override {
-    if (!cpu::has_tiles(cpu::TileType::kFloat32)) GTEST_SKIP() << "this CPU has no AVX-512";
+    if (!cpu::has_tiles(cpu::TileType::kFloat32)) GTEST_SKIP() << "this CPU has no AVX2";
   }
 };
 

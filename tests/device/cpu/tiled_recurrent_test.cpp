@@ -56,7 +56,7 @@ void expect_right(const Layer& layer, const test::Extra& extra = {}) {
 class EveryTiledLayer : public ::testing::TestWithParam<std::tuple<std::string, std::string, int64_t>> {
  protected:
   void SetUp() override {
-    if (!has_tiles(TileType::kFloat32)) GTEST_SKIP() << "this CPU has no AVX-512";
+    if (!has_tiles(TileType::kFloat32)) GTEST_SKIP() << "this CPU has no AVX2";
   }
 
   Layer layer() const {
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(, EveryTiledLayer,
 class TiledRecurrent : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!has_tiles(TileType::kFloat32)) GTEST_SKIP() << "this CPU has no AVX-512";
+    if (!has_tiles(TileType::kFloat32)) GTEST_SKIP() << "this CPU has no AVX2";
   }
 };
 
