@@ -1,5 +1,5 @@
-// What devices read of a quantized region before they make a kernel of it: its constant scales, and the
-// factor and the addend that its constants give each channel of a product's sums.
+// Readers of a quantized region's constants, which devices need before they make its kernel: scales and zero
+// points, and the factor and the addend that constants give each channel of a product's sums.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct ByteScale {
 /// The constant that an input of the step is; null for another one.
 const tensor::Tensor* constant_input(const StepRequest& request, size_t input);
 
-/// Of an operand with one constant scale of float32 whose numbers are bytes; nullopt for any other one.
+/// The scale of an operand of bytes with one constant scale in float32; nullopt for any other operand.
 std::optional<ByteScale> byte_scale(const StepRequest& request, const graph::QuantizedOperand& operand);
 /// The same of a stage that rounds.
 std::optional<ByteScale> byte_scale(const StepRequest& request, const graph::QuantizedStage& stage);

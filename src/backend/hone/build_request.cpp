@@ -18,8 +18,8 @@ namespace hone::backend {
 namespace {
 
 constexpr int kMaxLevel = 5;
-/// Of the budget: where an engine with int8 is compared with one without, the first one is ready after this
-/// share, and the second one after that. The rest is for comparing them.
+/// Shares of the budget after which the engine with int8 and the one without are ready, where they are
+/// compared. The comparison takes the rest.
 constexpr double kInt8Share = 0.5;
 constexpr double kRivalShare = 0.9;
 
@@ -238,7 +238,7 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
         fmt::format("; {:.3f} ms as a whole, {:.3f} ms in {} alone", times.first_ms, times.second_ms,
                     engine::policies_text(floats->policies));
     if (!floats->cut_short.empty())
-      add_cut_short(*engine, fmt::format("of the engine in {} alone, {}",
+      add_cut_short(*engine, fmt::format("in the engine without int8, in {}: {}",
                                          engine::policies_text(floats->policies), floats->cut_short));
     return engine;
   }

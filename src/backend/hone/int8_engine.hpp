@@ -39,7 +39,7 @@ struct RunTimes {
   double first_ms = 0;
   double second_ms = 0;
 };
-/// Of a few runs where there is no time for more.
+/// Medians; they come from a few runs where there is no time for more.
 RunTimes compare_engines(const std::shared_ptr<const engine::Engine>& first,
                          const std::shared_ptr<const engine::Engine>& second, const engine::Device& device,
                          const engine::SearchBudget& budget);

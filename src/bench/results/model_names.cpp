@@ -46,7 +46,7 @@ struct LongName {
   }
 };
 
-/// Those whose text another one has, too.
+/// The names whose text another one has, too.
 std::vector<LongName*> alike(std::vector<LongName>& names) {
   std::map<std::string, std::vector<LongName*>> groups;
   for (LongName& name : names) groups[name.text].push_back(&name);

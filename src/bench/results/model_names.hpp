@@ -14,7 +14,7 @@ std::string file_stem(const std::string& model);
 /// enough, the whole file name, or a number behind it. Safe as relative paths.
 std::vector<std::string> distinct_names(const std::vector<std::string>& models);
 
-/// Whether both name one model, as ./net.onnx and net.onnx do.
+/// Returns true if both name one model, as ./net.onnx and net.onnx do.
 bool same_model(const std::string& a, const std::string& b);
 
 }  // namespace hone::bench

@@ -53,8 +53,8 @@ class AxisCopy {
                 const std::byte* fill) const;
   /// The element offset of both, or kFill where one is filled.
   static int64_t joined(int64_t a, int64_t b);
-  /// What the outer axes but the innermost of them add to the offset of a row's source, `rest` being their
-  /// position counted through.
+  /// The amount that the outer axes but the innermost of them add to the offset of a row's source, `rest`
+  /// being their position counted through.
   int64_t source_outside(int64_t rest) const;
   void make_row(const std::byte* from, std::byte* to, const std::byte* fill) const;
 

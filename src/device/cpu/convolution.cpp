@@ -71,7 +71,7 @@ class PerImageKernel final : public engine::Kernel {
  private:
   struct State final : engine::KernelState {
     std::unique_ptr<engine::KernelState> image;
-    /// Of the image that runs.
+    /// Inputs for the image that runs.
     std::vector<const void*> inputs;
   };
 

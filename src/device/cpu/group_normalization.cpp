@@ -107,7 +107,7 @@ class GroupNormKernel final : public engine::Kernel {
  private:
   int64_t images_channels() const { return parts_.slices * parts_.lanes; }
   int64_t moment_count() const { return 2 * parts_.slice_parts * images_channels(); }
-  /// Of the largest part.
+  /// Elements in the largest part.
   int64_t wide_elements() const { return std::min(parts_.part_pixels, parts_.pixels) * parts_.lanes; }
 
   /// Means and then squared differences of a part's lanes. `wide`: wide_elements().

@@ -30,7 +30,7 @@ using tensor::Tensor;
 #define HONE_AVX2 __attribute__((target("avx2,fma")))
 
 constexpr int64_t kLanes = 8;
-/// Groups of so many channels share a vector with another group.
+/// Groups of this width share a vector with others.
 constexpr int64_t kHalf = 4;
 /// Channels of a strip.
 constexpr int64_t kStripChannels = 64;
@@ -60,7 +60,7 @@ struct Problem {
   int64_t block_size() const { return taps() * inputs * vectors() * kLanes; }
 };
 
-/// What a block reads: window rows and columns, in floats from one to the next.
+/// Strides of what a block reads: window rows and columns, in floats from one to the next.
 struct Source {
   const float* first;
   int64_t pixel;   ///< from an output's window to the next one's

@@ -12,12 +12,12 @@ namespace hone::device::cpu {
 /// 0 for a node that is not fused.
 size_t post_op_count(const engine::StepRequest& request);
 
-/// Whether the first of a convolution's or product's post-ops adds a tensor of the result's shape that is not
-/// constant: its sums can begin there.
+/// Returns true if the first of a convolution's or product's post-ops adds a tensor of the result's shape
+/// that is not constant: its sums can begin there.
 bool begins_with_sum(const engine::StepRequest& request);
 
-/// Those from `first` on that have no second operand, up to the next that has: a kernel of ours applies them
-/// to its sums while these are in the cache.
+/// The post-ops from `first` on that have no second operand, up to the next that has: a kernel of ours
+/// applies them to its sums while these are in the cache.
 std::vector<ChainLink> unary_post_ops(const engine::StepRequest& request, size_t first);
 /// Applies them to `n` elements next to each other.
 void apply_links(const std::vector<ChainLink>& links, float* x, int64_t n);

@@ -26,7 +26,7 @@ void in_ranges(int64_t count, bool parallel, F&& f) {
 }
 
 /// The same for `most` threads at most, each with memory of its own: f(begin, end, thread), thread below
-/// `most`. Kernels have scratch memory for as many threads as there may be when they are made.
+/// `most`. Kernels reserve scratch memory for the largest possible number of threads when they are made.
 template <class F>
 void in_shares(int64_t count, int64_t most, bool parallel, F&& f) {
   const int threads =

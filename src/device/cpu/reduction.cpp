@@ -48,7 +48,7 @@ class ReduceKernel final : public engine::Kernel {
     count_ = static_cast<double>(dims_.reduced.count() * dims_.row);
   }
 
-  /// What each part of one long row folds to.
+  /// The result of each part of one long row.
   int64_t scratch_bytes() const { return is_one_row() ? parts() * int64_t{sizeof(float)} : 0; }
 
   void run(const engine::Run& run) const override {

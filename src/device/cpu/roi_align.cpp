@@ -150,11 +150,11 @@ class RoiAlignKernel final : public engine::Kernel {
  private:
   /// How many taps there are depends on the regions; their memory stays.
   struct State final : engine::KernelState {
-    /// Of rows and columns, for each thread.
+    /// Taps for rows and columns, one pair for each thread.
     std::vector<std::pair<Taps, Taps>> taps;
   };
 
-  /// Of the result of one region.
+  /// Elements in the result of one region.
   int64_t elements() const { return options_.height * options_.width * map_[1]; }
 
   void check(const float* box, int64_t image) const {

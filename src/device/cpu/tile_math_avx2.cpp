@@ -84,8 +84,8 @@ template <int64_t kRows, int64_t kVectors>
 HONE_AVX2 void run_part(const float* a, const float* b, int64_t units, const TileTarget& target) {
   __m256 sums[kRows][kVectors];
   load_sums(target, sums);
-  // A few rows alone would wait for each addition: they have several sums of their own, each of every nth
-  // unit.
+  // With only a few rows, each addition would wait for the one before: a row then has several sums, each over
+  // every nth unit.
   constexpr int64_t kChains = kRows * kVectors <= 2 ? 4 : kRows * kVectors <= 4 ? 2 : 1;
   __m256 more[kChains][kRows][kVectors];
   for (auto& chain : more) {

@@ -7,7 +7,7 @@
 //     │ channels     │           │  │  │  │ columns            │  │  │  │  the image
 //     └──────────────┘           └──┴──┴──┘                    └──┴──┴──┘
 //
-// Blocks end where taps begin to read padding alone, if that is much of the work, and such taps are left out:
+// Blocks end where taps begin to read only padding, if that is much of the work, and such taps are left out:
 // windows as large as the image, which networks for segmentation dilate, then sum a fraction of their taps.
 #include <omp.h>
 
@@ -59,7 +59,7 @@ struct Segment {
 
 struct Block {
   std::vector<Segment> segments;
-  /// Those that read more than padding.
+  /// The taps that read more than padding.
   std::vector<size_t> pieces;
 };
 
@@ -102,7 +102,7 @@ std::vector<Piece> make_pieces(const Problem& problem) {
   return pieces;
 }
 
-/// Where outputs of an axis begin to be reached by other taps, if taps often read padding alone; its whole
+/// Where outputs of an axis begin to be reached by other taps, if taps often read only padding; its whole
 /// range otherwise.
 std::vector<Range> bands(const WindowAxis& axis) {
   std::vector<int64_t> cuts = {0, axis.output};
@@ -220,7 +220,7 @@ class TiledConvolutionKernel final : public engine::Kernel {
 
   void run_block(const engine::Run& run, const Block& block, Range panels, uint32_t* copied) const {
     TileStart start = accumulates_ ? TileStart::kResult : TileStart::kBias;
-    // A window of padding alone leaves the bias.
+    // Where a window has only padding, the bias is the result.
     if (block.pieces.empty()) multiply(run, block, panels, nullptr, 0, start, copied);
     for (const size_t index : block.pieces) {
       const Piece& piece = pieces_[index];

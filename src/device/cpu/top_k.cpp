@@ -75,7 +75,7 @@ class TopKKernel final : public engine::Kernel {
   int64_t threads_;
 };
 
-/// Of elements of type T.
+/// The kernel reads elements of type T.
 template <class T>
 void take_kernel(Offer& offer, const Shape& shape, int64_t axis, int64_t k, bool largest) {
   auto kernel = std::make_shared<TopKKernel<T>>(shape, axis, k, largest);

@@ -298,7 +298,7 @@ void take_again(LayoutSearch& search, std::span<const size_t> wanted, size_t fir
   if (last - first == 1) {
     StepSearch& step = search.steps[first];
     step.refusals.push_back({step.candidates[wanted[first]].plan,
-                             fmt::format("beside the other steps' fastest tactics, {}", wrong)});
+                             fmt::format("with the other steps' fastest tactics, {}", wrong)});
     return;
   }
   const size_t middle = first + (last - first) / 2;

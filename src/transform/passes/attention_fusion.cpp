@@ -293,7 +293,7 @@ void remove_unread(Editor& editor, const std::vector<int32_t>& nodes) {
   }
 }
 
-/// The rows times the factors of the scores: a pass over the rows in the place of one over the scores.
+/// Multiplies the rows, instead of the scores, by the factors of the scores: there are fewer rows.
 ValueId scaled_rows(Editor& editor, const Found& found) {
   ValueId rows = found.q;
   for (const MatrixFactor& factor : found.factors) {

@@ -23,7 +23,8 @@ bool is_smaller(const graph::TensorType& type, const graph::TensorType& other) {
 /// The least bound of a norm whose reciprocal is in range with room to spare.
 constexpr double kLeastBound = 1e-30;
 
-/// Whether the value is a root, a norm, or a norm with a lower bound, as PyTorch's normalize() has it.
+/// Returns true if the value is a root, a norm, or a norm with a lower bound, as PyTorch's normalize() has
+/// it.
 bool is_root(const Editor& editor, ValueId id) {
   if (editor.made_by(id, "Sqrt") != nullptr || editor.made_by(id, "ReduceL2") != nullptr) return true;
   for (const char* const op : {"Clip", "Max"}) {

@@ -77,7 +77,7 @@ bool changes_nothing(const Graph& graph, const Node& node, ValueId input) {
   return keeps_shape(node) || same_shape(from, to);
 }
 
-/// Whether a node broadcasts that operand by itself: the other one already has the result's shape.
+/// Returns true if a node broadcasts that operand by itself: the other one already has the result's shape.
 bool broadcasts_operand(const Graph& graph, const Node& node, ValueId operand) {
   if (!is_one_of(node.op, {"Add", "Sub", "Mul", "Div"}) || node.inputs[0] == node.inputs[1]) return false;
   const ValueId other = node.inputs[node.inputs[0] == operand ? 1 : 0];

@@ -1,4 +1,4 @@
-// Which runs can stand beside each other: what bench::comparable() says, for the page.
+// Runs that may be compared: what bench::comparable() says, for the page.
 import type { Run } from '../../schema';
 
 /// Older files lack some of the fields.
@@ -23,5 +23,5 @@ export function comparableKey(setup: Setup, mayDiffer: MayDiffer): string {
   ]);
 }
 
-/// Whether latencies of both can stand beside each other.
+/// Returns true if the latencies of both may be compared.
 export const comparable = (a: Setup, b: Setup, mayDiffer: MayDiffer): boolean => comparableKey(a, mayDiffer) === comparableKey(b, mayDiffer);
