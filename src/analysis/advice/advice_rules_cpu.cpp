@@ -108,7 +108,7 @@ Ruling reference_kernels(const RuleContext& context) {
       "",
       "Some layers run on the plain kernels of the reference, which no one has made fast.",
       {part.sum("run on it")},
-      "hone inspect MODEL --rivals tells why no faster tactic takes them; a newer opset, fixed shapes or "
+      "hone inspect MODEL --rivals says why no faster tactic takes them; a newer opset, fixed shapes or "
       "another precision of these nodes often does.",
       0,
       "the time of these layers beyond their floors"};
@@ -145,7 +145,7 @@ Ruling batch_norms(const RuleContext& context) {
                 "Batch normalizations run as layers of their own instead of in the weights of a convolution.",
                 {part.sum("are batch normalizations")},
                 "Export the model in evaluation mode (model.eval()), with the normalization right after its "
-                "convolution; hone inspect MODEL --passes tells what was not folded and why.",
+                "convolution; hone inspect MODEL --passes says what was not folded and why.",
                 part.time,
                 "the time of these layers"};
   add_examples(&advice, part.examples([](const Layer&) { return std::string(); }));
