@@ -26,11 +26,11 @@ struct Options {
 void run(const Options& options) {
   refuse_overwriting(options.output, {options.model, options.load.weights});
   base::check_writable(options.output);
-  refuse_other_kind(options.output, ".onnx", "model");
   const importer::Model model = engine::load_source_model(options.model, options.load);
   if (model.graph == nullptr) {
     fail_bad_input("{} is a TorchScript archive, which cannot be written as ONNX", model.name);
   }
+  refuse_other_kind(options.output, ".onnx", "model");
   const bool bind = options.batch_size || options.dynamic_batch;
   const auto graph = bind ? importer::with_batch(*model.graph, options.batch_size) : *model.graph;
   const int opset = options.opset.value_or(importer::usual_opset(graph));

@@ -24,9 +24,9 @@ std::string many(size_t count, const char* one) {
 
 void run(const Options& options) {
   base::check_writable(options.output);
-  refuse_other_kind(options.output, ".html", "page");
   const report::RunFiles files = report::find_run_files(options.inputs);
   for (const report::RunFile& file : files.files) refuse_overwriting(options.output, {file.path.string()});
+  refuse_other_kind(options.output, ".html", "page");
   const report::Report report = report::make_report(files);
   for (const report::ReportProblem& problem : report.problems)
     fmt::print(stderr, "hone: {}\n", report::printable(problem.text));

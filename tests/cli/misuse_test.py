@@ -88,7 +88,8 @@ def main():
         rows = [
             (USAGE, "unknown command 'frobnicate' (hone --help explains)", ["frobnicate"]),
             (USAGE, "unknown command 'buld'; did you mean build?", ["buld"]),
-            (USAGE, "unknown option '--batchs-szes' (hone bench --help explains)", [*bench, "--batchs-szes", "3"]),
+            (USAGE, "unknown option '--batchs-szes'; did you mean --batches? (hone bench --help explains)", [*bench, "--batchs-szes", "3"]),
+            (USAGE, "unknown option '--qqqq' (hone bench --help explains)", [*bench, "--qqqq", "3"]),
             (USAGE, "unknown option '--compare'; did you mean --compare-to?", [*bench, "--compare", "3"]),
             (USAGE, "'--avgRuns' is an option of trtexec; here: results hold every sample", [*bench, "--avgRuns=10"]),
             (USAGE, "one argument too many: 'b'", ["build", digits, "b", *out]),

@@ -100,7 +100,7 @@ def check_sentences():
              "give -o x.hone"),
             (["export", DIGITS, "-o", "x.hone"], "give -o x.onnx"),
             (["quantize", DIGITS, "-o", "x.hone", "--calibrate", DIGITS.replace("digits.onnx", "held_out.npz")], "give -o x.onnx"),
-            (["report", "runs", "-o", "x.json"], "-o names the page to write"),
+            (["report", str(pathlib.Path(DIGITS).parent), "-o", "x.json"], "-o names the page to write"),
             (["partition", DIGITS, "--backends", "hone,reference", "-o", "x.onnx"], "-o names the partition to write"),
             (["profile", DIGITS, "-o", "x.sqlite"], "-o names the folder for the traces of a model, and x.sqlite looks like a file"),
             (["plot", "runs", "-o", "x.svg"], "-o names the folder for figures, and x.svg looks like a file"),

@@ -43,7 +43,7 @@ TEST(LoadModel, UnknownNameListsTheNamesAndTheNearest) {
 }
 
 TEST(LoadModel, TakesSizesOfDimensionsByTheirNames) {
-  EXPECT_EQ(load_model("bert_base", {.sizes = {{"sequence", 64}}}).metadata.at("size.sequence"), "64");
+  EXPECT_EQ(load_model("bilstm", {.sizes = {{"frames", 64}}}).metadata.at("size.frames"), "64");
   const Error error = load_error("resnet18", {.sizes = {{"seq", 64}}});
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_STREQ(error.what(), "--dim seq=64: the open dimensions of resnet18 are batch");

@@ -69,7 +69,7 @@ TEST(RunInForeground, PassesSignalsOnAndPutsTheirHandlersBack) {
 /// As `kill -INT` does; Ctrl-C of a terminal reaches the program by itself.
 TEST(RunInForeground, PassesOnAnInterruptOfAnotherProcess) {
   const ForegroundEnd end =
-      run_in_foreground({"sh", "-c", "trap 'exit 6' INT; kill -INT $PPID; wait; sleep 9"});
+      run_in_foreground({"sh", "-c", "trap 'exit 6' INT; kill -INT $PPID; sleep 2 & wait; sleep 2"});
   EXPECT_EQ(end.exit_code, 6);
   EXPECT_EQ(end.passed_on, SIGINT);
   EXPECT_FALSE(interruption());

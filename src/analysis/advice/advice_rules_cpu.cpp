@@ -31,6 +31,16 @@ constexpr double kFewOperations = 10;
 constexpr const char* kNoLayers =
     "no steps of an engine were recorded (hone profile MODEL records those of hone)";
 
+constexpr const char* kNoRoof =
+    "no roof of the CPU was recorded, or other processes used the CPU while it was measured";
+constexpr double kQuiet = 0.05;
+
+/// Nothing for rates that were too low because the machine was busy.
+std::optional<trace::CpuRoof> roof_of(const RuleContext& context) {
+  auto roof = trace::CpuRoof::of(context.trace);
+  return roof && roof->other_share < kQuiet ? roof : std::nullopt;
+}
+
 /// Of all iterations, ns.
 double total(const Layer& layer) { return layer.time.mean * static_cast<double>(layer.time.n); }
 
@@ -165,8 +175,8 @@ bool waits_for_memory(const trace::CpuRoof& roof, const Layer& layer) {
 
 Ruling memory_bound(const RuleContext& context) {
   if (context.layers.layers.empty()) return {{}, kNoLayers};
-  const auto roof = trace::CpuRoof::of(context.trace);
-  if (!roof) return {{}, "no roof of the CPU was recorded"};
+  const auto roof = roof_of(context);
+  if (!roof) return {{}, kNoRoof};
   const Part part = part_of(context, [&](const Layer& layer) { return waits_for_memory(*roof, layer); });
   if (part.share() < kBigShare) return {};
   const bool wide = metadata_of(context, "precision") == "fp32";
@@ -191,8 +201,8 @@ Ruling memory_bound(const RuleContext& context) {
 
 Ruling far_from_roof(const RuleContext& context) {
   if (context.layers.layers.empty()) return {{}, kNoLayers};
-  const auto roof = trace::CpuRoof::of(context.trace);
-  if (!roof) return {{}, "no roof of the CPU was recorded"};
+  const auto roof = roof_of(context);
+  if (!roof) return {{}, kNoRoof};
   // Reorders and plain kernels have rules of their own, and short layers are the business of the rule on
   // threads.
   const Part part = part_of(context, [](const Layer& layer) {
@@ -219,8 +229,8 @@ Ruling far_from_roof(const RuleContext& context) {
 
 Ruling small_batch(const RuleContext& context) {
   if (context.layers.layers.empty()) return {{}, kNoLayers};
-  const auto roof = trace::CpuRoof::of(context.trace);
-  if (!roof) return {{}, "no roof of the CPU was recorded"};
+  const auto roof = roof_of(context);
+  if (!roof) return {{}, kNoRoof};
   if (number_of(context, "batch") != 1) return {};
   const Part part = part_of(context, [&](const Layer& layer) {
     return layer.flops > 0 && layer.flops < kFewOperations * layer.bytes && waits_for_memory(*roof, layer);
@@ -242,8 +252,8 @@ Ruling small_batch(const RuleContext& context) {
 
 Ruling wide_precision(const RuleContext& context) {
   if (context.layers.layers.empty()) return {{}, kNoLayers};
-  const auto roof = trace::CpuRoof::of(context.trace);
-  if (!roof) return {{}, "no roof of the CPU was recorded"};
+  const auto roof = roof_of(context);
+  if (!roof) return {{}, kNoRoof};
   const double wide = roof->flops_in("fp32");
   const double ratio = wide > 0 ? roof->flops_in("bf16") / wide : 0;
   constexpr double kWorthTrying = 1.5;

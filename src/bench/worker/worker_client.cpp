@@ -57,7 +57,9 @@ Json WorkerClient::ask(const char* type, const Json& request, const OnProgress& 
     const Json answer = parse_answer(text);
     if (answer.is_null()) continue;
     const std::string kind = member<std::string>(answer, "type");
-    if (kind == kProgress && answer.value("id", Json()) == id) {
+    if (kind == kProgress) {
+      // Late ones of an earlier request are noise.
+      if (answer.value("id", Json()) != id) continue;
       if (on_progress) on_progress(parse_progress(answer));
       --noise;
       continue;

@@ -183,5 +183,15 @@ TEST(AdviceOnTheCpu, WithoutARoofSaysWhatItCannotJudge) {
   EXPECT_TRUE(is_unjudged(trace.builder(), "memory-bound"));
 }
 
+TEST(AdviceOnTheCpu, TrustsNoRoofOfABusyMachine) {
+  CpuTrace recorded({{"conv", "Conv", "onednn", 1'000'000, 10e6, 1e5}});
+  auto roof = trace::CpuRoof::of(recorded.builder().trace);
+  ASSERT_TRUE(roof.has_value());
+  roof->other_share = 0.7;
+  trace::describe_roof(recorded.builder().trace, *roof);
+  EXPECT_TRUE(is_unjudged(recorded.builder(), "far-from-roof"));
+  EXPECT_FALSE(recorded.advice("far-from-roof").has_value());
+}
+
 }  // namespace
 }  // namespace hone::analysis

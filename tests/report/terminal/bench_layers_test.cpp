@@ -65,7 +65,7 @@ TEST(BenchLayers, FitANarrowTerminal) {
     EXPECT_LE(shown, 80) << line;
   }
   EXPECT_THAT(text, HasSubstr("3.000 ms"));
-  for (const char* part : {"f32 8x3x224x224", "f32 8x64x112x112", "f32 8x64 +1"})
+  for (const char* part : {"8x3x224x224", "f32 8x64x112x112", "f32 8x64 +1"})
     EXPECT_THAT(text, HasSubstr(part));
 }
 
