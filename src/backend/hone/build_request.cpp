@@ -147,8 +147,21 @@ std::shared_ptr<engine::Engine> build_of(const graph::Graph& graph, const Resolv
 
 /// Whether an engine with int8 may be slower than the one in floating point that it stands for.
 bool may_be_slower(const ResolvedBuild& build) {
-  return build.int8->floats != nullptr && build.device.overlaps_steps() &&
-         build.options.optimization_level > 0;
+  return build.int8->floats != nullptr && build.options.optimization_level > 0;
+}
+
+/// The engine of the model in floating point, in the place of one that would round its values to integers and
+/// multiply none of them: it has fewer steps, and no error.
+std::shared_ptr<engine::Engine> without_integers(const ResolvedBuild& build, const engine::Engine& replaced) {
+  auto floats = build_of(*build.int8->floats, build);
+  floats->metadata[kQuantizationNote] = fmt::format(
+      "computed in {}: int8 in 0.0 % of the multiply-adds would only add conversions on {}; its ranges are "
+      "not "
+      "used ({})",
+      engine::policies_text(floats->policies), build.device.name(), build.int8->origin);
+  floats->metadata[kInt8Share] = "0";
+  floats->build_seconds += replaced.build_seconds;
+  return floats;
 }
 
 ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const importer::Model& original) {
@@ -199,11 +212,15 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
   const Int8Source& source = *build.int8;
   // Integers that nobody asked for are no precision of the engine; its rows say that they are there.
   if (!source.is_asked_for) {
-    if (shares.executed > 0)
+    if (shares.executed > 0) {
       engine->metadata[kOwnQuantizationNote] = int8_note(shares, source.origin, build.device.name());
+      engine->metadata[kInt8Share] = fmt::format("{}", shares.executed);
+    }
     return engine;
   }
   engine->metadata[kQuantizationNote] = int8_note(shares, source.origin, build.device.name());
+  engine->metadata[kInt8Share] = fmt::format("{}", shares.executed);
+  if (shares.executed == 0 && source.floats != nullptr) return without_integers(build, *engine);
   if (!may_be_slower(build)) return engine;
   auto floats = build_of(*source.floats, build);
   const RunTimes times = compare_engines(engine, floats, build.device);
@@ -220,6 +237,7 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
       "multiply-adds {:.3f} ms; {}",
       engine::policies_text(floats->policies), times.second_ms, 100 * shares.executed, times.first_ms,
       source.origin);
+  floats->metadata[kInt8Share] = "0";
   floats->build_seconds += engine->build_seconds;
   return floats;
 }
