@@ -83,6 +83,9 @@ struct Run {
   std::optional<Speedup> speedup;
   /// Milliseconds, of a partition that was made for this setup.
   std::optional<double> predicted_ms;
+  /// Of the multiply-adds, what was multiplied as integers; absent where nothing is quantized or nobody
+  /// knows.
+  std::optional<double> int8_share;
   std::vector<std::string> notes;
   Verdict verdict;
   std::optional<std::string> failure;

@@ -84,6 +84,14 @@ WorkerHello WorkerClient::hello(const std::string& backend) {
   });
 }
 
+/// A number from 0 to 1, null or nothing at all.
+std::optional<double> share_or_none(const Json& answer, const char* name) {
+  if (!answer.contains(name) || answer.at(name).is_null()) return std::nullopt;
+  const auto share = member<double>(answer, name);
+  if (!(share >= 0 && share <= 1)) fail_bad_input("the field '{}' is {}, no share from 0 to 1", name, share);
+  return share;
+}
+
 WorkerLoaded WorkerClient::load(const LoadRequest& request) {
   return ask("load", to_json(request), [](const Json& answer) -> WorkerLoaded {
     return {member<std::vector<std::string>>(answer, "notes"),
@@ -92,7 +100,8 @@ WorkerLoaded WorkerClient::load(const LoadRequest& request) {
             member_or(answer, "bus_id", std::string()),
             member_or(answer, "predicted_ms", 0.0),
             member_or(answer, "version", std::string()),
-            member_or(answer, "tuned", false)};
+            member_or(answer, "tuned", false),
+            share_or_none(answer, "int8_share")};
   });
 }
 

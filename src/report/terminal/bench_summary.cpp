@@ -2,6 +2,7 @@
 #include "report/terminal/bench_summary.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/statistics.hpp"
 #include "bench/results/figures.hpp"
@@ -53,6 +54,18 @@ void add_memory(const bench::Run& run, std::vector<std::string>* lines) {
                                megabytes(growth.device_last - growth.device_first)));
 }
 
+/// Nothing of what was not compared.
+void add_accuracy(const bench::Run& run, std::vector<std::string>* lines) {
+  const bench::Accuracy& accuracy = run.accuracy;
+  std::vector<std::string> parts;
+  if (accuracy.relative_l2) parts.push_back(fmt::format("relative L2 error = {:.3g}", *accuracy.relative_l2));
+  if (accuracy.top1_agreement)
+    parts.push_back(fmt::format("top-1 agreement = {:.1f} % of {} samples", 100 * *accuracy.top1_agreement,
+                                accuracy.samples));
+  if (run.int8_share) parts.push_back(fmt::format("multiply-adds in int8 = {:.1f} %", 100 * *run.int8_share));
+  if (!parts.empty()) lines->push_back(fmt::format("Accuracy: {}", fmt::join(parts, ", ")));
+}
+
 }  // namespace
 
 std::vector<std::string> bench_summary(const bench::Run& run) {
@@ -67,6 +80,7 @@ std::vector<std::string> bench_summary(const bench::Run& run) {
                                 run.pipelined_throughput() / static_cast<double>(run.setup.batch),
                                 run.setup.streams, run.setup.transfers ? "with" : "without"));
   }
+  add_accuracy(run, &lines);
   lines.push_back(fmt::format("Total Host Walltime: {:g} s", run.measured_seconds()));
   add_memory(run, &lines);
   lines.push_back(fmt::format("Result is : {}", run.verdict.valid ? "VALID" : "INVALID"));

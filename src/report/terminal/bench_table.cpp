@@ -62,6 +62,15 @@ std::string error_cell(const bench::Accuracy& accuracy) {
   return accuracy.relative_l2 ? fmt::format("{:.1e}", *accuracy.relative_l2) : "-";
 }
 
+std::string share_cell(const std::optional<double>& share) {
+  return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
+}
+
+/// Whether rows are of integers, as far as precisions tell.
+bool has_int8(const std::vector<std::string>& precisions) {
+  return std::ranges::any_of(precisions, [](const std::string& name) { return name.starts_with("int8"); });
+}
+
 std::map<std::string, std::string> names_of(const std::vector<std::string>& models) {
   const std::vector<std::string> names = bench::distinct_names(models);
   std::map<std::string, std::string> result;
@@ -94,13 +103,15 @@ std::vector<Column> columns(const bench::SweepOptions& options) {
   list.push_back({"vs " + options.compare_to, 18});
   list.push_back({device ? "GPU MB" : "peak MB", 7});
   list.push_back({"rel error", 9});
+  list.push_back({"top-1", 7});
+  if (has_int8(options.precisions)) list.push_back({"in int8", 7});
   list.push_back({"verdict", 7, false});
   return list;
 }
 
 /// What narrow terminals go without, in this order.
-constexpr std::string_view kDispensable[] = {"GPU MB",    "peak MB",   "percentiles", "device ms",
-                                             "pipelined", "rel error", "prec",        "per second"};
+constexpr std::string_view kDispensable[] = {"GPU MB", "peak MB",   "percentiles", "device ms", "pipelined",
+                                             "top-1",  "rel error", "prec",        "per second"};
 
 /// Percentiles go together.
 bool is_titled(const Column& column, std::string_view title) {
@@ -129,6 +140,7 @@ BenchTable::BenchTable(const bench::SweepOptions& options, size_t width)
     : names_(names_of(options.models)),
       device_(!options.measure.setup.on_cpu()),
       overlaps_(overlaps(options)),
+      int8_(has_int8(options.precisions)),
       percentiles_(options.percentiles),
       table_(fitting(columns(options), options.precisions.size(), width)) {}
 
@@ -168,6 +180,8 @@ std::string BenchTable::row(const Run& run) const {
   cells.push_back(speedup_cell(run));
   cells.push_back(megabytes_cell(device_ ? gpu_bytes(run) : run.memory.peak));
   cells.push_back(error_cell(run.accuracy));
+  cells.push_back(share_cell(run.accuracy.top1_agreement));
+  if (int8_) cells.push_back(share_cell(run.int8_share));
   cells.push_back(run.verdict.valid ? "VALID" : "INVALID");
   return table_.row(shown(cells));
 }
@@ -184,8 +198,13 @@ std::vector<std::string> bench_notes(const bench::Sweep& sweep, const bench::Swe
   std::vector<std::string> notes = {fmt::format(
       "p50 ± half its 95 % interval; percentiles where the samples tell them; speedup over {} in {} with "
       "95 % interval (same: it holds 1; [?]: too few rounds for one); "
-      "error: relative L2 against the fp32 reference.",
-      options.compare_to, options.precisions.front())};
+      "error: relative L2 against the fp32 reference; top-1: samples whose largest output is the "
+      "reference's{}.",
+      options.compare_to, options.precisions.front(),
+      has_int8(options.precisions) ? "; in int8: the share of the multiply-adds that are multiplied as "
+                                     "integers, - where a system does "
+                                     "not tell"
+                                   : "")};
   if (!options.measure.setup.on_cpu()) {
     notes.push_back(
         fmt::format("p50, p99 and per second: one run at a time, {} data transfers; device ms: p50 by the "

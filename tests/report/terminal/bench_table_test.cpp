@@ -53,6 +53,24 @@ TEST(BenchTable, ShowsARun) {
   }
 }
 
+TEST(BenchTable, ShowsAgreementAndWhatIsMultipliedAsIntegers) {
+  bench::SweepOptions sweep = options();
+  EXPECT_THAT(BenchTable(sweep).header(), Not(HasSubstr("in int8")));
+  sweep.precisions = {"fp32", "int8"};
+  const BenchTable table(sweep);
+  for (const char* title : {"rel error", "top-1", "in int8"}) EXPECT_THAT(table.header(), HasSubstr(title));
+  bench::Run run = run_of("hone");
+  run.accuracy.top1_agreement = 0.75;
+  run.int8_share = 0.969;
+  EXPECT_THAT(table.row(run), HasSubstr("  3.0e-06   75.0 %   96.9 %  VALID"));
+  EXPECT_THAT(table.row(run_of("torch")), HasSubstr("  3.0e-06        -        -  VALID"));
+  EXPECT_THAT(bench_notes({}, sweep), Contains(HasSubstr("in int8: the share of the multiply-adds")));
+  run.accuracy.samples = 4;
+  EXPECT_THAT(bench_summary(run),
+              Contains("Accuracy: relative L2 error = 3e-06, top-1 agreement = 75.0 % of 4 "
+                       "samples, multiply-adds in int8 = 96.9 %"));
+}
+
 /// The options of a sweep on a GPU, and a run of it.
 bench::SweepOptions device_options() {
   bench::SweepOptions result = options();
