@@ -193,6 +193,9 @@ class Executable {
   virtual std::vector<StepInfo> steps() const { return {}; }
   /// What somebody predicted a run to take on inputs of the last shapes, milliseconds.
   virtual std::optional<double> predicted_ms() const { return std::nullopt; }
+  /// Of the multiply-adds of its convolutions and matrix products, the share that is multiplied as integers;
+  /// absent where nothing is quantized, or nobody knows.
+  virtual std::optional<double> int8_share() const { return std::nullopt; }
   /// Sentences a reader of its numbers must know ("bf16 is emulated: this CPU has no AVX-512 BF16").
   virtual std::vector<std::string> notes() const { return {}; }
   /// Runs on inputs that lie at the exchange's place, in the model's order and types, for a caller who takes

@@ -73,10 +73,10 @@ Box placed(Space space, const Box& box, const Geometry& g) {
 
 std::span<const Decoder> decoders() {
   // What is known by names comes before what is known by shapes alone.
-  static const std::array kDecoders{kDarknet,      kDarknetGrid, kEfficientNms, kRtdetrOriginal,
-                                    kBoxesConfs,   kSsd,         kTorchvision,  kDetr,
-                                    kRtdetrLogits, kYolov7Raw,   kYolov8,       kYolov5,
-                                    kYolox,        kYolov7Nms,   kEndToEnd,     kRtdetr};
+  static const std::array kDecoders{kDarknet,    kDarknetGrid, kTensorflow,  kEfficientNms, kRtdetrOriginal,
+                                    kBoxesConfs, kSsd,         kTorchvision, kDetr,         kRtdetrLogits,
+                                    kYolov7Raw,  kYolov8,      kYolov5,      kYolox,        kYolov7Nms,
+                                    kEndToEnd,   kRtdetr};
   return kDecoders;
 }
 

@@ -25,6 +25,15 @@ float largest_coordinate(const tensor::Tensor& numbers) {
   return largest;
 }
 
+/// Absent where no form fits.
+std::optional<DecoderChoice> other_choice(const Signature& signature, std::string_view name) {
+  try {
+    return choose_decoder(signature, name);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 Detector::Detector(const DetectorOptions& options) : options_(options), network_(options.network) {
@@ -59,14 +68,28 @@ Signature Detector::signature_of(std::span<const tensor::Tensor> outputs) const 
 
 void Detector::choose() {
   names_ = names_from(network_.model().metadata);
+  const bool told = !names_.empty();
   signature_.classes = static_cast<int64_t>(names_.size());
   choice_ = choose_decoder(signature_, options_.decoder);
   if (options_.labels.empty()) return;
   names_ = read_names(options_.labels);
-  const int64_t classes = choice_.match.classes;
-  if (classes > 0 && static_cast<int64_t>(names_.size()) != classes)
+  const auto count = static_cast<int64_t>(names_.size());
+  const auto fits = [count](const DecoderChoice& choice) {
+    return choice.match.classes == 0 || choice.match.classes == count;
+  };
+  if (!told && !fits(choice_)) {
+    // Shapes that two forms have: the number of names tells which it is, unless the form takes any number.
+    Signature labelled = signature_;
+    labelled.classes = count;
+    const auto other = other_choice(labelled, options_.decoder);
+    if (other && other->decoder != choice_.decoder && other->decoder->needs_nms && fits(*other)) {
+      signature_ = labelled;
+      choice_ = *other;
+    }
+  }
+  if (!fits(choice_))
     throw Error(ErrorKind::kBadInput,
-                fmt::format("it has {} names, the network {} classes", names_.size(), classes),
+                fmt::format("it has {} names, the network {} classes", names_.size(), choice_.match.classes),
                 options_.labels);
 }
 

@@ -105,6 +105,9 @@ void Network::find_input(const NetworkOptions& options) {
       found = i;
     } else if (value.name == "orig_target_sizes" && value.type.dtype == DType::kInt64) {
       size_input_ = i;
+    } else if (value.name == "pixel_mask" && value.type.dtype == DType::kInt64 && value.type.ranked() &&
+               value.type.dims->size() == 3) {
+      mask_input_ = i;
     } else {
       fail_bad_input("nothing here knows what its input '{}' {} is for", value.name, value.type.text());
     }
@@ -133,6 +136,23 @@ void Network::find_input(const NetworkOptions& options) {
   input_.batch = fixed ? own : options.batch.value_or(1);
   if (input_.batch <= 0 || input_.batch > kLargestBatch)
     fail_bad_input("its input '{}' {} takes no images", value.name, value.type.text());
+  if (mask_input_) make_mask();
+}
+
+/// A one for every pixel: every image covers the whole input. Exports fix other sides than the input's.
+void Network::make_mask() {
+  const graph::Value& value = model_.graph->value(model_.graph->inputs[*mask_input_]);
+  const graph::Dims& dims = *value.type.dims;
+  const auto side = [](const graph::Dim& dim, int64_t open) { return dim.known() ? dim.value() : open; };
+  const tensor::Shape shape{side(dims[0], input_.batch), side(dims[1], input_.height),
+                            side(dims[2], input_.width)};
+  const bool sound = shape[0] == input_.batch && std::min(shape[1], shape[2]) > 0 &&
+                     std::max(shape[1], shape[2]) <= kLargestSide;
+  if (!sound)
+    fail_bad_input("its input '{}' {} is no mask of {} image{}", value.name, value.type.text(), input_.batch,
+                   input_.batch == 1 ? "" : "s");
+  mask_ = tensor::Tensor(DType::kInt64, shape);
+  std::ranges::fill(mask_.mutable_values<int64_t>(), int64_t{1});
 }
 
 void Network::load(const NetworkOptions& options, std::shared_ptr<const engine::Engine> engine) {
@@ -148,6 +168,7 @@ void Network::load(const NetworkOptions& options, std::shared_ptr<const engine::
   load.threads = options.threads;
   load.input_shapes[input_.name] = input_.shape();
   if (size_input_) load.input_shapes["orig_target_sizes"] = {input_.batch, 2};
+  if (mask_input_) load.input_shapes["pixel_mask"] = mask_.shape();
   executable_ = backend::make_backend(options.backend)->load(model_, load);
 }
 
@@ -176,6 +197,7 @@ std::vector<tensor::Tensor> Network::run(const tensor::Tensor& images, std::span
     }
     inputs[*size_input_] = told;
   }
+  if (mask_input_) inputs[*mask_input_] = mask_;
   return executable_->run(inputs);
 }
 

@@ -71,12 +71,16 @@ class Network {
 
  private:
   void find_input(const NetworkOptions& options);
+  void make_mask();
   int64_t choose_side(const NetworkOptions& options, bool is_width, size_t dimension);
   void load(const NetworkOptions& options, std::shared_ptr<const engine::Engine> engine);
 
   importer::Model model_;
   ImageInput input_;
   std::optional<size_t> size_input_;
+  /// What DETR's exports are told of the margins of images in a batch: its index, and a one for every pixel.
+  std::optional<size_t> mask_input_;
+  tensor::Tensor mask_;
   std::unique_ptr<backend::Executable> executable_;
   std::vector<std::string> notes_;
 };

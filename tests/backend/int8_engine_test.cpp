@@ -59,6 +59,14 @@ TEST(Int8Engine, SaysWhatADeviceWithoutIntegersComputesInFloat) {
             "calibration: generated");
 }
 
+TEST(Int8Engine, GivesWayToFloatsWhereNothingIsMultipliedAsIntegers) {
+  const engine::FakeDevice device({}, true);
+  EXPECT_EQ(
+      note_of(device),
+      "computed in fp32: int8 in 0.0 % of the multiply-adds would only add conversions on fake; its ranges "
+      "are not used (calibration: generated)");
+}
+
 TEST(Int8Engine, IsKeptWhereItIsFaster) {
   const auto device = device_with(0.01);
   EXPECT_THAT(note_of(device),

@@ -8,9 +8,9 @@ import sys
 import tempfile
 
 import numpy as np
-from PIL import Image
+from onnx import TensorProto, helper, numpy_helper
 
-from vision import (BAD_INPUT, USAGE, Runner, constant_model, pixel_model, picture)
+from vision import BAD_INPUT, USAGE, Runner, constant_model, pixel_model, picture, save, value_info
 
 
 def boxes_of(line):
@@ -102,6 +102,80 @@ def check_rtdetr_sizes(runner):
     path = pixel_model(runner.folder / "sizes.onnx", 64, 32, sizes=True)
     line = one_image(runner, path)
     expect(line, [[0, 0, 128, 64, 0.9, 0]], "orig_target_sizes are width and height of the image")
+
+
+def check_tensorflow(runner):
+    """The object detection API's converted models: y before x, whole numbers as floating point; EfficientNMS has the same
+    names, and classes from 0 in integers."""
+    outputs = {"num_detections": np.array([1], np.float32), "detection_scores": np.array([[0.8, 0.9]], np.float32),
+               "detection_boxes": np.array([[[4 / 32, 8 / 64, 20 / 32, 24 / 64]] * 2], np.float32),
+               "detection_classes": np.array([[2, 2]], np.float32)}
+    wanted = [[16, 8, 48, 40, 0.8, 1]]
+    for suffix in ("", ":0"):
+        model = constant_model(runner.folder / "model.onnx", [1, 3, 32, 64],
+                               {name + suffix: array for name, array in outputs.items()}, {})
+        expect(one_image(runner, model), wanted, f"tensorflow{suffix}")
+    outputs = {**outputs, "detection_classes": np.array([[1, 1]], np.int32), "num_detections": np.array([[1]], np.int32),
+               "detection_boxes": np.array([[[8, 4, 24, 20]] * 2], np.float32)}
+    model = constant_model(runner.folder / "model.onnx", [1, 3, 32, 64], outputs, {})
+    expect(one_image(runner, model), wanted, "efficientnms by the same names")
+
+
+def check_pixel_mask(runner):
+    """DETR's exports ask which pixels are no margin: all of them. Its score is the mean of what it was told."""
+    nodes = [helper.make_node("Cast", ["pixel_mask"], ["told"], to=TensorProto.FLOAT),
+             helper.make_node("ReduceMean", ["told"], ["share"], axes=[1, 2], keepdims=1),
+             helper.make_node("Log", ["share"], ["log"]), helper.make_node("Add", ["base", "log"], ["logits"]),
+             helper.make_node("Identity", ["box"], ["pred_boxes"]),
+             helper.make_node("ReduceMean", ["pixel_values"], ["unused"], keepdims=0)]
+    logits = np.log(np.array([[[0.1, 0.8, 0.1]]], np.float32))
+    boxes = np.array([[[16 / 64, 12 / 32, 16 / 64, 16 / 32]]], np.float32)
+    constants = [numpy_helper.from_array(logits, "base"), numpy_helper.from_array(boxes, "box")]
+    image = helper.make_tensor_value_info("pixel_values", TensorProto.FLOAT, ["batch", 3, 32, 64])
+    outputs = [value_info("logits", logits), value_info("pred_boxes", boxes)]
+    for shape in ([1, 24, 24], ["batch", "height", "width"]):
+        mask = helper.make_tensor_value_info("pixel_mask", TensorProto.INT64, shape)
+        model = save(runner.folder / "model.onnx", nodes, [image, mask], outputs, constants, {})
+        expect(one_image(runner, model), [[16, 8, 48, 40, 0.8, 1]], f"pixel_mask {shape}")
+    mask = helper.make_tensor_value_info("pixel_mask", TensorProto.INT64, [3, 24, 24])
+    nodes[3] = helper.make_node("Identity", ["base"], ["logits"])
+    model = save(runner.folder / "model.onnx", nodes, [image, mask], outputs, constants, {})
+    runner.bad(BAD_INPUT, "no mask of 1 image", "detect", model, runner.folder / "image.png")
+
+
+def check_turned_boxes(runner):
+    """YOLOv8's for aerial images: an angle behind the classes, of which the upright box around it remains."""
+    cells = 8 * 4 + 4 * 2 + 2 * 1
+    rows = np.zeros((1, 7, cells), np.float32)
+    rows[0, :, 9] = [32, 16, 16, 8, 0, 0.8, np.pi / 2]
+    model = constant_model(runner.folder / "model.onnx", [1, 3, 32, 64], {"output0": rows},
+                           {"task": "obb", "names": "['plane', 'ship']"})
+    expect(one_image(runner, model), [[56, 16, 72, 48, 0.8, 1]], "obb, a quarter turn")
+    said = runner.good("detect", model, runner.folder / "image.png").stderr
+    assert "upright boxes around those that are turned" in said, said
+    rows[0, 6, 9] = np.pi / 4
+    wide = 24 / np.sqrt(2)
+    model = constant_model(runner.folder / "model.onnx", [1, 3, 32, 64], {"output0": rows}, {"task": "obb"})
+    expect(one_image(runner, model), [[64 - wide, 32 - wide, 64 + wide, 32 + wide, 0.8, 1]], "obb, an eighth")
+
+
+def check_labels_tell_the_form(runner):
+    """A row of six numbers for each cell is YOLOX's with one class, or YOLOv8's that lies with two."""
+    cells = 8 * 4 + 4 * 2 + 2 * 1
+    rows = np.zeros((1, cells, 6), np.float32)
+    rows[0, 9] = [16, 12, 16, 16, 0, 0.8]
+    model = constant_model(runner.folder / "model.onnx", [1, 3, 32, 64], {"output0": rows}, {})
+    labels = runner.folder / "labels.txt"
+    labels.write_text("cat\ndog\n")
+    expect(one_image(runner, model, "--labels", labels), [[16, 8, 48, 40, 0.8, 1]], "yolov8, lying, by its labels")
+    one = np.zeros((1, cells, 5), np.float32)
+    one[0, 9] = [16, 12, 16, 16, 0.8]
+    expect(one_image(runner, constant_model(runner.folder / "one.onnx", [1, 3, 32, 64], {"output0": one}, {})),
+           [[16, 8, 48, 40, 0.8, 0]], "yolov8, lying, with one class")
+    labels.write_text("cat\ndog\ncow\n")
+    runner.bad(BAD_INPUT, "3 names, the network 1 classes", "detect", model, runner.folder / "image.png", "--labels", labels)
+    large = constant_model(runner.folder / "model.onnx", [1, 3, 640, 640], {"output0": np.zeros((1, 8400, 85), np.float32)}, {})
+    runner.bad(BAD_INPUT, "3 names, the network 80 classes", "detect", large, runner.folder / "image.png", "--labels", labels)
 
 
 def check_darknet(runner):
@@ -249,6 +323,17 @@ def check_nonsense(runner):
     model = constant_model(runner.folder / "model.onnx", [1, 3, 32, 64], {"output0": output}, {"end2end": "True"})
     expect(one_image(runner, model), [[0, 4, 24, 20, 0.8, 1]], "nonsense")
     runner.good("detect", model, runner.folder / "image.png", "--track", "--format", "mot")
+    # A class that is no number hides none of the others.
+    cells = 8 * 4 + 4 * 2 + 2 * 1
+    v8 = np.zeros((1, 6, cells), np.float32)
+    v8[0, :, 9] = [16, 12, 16, 16, np.nan, 0.8]
+    v8[0, :, 10] = [16, 12, 16, 16, np.nan, np.nan]
+    model = constant_model(runner.folder / "model.onnx", [1, 3, 32, 64], {"output0": v8}, {})
+    expect(one_image(runner, model), [[8, 4, 24, 20, 0.8, 1]], "yolov8: NaN beside a class")
+    v5 = np.zeros((1, 3 * cells, 7), np.float32)
+    v5[0, 5] = [16, 12, 16, 16, 1, np.nan, 0.8]
+    model = constant_model(runner.folder / "model.onnx", [1, 3, 32, 64], {"output0": v5}, {})
+    expect(one_image(runner, model), [[8, 4, 24, 20, 0.8, 1]], "yolov5: NaN beside a class")
 
 
 def check_refusals(runner):
@@ -301,6 +386,10 @@ def main():
         runner = Runner(sys.argv[1], pathlib.Path(folder))
         check_forms(runner)
         check_rtdetr_sizes(runner)
+        check_tensorflow(runner)
+        check_pixel_mask(runner)
+        check_turned_boxes(runner)
+        check_labels_tell_the_form(runner)
         check_darknet(runner)
         check_letterbox(runner)
         check_colours(runner)

@@ -155,6 +155,32 @@ def check_rotation(videos, plain):
     assert videos.numbers(lines) == list(range(FRAMES)), videos.numbers(lines)
 
 
+def check_mirror_of_the_codec(videos, plain):
+    """H.264's own display orientation comes with the first picture, and holds for those after it."""
+    content = plain.read_bytes()
+    record = content.index(b"avcC") + 4
+    units = []
+    at = record + 6
+    for _ in range(2):  # a sequence's parameters, and a picture's behind their number
+        size = int.from_bytes(content[at:at + 2], "big")
+        units.append(content[at + 2:at + 2 + size])
+        at += 2 + size + 1
+    at = content.index(b"mdat") + 4
+    while at + 4 < len(content):
+        size = int.from_bytes(content[at:at + 4], "big")
+        unit = content[at + 4:at + 4 + size]
+        if unit[0] & 31 == 5 and len(units) < 5:
+            # Message 47 of 3 bytes: not cancelled, mirrored, not upside down, no angle, until another comes.
+            units.append(bytes([6, 47, 3, 0x40, 0x00, 0x09, 0x80]))
+        units.append(unit)
+        at += 4 + size
+    stream = videos.runner.folder / "mirrored.h264"
+    stream.write_bytes(b"".join(b"\0\0\0\1" + unit for unit in units))
+    points = [(WIDTH - 1 - x, y) for x, y in CELLS + list(COLOURS)]
+    lines, _ = videos.read(stream, model=pixel_model(videos.runner.folder / "mirrored.onnx", WIDTH, HEIGHT, points))
+    assert videos.numbers(lines) == list(range(FRAMES)), videos.numbers(lines)
+
+
 def check_times(videos):
     """A GIF's frames last as long as they say, and are read once though it loops."""
     path = videos.runner.folder / "moving.gif"
@@ -289,6 +315,7 @@ def main():
         check_sizes(videos)
         check_drawing(videos)
         check_rotation(videos, plain)
+        check_mirror_of_the_codec(videos, plain)
         check_times(videos)
         check_damage(videos)
         check_refusals(videos)

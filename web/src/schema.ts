@@ -113,6 +113,7 @@ export interface Run {
   device_memory: RunDeviceMemory | null;
   growth: MemoryGrowth | null;
   accuracy: Accuracy;
+  int8_share: number | null;
   speedup: Speedup | null;
   load_ms: number | null;
   warmup: Warmup;
@@ -977,6 +978,7 @@ export const fields = {
     device_memory: { text: "Memory on the device", unit: "", origin: "" },
     growth: { text: "Memory that runs leave behind", unit: "", origin: "" },
     accuracy: { text: "Error against the fp32 reference", unit: "", origin: "" },
+    int8_share: { text: "Of the multiply-adds of convolutions and matrix products, those that are multiplied as integers", unit: "share", origin: "recorded" },
     speedup: { text: "How fast it is beside the run it is compared with", unit: "", origin: "" },
     load_ms: { text: "Time to load or build the model", unit: "ms", origin: "measured" },
     warmup: { text: "Runs before the measured ones", unit: "", origin: "" },

@@ -161,8 +161,21 @@ void add_cut_short(engine::Engine& engine, const std::string& what) {
 
 /// Whether an engine with int8 may be slower than the one in floating point that it stands for.
 bool may_be_slower(const ResolvedBuild& build) {
-  return build.int8->floats != nullptr && build.device.overlaps_steps() &&
-         build.options.optimization_level > 0;
+  return build.int8->floats != nullptr && build.options.optimization_level > 0;
+}
+
+/// The engine of the model in floating point, instead of one that would round its values to integers and
+/// multiply none of them: it has fewer steps, and no error.
+std::shared_ptr<engine::Engine> without_integers(const ResolvedBuild& build, base::Clock::time_point begin,
+                                                 const engine::SearchBudget& budget) {
+  auto floats = build_of(*build.int8->floats, build, begin, budget.seconds());
+  floats->metadata[kQuantizationNote] = fmt::format(
+      "computed in {}: int8 in 0.0 % of the multiply-adds would only add conversions on {}; its ranges are "
+      "not used ({})",
+      engine::policies_text(floats->policies), build.device.name(), build.int8->origin);
+  floats->metadata[kInt8Share] = "0";
+  floats->build_seconds = base::seconds_since(begin);
+  return floats;
 }
 
 ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const importer::Model& original) {
@@ -216,11 +229,15 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
   const Int8Source& source = *build.int8;
   // Integers that nobody asked for are no precision of the engine; its rows say that they are there.
   if (!source.is_asked_for) {
-    if (shares.executed > 0)
+    if (shares.executed > 0) {
       engine->metadata[kOwnQuantizationNote] = int8_note(shares, source.origin, build.device.name());
+      engine->metadata[kInt8Share] = fmt::format("{}", shares.executed);
+    }
     return engine;
   }
   engine->metadata[kQuantizationNote] = int8_note(shares, source.origin, build.device.name());
+  engine->metadata[kInt8Share] = fmt::format("{}", shares.executed);
+  if (shares.executed == 0 && source.floats != nullptr) return without_integers(build, begin, budget);
   if (!has_rival) return engine;
   if (budget.is_over()) {
     add_cut_short(*engine, "no engine without int8 was built to compare it with");
@@ -247,8 +264,9 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
       "multiply-adds {:.3f} ms; {}",
       engine::policies_text(floats->policies), times.second_ms, 100 * shares.executed, times.first_ms,
       source.origin);
+  floats->metadata[kInt8Share] = "0";
   if (!engine->cut_short.empty())
-    add_cut_short(*floats, fmt::format("of the engine with int8, {}", engine->cut_short));
+    add_cut_short(*floats, fmt::format("in the engine with int8: {}", engine->cut_short));
   return floats;
 }
 

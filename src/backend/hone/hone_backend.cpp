@@ -299,6 +299,8 @@ class HoneExecutable final : public Executable {
     return result;
   }
 
+  std::optional<double> int8_share() const override { return int8_share_of(*engine_); }
+
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes;
     if (!note_.empty()) notes.push_back(note_);

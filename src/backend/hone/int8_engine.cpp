@@ -2,9 +2,11 @@
 #include "backend/hone/int8_engine.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <map>
 
+#include "backend/hone/int8_model.hpp"
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "engine/context.hpp"
@@ -107,6 +109,16 @@ class Timed {
 };
 
 }  // namespace
+
+std::optional<double> int8_share_of(const engine::Engine& engine) {
+  const auto told = engine.metadata.find(kInt8Share);
+  if (told == engine.metadata.end()) return std::nullopt;
+  double share = 0;
+  const char* const end = told->second.data() + told->second.size();
+  const auto [stop, code] = std::from_chars(told->second.data(), end, share);
+  const bool sound = code == std::errc() && stop == end && share >= 0 && share <= 1;
+  return sound ? std::optional(share) : std::nullopt;
+}
 
 Int8Shares int8_shares(const std::shared_ptr<const engine::Engine>& engine, const engine::Device& device,
                        const graph::Graph& graph) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/engine.hpp"
@@ -33,6 +34,9 @@ Int8Shares int8_shares(const std::shared_ptr<const engine::Engine>& engine, cons
 /// "int8 in 96.9 % of the multiply-adds, calibration: 500 samples", or how much of that is computed in
 /// floating point.
 std::string int8_note(const Int8Shares& shares, std::string_view origin, std::string_view device);
+
+/// What the engine's metadata say of it; absent for one without int8, or with a share that is none.
+std::optional<double> int8_share_of(const engine::Engine& engine);
 
 /// Medians of the times of whole runs on generated inputs of the tuned shapes, taking turns.
 struct RunTimes {

@@ -32,6 +32,8 @@ struct Int8Request {
 inline constexpr const char* kQuantizationNote = "quantization";
 /// The same of an engine in floating point of a model that has Q/DQ of its own.
 inline constexpr const char* kOwnQuantizationNote = "own_quantization";
+/// The share of the multiply-adds that either multiplies as integers, as a number from 0 to 1.
+inline constexpr const char* kInt8Share = "int8_share";
 /// Where the ranges of a model with Q/DQ come from.
 inline constexpr const char* kQuantizedByModel = "quantized by the model";
 

@@ -115,6 +115,7 @@ RunRecord record_of(const Run& run) {
   record.warmup = {run.warmup_runs, run.warmup_seconds, run.warm};
   record.machine = machine_figure(run);
   record.predicted = run.predicted_ms;
+  record.int8_share = run.int8_share;
   record.notes = run.notes;
   record.verdict = run.verdict;
   record.failure = run.failure;

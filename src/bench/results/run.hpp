@@ -85,6 +85,9 @@ struct Run {
   /// Milliseconds, of a partition that was made for this setup.
   std::optional<double> predicted_ms;
   std::vector<LayerFigure> layers;  ///< where they were asked for and the backend tells them
+  /// The share of the multiply-adds that are multiplied as integers; absent where nothing is quantized or the
+  /// backend does not report it.
+  std::optional<double> int8_share;
   std::vector<std::string> notes;
   Verdict verdict;
   std::optional<std::string> failure;

@@ -119,6 +119,7 @@ struct RunRecord {
   WarmupFigure warmup;
   MachineFigure machine;
   std::optional<double> predicted;  ///< latency, milliseconds
+  std::optional<double> int8_share;
   std::vector<std::string> notes;
   Verdict verdict;
   std::optional<std::string> failure;

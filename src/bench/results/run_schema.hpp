@@ -204,6 +204,10 @@ struct Description<bench::RunRecord> {
           Field{"device_memory", &Run::device_memory, "Memory on the device"},
           Field{"growth", &Run::growth, "Memory that runs leave behind"},
           Field{"accuracy", &Run::accuracy, "Error against the fp32 reference"},
+          Field{"int8_share", &Run::int8_share,
+                "Of the multiply-adds of convolutions and matrix products, those that are multiplied as "
+                "integers",
+                unit::kShare, origin::kRecorded},
           Field{"speedup", &Run::speedup, "How fast it is beside the run it is compared with"},
           Field{"load_ms", &Run::load_ms, "Time to load or build the model", unit::kMs, origin::kMeasured},
           Field{"warmup", &Run::warmup, "Runs before the measured ones"},

@@ -106,6 +106,7 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
     loaded_ = worker_->load(request, on_progress);
   }
   run_.notes = loaded_.notes;
+  run_.int8_share = loaded_.int8_share;
   if (loaded_.predicted_ms > 0) run_.predicted_ms = loaded_.predicted_ms;
   if (!tested_.model.dynamic_batch && tested_.model.engine_precision.empty() && tested_.model.has_graph)
     run_.notes.push_back(

@@ -25,6 +25,14 @@ Json parse_answer(const std::string& line) {
   return answer.is_object() && answer.contains("type") ? answer : Json();
 }
 
+/// A number from 0 to 1, null or nothing at all.
+std::optional<double> share_or_none(const Json& answer, const char* name) {
+  if (!answer.contains(name) || answer.at(name).is_null()) return std::nullopt;
+  const auto share = member<double>(answer, name);
+  if (!(share >= 0 && share <= 1)) fail_bad_input("the field '{}' is {}, no share from 0 to 1", name, share);
+  return share;
+}
+
 }  // namespace
 
 WorkerClient::WorkerClient(const std::vector<std::string>& command, const std::filesystem::path& error_file,
@@ -100,7 +108,8 @@ WorkerLoaded WorkerClient::load(const LoadRequest& request, const OnProgress& on
             member_or(answer, "bus_id", std::string()),
             member_or(answer, "predicted_ms", 0.0),
             member_or(answer, "version", std::string()),
-            member_or(answer, "tuned", false)};
+            member_or(answer, "tuned", false),
+            share_or_none(answer, "int8_share")};
   };
   return ask_for("load", to_json(request), read, on_progress);
 }

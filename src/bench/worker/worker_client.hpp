@@ -33,6 +33,8 @@ struct WorkerLoaded {
   std::string version;
   /// Whether it timed candidates to choose among, which the next worker need not.
   bool tuned = false;
+  /// Of its multiply-adds, the share that is multiplied as integers.
+  std::optional<double> int8_share = {};
 
   bool has(std::string_view feature) const;
 };

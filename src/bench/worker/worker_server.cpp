@@ -159,7 +159,9 @@ Json WorkerServer::load(const Json& json, const Write& write) {
     const bool int8 = options.precision == tensor::Precision::kInt8;
     add_saturation_note(sets_, int8 ? options.beside_int8 : options.precision, notes);
   }
+  const std::optional<double> int8_share = executable_->int8_share();
   return {{"load_ms", load_ms},
+          {"int8_share", int8_share ? Json(*int8_share) : Json(nullptr)},
           {"notes", std::move(notes)},
           {"features", std::move(features)},
           {"tuned", executable_->was_tuned()},

@@ -1,7 +1,10 @@
 // Videos and streams read with FFmpeg: every frame once, in order of time, with its own colours, turned as it
 // is to be shown. What is damaged is counted and passed over.
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -270,7 +273,8 @@ class VideoSource : public FrameSource {
       losses_.sentences.emplace_back(
           "the video is interlaced: its frames are used whole, both fields in one");
     }
-    const Orientation orientation = orientation_of(matrix_of_picture());
+    remember_matrix();
+    const Orientation orientation = orientation_of(matrix());
     if (orientation.odd && frames_ == 0)
       losses_.sentences.emplace_back(
           "the video is turned by an angle that is no quarter, which is left as it is");
@@ -284,10 +288,21 @@ class VideoSource : public FrameSource {
     return true;
   }
 
-  const int32_t* matrix_of_picture() const {
-    if (matrix_ != nullptr) return matrix_;
+  /// What the codec itself says comes with some pictures, and holds until a key frame comes without it.
+  void remember_matrix() {
     const AVFrameSideData* data = av_frame_get_side_data(picture_.get(), AV_FRAME_DATA_DISPLAYMATRIX);
-    return data == nullptr ? nullptr : reinterpret_cast<const int32_t*>(data->data);
+    if (data != nullptr) {
+      own_matrix_.emplace();
+      std::memcpy(own_matrix_->data(), data->data, sizeof(*own_matrix_));
+    } else if (picture_->key_frame != 0) {
+      own_matrix_.reset();
+    }
+  }
+
+  /// The container's matrix comes before the codec's.
+  const int32_t* matrix() const {
+    if (matrix_ != nullptr) return matrix_;
+    return own_matrix_ ? own_matrix_->data() : nullptr;
   }
 
   /// Times that are missing or do not rise, as where two files were joined, follow the frame before.
@@ -322,6 +337,7 @@ class VideoSource : public FrameSource {
   CodecPointer decoder_;
   std::unique_ptr<PictureReader> reader_;
   const int32_t* matrix_ = nullptr;
+  std::optional<std::array<int32_t, 9>> own_matrix_;
   SourceInfo info_;
   Losses losses_;
   bool draining_ = false;

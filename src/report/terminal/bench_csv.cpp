@@ -44,6 +44,8 @@ std::vector<std::string> measured_cells(const bench::RunRecord& run, std::span<c
   cells.push_back(interval ? number((*run.speedup->interval)[1]) : "");
   cells.push_back(number(run.peak_memory));
   cells.push_back(number(run.accuracy.relative_l2));
+  cells.push_back(number(run.accuracy.top1_agreement));
+  cells.push_back(number(run.int8_share));
   return cells;
 }
 
@@ -54,7 +56,7 @@ std::string bench_csv(const bench::SweepRecord& sweep, std::span<const double> p
                                      "threads", "samples", "mean_ms",   "p50_ms"};
   for (const double percent : percentiles) header.push_back(fmt::format("p{:g}_ms", percent));
   for (const char* name : {"per_second", "pipelined_per_second", "speedup", "speedup_low", "speedup_high",
-                           "peak_mb", "relative_l2", "valid", "reason"})
+                           "peak_mb", "relative_l2", "top1_agreement", "int8_share", "valid", "reason"})
     header.emplace_back(name);
   std::string text = line(header);
   for (const bench::RunRecord& run : sweep.runs) {

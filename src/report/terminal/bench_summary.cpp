@@ -2,6 +2,7 @@
 #include "report/terminal/bench_summary.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <numeric>
@@ -60,6 +61,18 @@ void add_memory(const RunRecord& run, std::vector<std::string>* lines) {
                                growth_of(run.growth->device)));
 }
 
+/// Nothing of what was not compared.
+void add_accuracy(const RunRecord& run, std::vector<std::string>* lines) {
+  const bench::AccuracyFigure& accuracy = run.accuracy;
+  std::vector<std::string> parts;
+  if (accuracy.relative_l2) parts.push_back(fmt::format("relative L2 error = {:.3g}", *accuracy.relative_l2));
+  if (accuracy.top1_agreement)
+    parts.push_back(fmt::format("top-1 agreement = {:.1f} % of {} samples", 100 * *accuracy.top1_agreement,
+                                accuracy.samples));
+  if (run.int8_share) parts.push_back(fmt::format("multiply-adds in int8 = {:.1f} %", 100 * *run.int8_share));
+  if (!parts.empty()) lines->push_back(fmt::format("Accuracy: {}", fmt::join(parts, ", ")));
+}
+
 }  // namespace
 
 std::vector<std::string> bench_summary(const RunRecord& run) {
@@ -74,6 +87,7 @@ std::vector<std::string> bench_summary(const RunRecord& run) {
                                 run.pipelined->throughput / batch, run.pipelined->streams,
                                 run.pipelined->transfers ? "with" : "without"));
   }
+  add_accuracy(run, &lines);
   const double wall_ms = std::accumulate(run.block_wall_ms.begin(), run.block_wall_ms.end(), 0.0);
   lines.push_back(fmt::format("Total Host Walltime: {:g} s", wall_ms / 1e3));
   add_memory(run, &lines);

@@ -73,6 +73,15 @@ std::string error_cell(const bench::AccuracyFigure& accuracy) {
   return accuracy.relative_l2 ? fmt::format("{:.1e}", *accuracy.relative_l2) : "-";
 }
 
+std::string share_cell(const std::optional<double>& share) {
+  return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
+}
+
+/// Whether rows are of integers, as far as precisions tell.
+bool has_int8(const std::vector<std::string>& precisions) {
+  return std::ranges::any_of(precisions, [](const std::string& name) { return name.starts_with("int8"); });
+}
+
 std::map<std::string, std::string> names_of(const std::vector<std::string>& models) {
   const std::vector<std::string> names = bench::distinct_names(models);
   std::map<std::string, std::string> result;
@@ -103,13 +112,16 @@ std::vector<Column> columns(const BenchForm& form) {
   list.push_back({"vs " + form.compare_to, 18});
   list.push_back({device ? "GPU MB" : "peak MB", 7});
   list.push_back({"rel error", 9});
+  list.push_back({"top-1", 7});
+  if (has_int8(form.precisions)) list.push_back({"in int8", 7});
   list.push_back({"verdict", 7, false});
   return list;
 }
 
 /// Columns that narrow terminals go without, in this order; the model where there is only one.
-constexpr std::string_view kDispensable[] = {"GPU MB",    "peak MB",   "model", "percentiles", "device ms",
-                                             "pipelined", "rel error", "prec",  "per second"};
+constexpr std::string_view kDispensable[] = {"GPU MB",    "peak MB",   "model", "percentiles",
+                                             "device ms", "pipelined", "top-1", "rel error",
+                                             "prec",      "per second"};
 constexpr size_t kShortSpeedup = 13;
 
 /// Percentiles go together.
@@ -142,6 +154,7 @@ BenchTable::BenchTable(const BenchForm& form, size_t width)
     : names_(names_of(form.models)),
       device_(!form.setup.on_cpu()),
       overlaps_(overlaps(form)),
+      int8_(has_int8(form.precisions)),
       percentiles_(form.percentiles),
       table_(fitting(columns(form), form, width)) {}
 
@@ -186,6 +199,8 @@ std::string BenchTable::row(const RunRecord& run) const {
   cells.push_back(short_speedups_ ? short_speedup_cell(run) : speedup_cell(run));
   cells.push_back(megabytes_cell(device_ ? gpu_memory(run) : run.peak_memory));
   cells.push_back(error_cell(run.accuracy));
+  cells.push_back(share_cell(run.accuracy.top1_agreement));
+  if (int8_) cells.push_back(share_cell(run.int8_share));
   cells.push_back(run.verdict.valid ? "VALID" : "INVALID");
   return table_.row(shown(cells));
 }
@@ -203,8 +218,12 @@ std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const Benc
   std::vector<std::string> notes = {fmt::format(
       "p50 ± half its 95 % interval; percentiles where the samples tell them; speedup over {} in {} with "
       "95 % interval (same or ~: it holds 1; [?]: too few rounds for one); "
-      "error: relative L2 against the fp32 reference.",
-      form.compare_to, form.precisions.front())};
+      "error: relative L2 against the fp32 reference; top-1: samples whose largest output is the "
+      "reference's{}.",
+      form.compare_to, form.precisions.front(),
+      has_int8(form.precisions) ? "; in int8: the share of the multiply-adds that are multiplied as "
+                                  "integers, - where a system does not tell"
+                                : "")};
   if (!form.setup.on_cpu()) {
     notes.push_back(fmt::format(
         "p50, p99 and per second: one run at a time, {} data transfers; device ms: p50 by the "

@@ -47,6 +47,7 @@ class BenchTable {
   /// Times by the device's clock and the device's memory are shown.
   bool device_;
   bool overlaps_;
+  bool int8_;
   std::vector<double> percentiles_;
   Table table_;
 };

@@ -81,20 +81,57 @@ std::optional<Match> match_efficient_nms(const Signature& signature, bool /*forc
                "boxes as corners in pixels of the input"};
 }
 
-void decode_efficient_nms(const DecodeCall& call, std::vector<Detection>* found) {
+/// How many rows the first output says that the call's image has, of those that there are.
+int64_t told_count(const DecodeCall& call, int64_t room) {
   const std::vector<double> counts = call.outputs[call.match.roles[0].output].to_double();
+  const auto row = static_cast<size_t>(call.row);
+  const double told = row < counts.size() && counts[row] >= 0 ? counts[row] : 0;
+  return static_cast<int64_t>(std::clamp(told, 0.0, static_cast<double>(room)));
+}
+
+void decode_efficient_nms(const DecodeCall& call, std::vector<Detection>* found) {
   const Rows boxes(call, 1);
   const Rows scores(call, 2);
   const Rows labels(call, 3);
-  const auto row = static_cast<size_t>(call.row);
-  const double told = row < counts.size() && counts[row] >= 0 ? counts[row] : 0;
-  const auto room = static_cast<double>(common_count({&boxes, &scores, &labels}));
-  const auto count = static_cast<int64_t>(std::clamp(told, 0.0, room));
+  const int64_t count = told_count(call, common_count({&boxes, &scores, &labels}));
   for (int64_t i = 0; i < count; ++i) {
     const auto box = boxes.row(i);
     const auto at = static_cast<size_t>(i);
     add_above(call.threshold, {box[0], box[1], box[2], box[3]},
               {index_of(labels.values()[at]), scores.values()[at]}, found);
+  }
+}
+
+/// Names as TensorFlow's converters leave them, with or without the number of the operation's output.
+std::optional<size_t> tensorflow_output(const Signature& signature, std::string_view name) {
+  const std::string numbered = fmt::format("{}:0", name);
+  return output_named(signature, {name, numbered});
+}
+
+/// EfficientNMS has outputs of the same names, whose classes are whole numbers.
+std::optional<Match> match_tensorflow(const Signature& signature, bool forced) {
+  const auto count = tensorflow_output(signature, "num_detections");
+  const auto boxes = tensorflow_output(signature, "detection_boxes");
+  const auto scores = tensorflow_output(signature, "detection_scores");
+  const auto labels = tensorflow_output(signature, "detection_classes");
+  if (!count || !boxes || !scores || !labels) return std::nullopt;
+  if (!is_float(signature.outputs[*labels].dtype) && !forced) return std::nullopt;
+  return Match{{{*count}, {*boxes, {0, kBoxNumbers}}, {*scores, {0}}, {*labels, {0}}},
+               signature.classes,
+               "y before x in 0..1 of the image, classes that count from 1"};
+}
+
+/// As many rows as the first output says; y1, x1, y2, x2.
+void decode_tensorflow(const DecodeCall& call, std::vector<Detection>* found) {
+  const Rows boxes(call, 1);
+  const Rows scores(call, 2);
+  const Rows labels(call, 3);
+  const int64_t count = told_count(call, common_count({&boxes, &scores, &labels}));
+  for (int64_t i = 0; i < count; ++i) {
+    const auto box = boxes.row(i);
+    const auto at = static_cast<size_t>(i);
+    add_above(call.threshold, {box[1], box[0], box[3], box[2]},
+              {index_of(labels.values()[at]) - 1, scores.values()[at]}, found);
   }
 }
 
@@ -167,6 +204,8 @@ std::optional<Match> match_torchvision(const Signature& signature, bool /*forced
 }
 
 constexpr InputForm kStretched{Fit::kStretch};
+/// The network normalises what it is given, bytes as a rule.
+constexpr InputForm kRaw{Fit::kStretch, 0, false, 1};
 constexpr InputForm kImageNet{Fit::kStretch, 0, false, 1.0f / 255, true};
 
 }  // namespace
@@ -192,6 +231,14 @@ const Decoder kEfficientNms{"efficientnms",
                             false,
                             match_efficient_nms,
                             decode_efficient_nms};
+const Decoder kTensorflow{
+    "tensorflow",
+    "TensorFlow's detectors: num_detections, detection_boxes, detection_scores, detection_classes from 1",
+    kRaw,
+    Space::kInputShare,
+    false,
+    match_tensorflow,
+    decode_tensorflow};
 const Decoder kRtdetrOriginal{
     "rtdetr-original",
     "RT-DETR and D-FINE of their authors: labels, boxes, scores in pixels of the image",

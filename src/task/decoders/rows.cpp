@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 
@@ -45,10 +46,12 @@ int64_t common_count(std::initializer_list<const Rows*> parts) {
 }
 
 Best best_of(std::span<const float> scores) {
-  Best best;
-  if (scores.empty()) return best;
-  const auto highest = std::max_element(scores.begin(), scores.end());
-  return {highest - scores.begin(), *highest};
+  if (scores.empty()) return {};
+  // Below every number, so that NaN is never the best.
+  Best best{0, -std::numeric_limits<float>::infinity()};
+  for (size_t i = 0; i < scores.size(); ++i)
+    if (scores[i] > best.score) best = {static_cast<int64_t>(i), scores[i]};
+  return best;
 }
 
 void add_above(float threshold, const Box& box, Best best, std::vector<Detection>* found) {

@@ -43,7 +43,7 @@ struct Best {
   int64_t label = 0;
   float score = 0;
 };
-/// The first of the highest.
+/// The first of the highest; NaN counts as none, so minus infinity where there are no others.
 Best best_of(std::span<const float> scores);
 
 /// A class or an index that a network gives as a number; -1, which is none, for what cannot be one.
@@ -88,6 +88,7 @@ extern const Decoder kYolov7Raw;
 extern const Decoder kEndToEnd;
 extern const Decoder kYolov7Nms;
 extern const Decoder kEfficientNms;
+extern const Decoder kTensorflow;
 extern const Decoder kRtdetr;
 extern const Decoder kRtdetrOriginal;
 extern const Decoder kDetr;

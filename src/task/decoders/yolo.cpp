@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -76,6 +77,19 @@ void decode_yolov5(const DecodeCall& call, std::vector<Detection>* found) {
   }
 }
 
+/// Whether boxes are turned by an angle, which stands behind the classes.
+bool has_angles(const Signature& signature) {
+  const auto task = signature.metadata.find("task");
+  return task != signature.metadata.end() && task->second == "obb";
+}
+
+std::string assumed_of_yolov8(const Signature& signature, int64_t classes) {
+  std::string assumed = signature.classes > 0 ? "" : fmt::format("{} classes", classes);
+  if (has_angles(signature))
+    assumed += fmt::format("{}upright boxes around those that are turned", assumed.empty() ? "" : ", ");
+  return assumed;
+}
+
 std::optional<Match> match_yolov8(const Signature& signature, bool forced) {
   const auto output = cell_output(signature);
   if (!output) return std::nullopt;
@@ -84,29 +98,42 @@ std::optional<Match> match_yolov8(const Signature& signature, bool forced) {
                          is_count(signature, output->rows, 3);
   if (is_yolov5 && !forced) return std::nullopt;
   const bool upright = is_count(signature, output->columns, 1) && output->rows > kBoxNumbers;
-  const bool named = signature.classes > 0 && output->rows == kBoxNumbers + signature.classes &&
+  const bool named = signature.classes > 0 &&
+                     output->rows == kBoxNumbers + signature.classes + (has_angles(signature) ? 1 : 0) &&
                      output->columns > output->rows;
-  const bool lying = is_count(signature, output->rows, 1) && signature.classes > 0 &&
-                     output->columns == kBoxNumbers + signature.classes;
+  // Five numbers a cell are no row of YOLOX, which has at least six.
+  const int64_t told = signature.classes > 0 ? signature.classes : 1;
+  const bool lying = is_count(signature, output->rows, 1) && output->columns == kBoxNumbers + told;
   if (!upright && !named && !lying && !forced) return std::nullopt;
   const bool by_rows = lying || (!upright && !named && output->rows > output->columns);
   const int64_t width = by_rows ? output->columns : output->rows;
-  const int64_t classes = classes_of(signature, width, kBoxNumbers);
+  const int64_t angle = has_angles(signature) ? 1 : 0;
+  const int64_t classes = classes_of(signature, width - angle, kBoxNumbers);
   if (classes <= 0) return std::nullopt;
-  const int64_t numbers = kBoxNumbers + classes;
+  const int64_t numbers = kBoxNumbers + classes + angle;
   return Match{{{output->index, by_rows ? tensor::Shape{0, numbers} : tensor::Shape{numbers, 0}}},
                classes,
-               signature.classes > 0 ? "" : fmt::format("{} classes", classes)};
+               assumed_of_yolov8(signature, classes)};
+}
+
+/// The upright box around one that is turned by so many radians.
+Box around(const Box& box, float angle) {
+  const float x = (box.x1 + box.x2) / 2;
+  const float y = (box.y1 + box.y2) / 2;
+  const float across = std::abs(std::cos(angle));
+  const float along = std::abs(std::sin(angle));
+  return from_centre(x, y, box.width() * across + box.height() * along,
+                     box.width() * along + box.height() * across);
 }
 
 /// Numbers of a cell lie a row apart: [4 + nc, cells].
 void decode_upright(const Rows& rows, const DecodeCall& call, std::vector<Detection>* found) {
   const auto cells = static_cast<size_t>(rows.shape()[1]);
   const auto values = rows.values();
-  std::vector<float> highest(values.begin() + kBoxNumbers * static_cast<int64_t>(cells),
-                             values.begin() + (kBoxNumbers + 1) * static_cast<int64_t>(cells));
+  // Below every number, so that NaN is never the highest.
+  std::vector<float> highest(cells, -std::numeric_limits<float>::infinity());
   std::vector<int64_t> label(cells, 0);
-  for (int64_t c = 1; c < call.match.classes; ++c) {
+  for (int64_t c = 0; c < call.match.classes; ++c) {
     const float* scores = values.data() + static_cast<size_t>(kBoxNumbers + c) * cells;
     for (size_t i = 0; i < cells; ++i) {
       if (!(scores[i] > highest[i])) continue;
@@ -114,8 +141,13 @@ void decode_upright(const Rows& rows, const DecodeCall& call, std::vector<Detect
       label[i] = c;
     }
   }
+  const float* const angles =
+      has_angles(call.signature)
+          ? values.data() + static_cast<size_t>(kBoxNumbers + call.match.classes) * cells
+          : nullptr;
   for (size_t i = 0; i < cells; ++i) {
-    const Box box = from_centre(values[i], values[cells + i], values[2 * cells + i], values[3 * cells + i]);
+    Box box = from_centre(values[i], values[cells + i], values[2 * cells + i], values[3 * cells + i]);
+    if (angles != nullptr) box = around(box, angles[i]);
     add_above(call.threshold, box, {label[i], highest[i]}, found);
   }
 }
@@ -124,10 +156,13 @@ void decode_yolov8(const DecodeCall& call, std::vector<Detection>* found) {
   const Rows rows(call, 0);
   const bool by_rows = call.match.roles[0].least[0] == 0;
   if (!by_rows) return decode_upright(rows, call, found);
+  const auto classes = static_cast<size_t>(call.match.classes);
+  const bool turned = has_angles(call.signature);
   for (int64_t i = 0; i < rows.count(); ++i) {
     const auto row = rows.row(i);
-    add_above(call.threshold, from_centre(row[0], row[1], row[2], row[3]),
-              best_of(row.subspan(kBoxNumbers, static_cast<size_t>(call.match.classes))), found);
+    Box box = from_centre(row[0], row[1], row[2], row[3]);
+    if (turned) box = around(box, row[kBoxNumbers + classes]);
+    add_above(call.threshold, box, best_of(row.subspan(kBoxNumbers, classes)), found);
   }
 }
 

@@ -64,6 +64,24 @@ TEST(BenchTable, ShowsARun) {
   }
 }
 
+TEST(BenchTable, ShowsAgreementAndWhatIsMultipliedAsIntegers) {
+  BenchForm sweep = options();
+  EXPECT_THAT(BenchTable(sweep).header(), Not(HasSubstr("in int8")));
+  sweep.precisions = {"fp32", "int8"};
+  const BenchTable table(sweep);
+  for (const char* title : {"rel error", "top-1", "in int8"}) EXPECT_THAT(table.header(), HasSubstr(title));
+  bench::Run run = run_of("hone");
+  run.accuracy.top1_agreement = 0.75;
+  run.int8_share = 0.969;
+  EXPECT_THAT(table.row(record_of(run)), HasSubstr("  3.0e-06   75.0 %   96.9 %  VALID"));
+  EXPECT_THAT(table.row(record_of(run_of("torch"))), HasSubstr("  3.0e-06        -        -  VALID"));
+  EXPECT_THAT(bench_notes({}, sweep), Contains(HasSubstr("in int8: the share of the multiply-adds")));
+  run.accuracy.samples = 4;
+  EXPECT_THAT(bench_summary(record_of(run)),
+              Contains("Accuracy: relative L2 error = 3e-06, top-1 agreement = 75.0 % of 4 "
+                       "samples, multiply-adds in int8 = 96.9 %"));
+}
+
 /// The options of a sweep on a GPU, and a run of it.
 BenchForm device_options() {
   BenchForm result = options();
@@ -130,7 +148,7 @@ TEST(BenchTable, KeepsTheThroughputOnTheUsualTerminal) {
   bench::Run run = run_of("torchscript");
   run.speedup = bench::Speedup{"torch", "fp32", {1.5, 1.4, 1.6, true}, true};
   const BenchTable table(sweep, 80);
-  EXPECT_THAT(table.left_out(), testing::ElementsAre("peak MB", "model", "p99 ms", "rel error"));
+  EXPECT_THAT(table.left_out(), testing::ElementsAre("peak MB", "model", "p99 ms", "top-1", "rel error"));
   EXPECT_LE(table.header().find('\n'), 80U);
   for (const char* cell : {"torchscript", "fp32", "400.0", "1.50x ±0.10", "VALID"})
     EXPECT_THAT(table.row(record_of(run)), HasSubstr(cell));

@@ -24,6 +24,7 @@ const COLUMNS: Column<Row>[] = [
   run('throughput_per_s', 'Throughput', (row) => row.run.throughput_per_s),
   { ...run('relative_l2', 'Error (relative L2)', (row) => row.run.accuracy.relative_l2, 'Accuracy'), unit: '' },
   run('top1_agreement', 'Same first choice', (row) => row.run.accuracy.top1_agreement, 'Accuracy'),
+  run('int8_share', 'In int8', (row) => row.run.int8_share),
   run('peak_memory_mb', 'Peak memory', (row) => row.run.peak_memory_mb),
   run('process_mb', 'Device memory', (row) => row.run.device_memory?.process_mb, 'RunDeviceMemory'),
   run('weights_mb', 'Weights', (row) => row.run.memory.weights_mb, 'RunMemory'),
