@@ -78,7 +78,7 @@ void Detector::choose() {
     return choice.match.classes == 0 || choice.match.classes == count;
   };
   if (!told && !fits(choice_)) {
-    // Shapes that two forms have: the number of names tells which it is, unless the form takes any number.
+    // Shapes that two forms have: the number of names decides which it is, unless the form takes any number.
     Signature labelled = signature_;
     labelled.classes = count;
     const auto other = other_choice(labelled, options_.decoder);

@@ -77,7 +77,7 @@ std::string share_cell(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
 }
 
-/// Whether rows are of integers, as far as precisions tell.
+/// Returns true if a row is of a precision with integers.
 bool has_int8(const std::vector<std::string>& precisions) {
   return std::ranges::any_of(precisions, [](const std::string& name) { return name.starts_with("int8"); });
 }
@@ -222,7 +222,7 @@ std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const Benc
       "reference's{}.",
       form.compare_to, form.precisions.front(),
       has_int8(form.precisions) ? "; in int8: the share of the multiply-adds that are multiplied as "
-                                  "integers, - where a system does not tell"
+                                  "integers, - where a system does not report it"
                                 : "")};
   if (!form.setup.on_cpu()) {
     notes.push_back(fmt::format(
