@@ -116,7 +116,7 @@ class TiledAttentionKernel final : public engine::Kernel {
     pack(input<T>(run, o_.v, head), o_.v, values);
     auto* const queries = reinterpret_cast<uint32_t*>(scratch + key_bytes_ + value_bytes_);
     const int64_t end = std::min(first + block_, o_.q.rows);
-    // Tiles of equal heights: a low last one would do as many loads for less work.
+    // Tiles of equal heights: a low last tile would load the same for less work.
     const int64_t height = parts_of(end - first, parts_of(end - first, tile_rows()));
     for (int64_t row = first; row < end; row += height) {
       const int64_t rows = std::min(height, end - row);

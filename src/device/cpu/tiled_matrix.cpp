@@ -145,7 +145,7 @@ class TiledMatrixKernel final : public engine::Kernel {
       target.bias = has_bias_ ? static_cast<const float*>(run.inputs[2]) + column : nullptr;
       const uint32_t* const b = packed_ + (panel * problem_.packed_units() + unit) * kTileColumns;
       for (int64_t tile = 0; tile < tiles; ++tile) {
-        // Tiles of equal heights: a low last one would do as many loads for less work.
+        // Tiles of equal heights: a low last tile would load the same for less work.
         const Range inside = part(rows.size(), tiles, tile);
         const int64_t at = (rows.begin + inside.begin) * problem_.columns + column;
         target.result = static_cast<std::byte*>(run.outputs[0]) + at * problem_.width;
