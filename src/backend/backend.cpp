@@ -1,4 +1,4 @@
-// What backends do unless they say otherwise.
+// Defaults of the interface, which backends may override.
 #include "backend/backend.hpp"
 
 #include "base/error.hpp"

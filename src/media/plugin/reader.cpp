@@ -288,7 +288,7 @@ class VideoSource : public FrameSource {
     return true;
   }
 
-  /// What the codec itself says comes with some pictures, and holds until a key frame comes without it.
+  /// The codec gives the orientation with some pictures; it holds until a key frame comes without it.
   void remember_matrix() {
     const AVFrameSideData* data = av_frame_get_side_data(picture_.get(), AV_FRAME_DATA_DISPLAYMATRIX);
     if (data != nullptr) {
