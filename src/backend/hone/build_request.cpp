@@ -18,10 +18,10 @@ namespace hone::backend {
 namespace {
 
 constexpr int kMaxLevel = 5;
-/// Shares of the budget after which the engine with int8 and the one without are ready, where they are
+/// Parts of the budget after which the engine with int8 and the one without are ready, where they are
 /// compared. The comparison takes the rest.
-constexpr double kInt8Share = 0.5;
-constexpr double kRivalShare = 0.9;
+constexpr double kInt8Part = 0.5;
+constexpr double kRivalPart = 0.9;
 
 void check_level(int level) {
   if (level < 0 || level > kMaxLevel)
@@ -223,7 +223,7 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
   const auto begin = build.options.begin.value_or(base::Clock::now());
   const engine::SearchBudget budget(engine::build_budget(build.options, build.device).seconds(), begin);
   const bool has_rival = build.int8 && build.int8->is_asked_for && may_be_slower(build);
-  auto engine = build_of(*build.graph, build, begin, budget.seconds() * (has_rival ? kInt8Share : 1));
+  auto engine = build_of(*build.graph, build, begin, budget.seconds() * (has_rival ? kInt8Part : 1));
   if (!build.int8) return engine;
   const Int8Shares shares = int8_shares(engine, build.device, *build.graph);
   const Int8Source& source = *build.int8;
@@ -243,7 +243,7 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
     add_cut_short(*engine, "no engine without int8 was built to compare it with");
     return engine;
   }
-  auto floats = build_of(*source.floats, build, begin, budget.seconds() * kRivalShare);
+  auto floats = build_of(*source.floats, build, begin, budget.seconds() * kRivalPart);
   const RunTimes times = compare_engines(engine, floats, build.device, budget);
   const double seconds = base::seconds_since(begin);
   engine->build_seconds = seconds;
