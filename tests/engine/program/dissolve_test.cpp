@@ -137,7 +137,7 @@ TEST(Dissolving, PiecesSayWhatTheyArePiecesOfAndWhy) {
     EXPECT_EQ(step.name, fmt::format("fc1 + act1 [{}/2]", i + 1));
     EXPECT_EQ(step.key(), (StepKey{0, {i}}));
     EXPECT_THAT(step.sources, ElementsAre("fc1", "act1"));
-    EXPECT_THAT(step.whole_refusals, ElementsAre("fussy: it takes less"));
+    EXPECT_THAT(texts_of(step.whole_refusals), ElementsAre("fussy: it takes less"));
     EXPECT_THAT(step.refusals, IsEmpty());
   }
   EXPECT_THAT(program->dissolved(), ElementsAre(::testing::Key(StepKey{0, {}})));
@@ -154,7 +154,8 @@ TEST(Dissolving, PiecesAreDissolvedInTurn) {
     }
     EXPECT_THAT(keys, ElementsAre("0/0/0/0 Conv", "0/0/0/1 FusedElementwise", "0/0/1 MaxPool", "0/1/0 Conv",
                                   "0/1/1 FusedElementwise"));
-    EXPECT_THAT(program->steps()[0].refusals, ElementsAre("fussy: it takes less", "fussy: it takes less"));
+    EXPECT_THAT(texts_of(program->steps()[0].refusals),
+                ElementsAre("fussy: it takes less", "fussy: it takes less"));
   }
 }
 
@@ -195,7 +196,7 @@ TEST(Dissolving, ADissolvedNodeIsOneCandidateOfASearch) {
   const auto program = program_of(layer({"hard_swish"}), device, {.list_candidates = true});
   ASSERT_EQ(program->steps().size(), 2u);
   for (const ProgramStep& step : program->steps())
-    EXPECT_THAT(step.whole_refusals, ElementsAre("fussy: it takes less"));
+    EXPECT_THAT(texts_of(step.whole_refusals), ElementsAre("fussy: it takes less"));
   EXPECT_THAT(program->dissolved(), ElementsAre(::testing::Key(StepKey{0, {}})));
   EXPECT_THAT(program->steps()[0].candidates, ::testing::Contains(TacticId{"onednn_inner_product", {}}));
 }

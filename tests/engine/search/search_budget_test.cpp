@@ -99,7 +99,7 @@ TEST_F(BudgetedSearch, ChoicesThatThereIsNoTimeToCheckTogetherAreNotTaken) {
     }
     EXPECT_EQ(taken, seconds == kPlenty ? 1u : 0u);
     EXPECT_EQ(cut_short, seconds == kPlenty ? 0u : 3u);
-    if (seconds == kNothing) EXPECT_EQ(racy.runs(), before);
+    EXPECT_TRUE(seconds == kPlenty || racy.runs() == before);
   }
 }
 
