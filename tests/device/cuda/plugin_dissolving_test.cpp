@@ -31,9 +31,9 @@ TEST(Dissolving, NothingFusedRunsOnTheHostOfAnyGpu) {
             engine::build_program(std::make_shared<const graph::Graph>(form.graph), device, weights,
                                   {.policy = engine::policy_of(precision), .layout = Layout::kChannelsLast});
         for (const engine::ProgramStep& step : program->steps()) {
-          EXPECT_FALSE(step.runs_on_host())
-              << fmt::format("{} on sm_{} in {}: {} {}", form.name, gpu.properties().architecture(),
-                             tensor::precision_name(precision), step.kind, fmt::join(step.refusals, "; "));
+          EXPECT_FALSE(step.runs_on_host()) << fmt::format(
+              "{} on sm_{} in {}: {} {}", form.name, gpu.properties().architecture(),
+              tensor::precision_name(precision), step.kind, fmt::join(engine::texts_of(step.refusals), "; "));
           dissolved += step.is_piece() ? 1 : 0;
         }
       }
@@ -49,7 +49,8 @@ std::string host_steps(const graph::Graph& graph, const AbsentGpu& device, Preci
                             {.policy = engine::policy_of(precision), .layout = Layout::kChannelsLast});
   std::string steps;
   for (const engine::ProgramStep& step : program->steps()) {
-    if (step.runs_on_host()) steps += fmt::format("{}: {}\n", step.kind, fmt::join(step.refusals, "; "));
+    if (step.runs_on_host())
+      steps += fmt::format("{}: {}\n", step.kind, fmt::join(engine::texts_of(step.refusals), "; "));
   }
   return steps;
 }
