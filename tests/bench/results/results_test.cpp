@@ -64,7 +64,7 @@ TEST(Results, HaveEveryFieldOfTheSchema) {
   EXPECT_EQ(json["accuracy"]["max_abs"], 2e-6);
   EXPECT_EQ(json["accuracy"]["top1_agreement"], 1);
   EXPECT_TRUE(json["int8_share"].is_null());
-  Run integers = measured_run();
+  bench::Run integers = measured_run();
   integers.int8_share = 0.97;
   EXPECT_EQ(to_json(integers)["int8_share"], 0.97);
   EXPECT_EQ(json["verdict"]["valid"], true);
