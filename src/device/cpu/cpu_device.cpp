@@ -52,6 +52,7 @@ TacticList make_tactics() {
   add_reduction_tactics(list);
   add_quantization_tactics(list);
   add_integer_tactics(list);
+  add_integer_sums_tactics(list);
   add_quantized_product_tactics(list);
   add_quantized_map_tactics(list);
   add_quantized_pool_tactics(list);

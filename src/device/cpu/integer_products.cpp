@@ -24,16 +24,7 @@ using engine::StepRequest;
 using engine::TensorDesc;
 using tensor::DType;
 using tensor::Tensor;
-
-/// Where an operator has its inputs; kNone for one that it has not.
-struct Positions {
-  static constexpr size_t kNone = SIZE_MAX;
-  size_t a, b, a_zero, b_zero;
-  size_t a_scale = kNone, b_scale = kNone, y_scale = kNone, y_zero = kNone, bias = kNone;
-};
-
-constexpr Positions kSums = {0, 1, 2, 3};
-constexpr Positions kQuantized = {0, 3, 2, 5, 1, 4, 6, 7, 8};
+using Positions = BytePositions;
 
 /// Gives oneDNN the zero point of the first operand, which the graph has in 8 bits, as it wants it.
 class ZeroPointKernel final : public engine::Kernel {
@@ -287,7 +278,7 @@ Offer offer_convolution_of(const StepRequest& request, const Product& product, e
 }
 
 Offer offer_convolution(const StepRequest& request, engine::WeightStore& weights) {
-  const Positions& at = request.node.op == "ConvInteger" ? kSums : kQuantized;
+  const Positions& at = request.node.op == "ConvInteger" ? kSumPositions : kQuantizedPositions;
   return offer_convolution_of(request, {at, request.node.attributes}, weights);
 }
 
@@ -358,7 +349,7 @@ Offer offer_product_of(const StepRequest& request, const Product& product, engin
 }
 
 Offer offer_product(const StepRequest& request, engine::WeightStore& weights) {
-  const Positions& at = request.node.op == "MatMulInteger" ? kSums : kQuantized;
+  const Positions& at = request.node.op == "MatMulInteger" ? kSumPositions : kQuantizedPositions;
   return offer_product_of(request, {at, request.node.attributes}, weights);
 }
 

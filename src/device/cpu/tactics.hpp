@@ -48,6 +48,8 @@ void add_reduction_tactics(TacticList& list);
 void add_quantization_tactics(TacticList& list);
 /// Convolutions and matrix products of 8-bit integers through oneDNN.
 void add_integer_tactics(TacticList& list);
+/// The same with loops of ours, which need no VNNI.
+void add_integer_sums_tactics(TacticList& list);
 /// Whether there are any with the oneDNN at hand.
 bool multiplies_bytes();
 /// LSTM, GRU and RNN through oneDNN.
