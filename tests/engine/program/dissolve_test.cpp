@@ -154,8 +154,9 @@ TEST(Dissolving, PiecesAreDissolvedInTurn) {
     }
     EXPECT_THAT(keys, ElementsAre("0/0/0/0 Conv", "0/0/0/1 FusedElementwise", "0/0/1 MaxPool", "0/1/0 Conv",
                                   "0/1/1 FusedElementwise"));
+    // Once for the whole node and once for a part of it; other tactics of the device refuse the part, too.
     EXPECT_THAT(texts_of(program->steps()[0].refusals),
-                ElementsAre("fussy: it takes less", "fussy: it takes less"));
+                ::testing::IsSupersetOf({"fussy: it takes less", "fussy: it takes less"}));
   }
 }
 

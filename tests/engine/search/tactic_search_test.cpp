@@ -214,7 +214,9 @@ TEST_F(TacticSearch, OfTacticsThatAreWrongTogetherAsManyAsPossibleAreChosen) {
     EXPECT_EQ(std::count(chosen.begin(), chosen.end(), "racy"), 1);
     const auto racy = records(*engine, "racy");
     EXPECT_EQ(std::count_if(racy.begin(), racy.end(),
-                            [](const TacticRecord& record) { return record.refusal.starts_with("beside"); }),
+                            [](const TacticRecord& record) {
+                              return record.refusal.starts_with("with the other steps");
+                            }),
               2);
     expect_right(graph, engine, device);
   }
