@@ -17,13 +17,14 @@ namespace {
 std::atomic<int64_t> allocations = 0;
 }  // namespace
 
-void* operator new(size_t size) {
+// Inlined, they look to the compiler like free() of what new gave.
+__attribute__((noinline)) void* operator new(size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete(void* memory) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace hone::engine {
 namespace {
