@@ -75,7 +75,8 @@ TEST(CpuIntegerSums, MultipliesStacksAndVectorsOfAnySize) {
         if (shapes.b.size() > 1 && !is_constant)
           operands.push_back(b.constant(bytes({shapes.b.back()}, 9, b_type)));
         const auto y = b.node("MatMulInteger", operands);
-        std::vector<Tensor> inputs = {bytes(shapes.a, 3, a_type)};
+        std::vector<Tensor> inputs;
+        inputs.push_back(bytes(shapes.a, 3, a_type));
         if (!is_constant) inputs.push_back(second);
         expect_equal(b.finish({y}), inputs);
       }
