@@ -84,7 +84,8 @@ describe('Compare', () => {
 
   it('has intervals for any two that the program compared', async () => {
     const system = (backend: string) => ({ backend, precision: 'fp16' });
-    const pair = { model: 'resnet50', ...system('torch-graph'), batch: 8, includes_transfers: false, cold_l2: false,
+    const { device, threads } = entry!.sweep.runs[0];
+    const pair = { model: 'resnet50', ...system('torch-graph'), batch: 8, device, threads, includes_transfers: false, cold_l2: false,
       speedup: { over: system('torchscript'), ratio: 2.5, interval: [2.25, 2.75], differs: true, interleaved: true } };
     const { page } = await viewer.open({ ...only, sweeps: [{ ...entry, pairs: [pair, null, { speedup: 1 }] }] }, '#/compare/resnet50?baseline=torch-graph+fp16');
     const row = page.locator('table').filter({ hasText: 'baseline' }).locator('tbody tr').filter({ hasText: 'torchscript fp16' }).first();
