@@ -8,6 +8,7 @@ DIFFERENCES_OF_SQUARES may differ by more where bf16 is emulated.
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,8 @@ ONE_OFF = {"node/test_dynamicquantizelinear_expanded", "node/test_dynamicquantiz
 # Variances as differences of squares. Where the CPU has no bf16, hone rounds every step's result to it, the squares among them; with AVX-512 some of
 # these steps stay in float32.
 DIFFERENCES_OF_SQUARES = {"node/test_layer_normalization_default_axis_expanded", "node/test_mvn_expanded"}
+# Outputs are below 4: three roundings to bf16, of 2^-8 each.
+MOST_DIFFERENCE = 3 * 4 / 256
 
 NO_DEVICE = 4
 
@@ -47,6 +50,11 @@ def is_one_off(case: dict) -> bool:
     return case["name"] in ONE_OFF and case["message"].endswith("by at most 1")
 
 
+def is_difference_of_squares(case: dict) -> bool:
+    told = re.search(r"by at most ([0-9.e+-]+)$", case["message"])
+    return case["name"] in DIFFERENCES_OF_SQUARES and told is not None and float(told[1]) <= MOST_DIFFERENCE
+
+
 def emulates_bf16(result: dict) -> bool:
     return result["device"] == "cpu" and result["precision"] == "bf16" and "avx512f" not in pathlib.Path("/proc/cpuinfo").read_text().split()
 
@@ -55,7 +63,7 @@ def complaints(result: dict, expected: dict) -> list:
     found = []
     skipped = {case["name"]: case["reason"] for case in result["cases"] if case["status"] == "skipped"}
     for case in result["cases"]:
-        if case["name"] in DIFFERENCES_OF_SQUARES and emulates_bf16(result):
+        if case["status"] == "failed" and emulates_bf16(result) and is_difference_of_squares(case):
             continue
         if case["status"] == "failed" and not (result["precision"] != "fp32" and is_one_off(case)):
             found.append(f"{case['name']} failed: {case['message']}")
