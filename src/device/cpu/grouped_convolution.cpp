@@ -11,6 +11,7 @@
 #include "device/cpu/clones.hpp"
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/own_convolution.hpp"
+#include "device/cpu/packed_form.hpp"
 #include "device/cpu/post_ops.hpp"
 #include "device/cpu/tile_math_avx2.hpp"
 #include "engine/requirements.hpp"
@@ -306,33 +307,23 @@ class GroupedConvolutionKernel final : public engine::Kernel {
 /// Block after block, tap after tap, channel after channel its vectors of outputs.
 PackedConstant pack_filters(const StepRequest& request, const Problem& problem,
                             engine::WeightStore& weights) {
-  const graph::ValueId id = request.node.inputs[1];
-  const engine::WeightKey key{request.graph.value(id).name,
-                              fmt::format("{}f32:groups:{}x{}x{}x{}", engine::kFinalForm, problem.groups,
-                                          problem.outputs, problem.inputs, problem.taps())};
+  const std::string word =
+      fmt::format("f32:groups:{}x{}x{}x{}", problem.groups, problem.outputs, problem.inputs, problem.taps());
   const int64_t outputs = problem.groups * problem.outputs;
   const auto bytes = static_cast<size_t>(4 * outputs * problem.inputs * problem.taps());
-  if (const Tensor* found = weights.find(key)) {
-    if (found->byte_size() != bytes)
-      fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", key.first, found->byte_size(),
-                     bytes);
-    return {found->bytes(), key};
-  }
-  const Tensor* constant = request.graph.constant(id);
-  if (constant == nullptr) throw engine::MissingForm(key);
-  Tensor packed(DType::kFloat32, {static_cast<int64_t>(bytes) / 4});
-  const auto* const from = reinterpret_cast<const float*>(constant->bytes());
-  const int64_t width = problem.vectors() * kLanes;
-  for (int64_t output = 0; output < outputs; ++output) {
-    const int64_t first = output / width * problem.block_size() + output % width;
-    for (int64_t tap = 0; tap < problem.taps(); ++tap) {
-      for (int64_t channel = 0; channel < problem.inputs; ++channel)
-        packed
-            .mutable_values<float>()[static_cast<size_t>(first + (tap * problem.inputs + channel) * width)] =
-            from[(output * problem.inputs + channel) * problem.taps() + tap];
+  return packed_form(request, 1, word, bytes, weights, [&](const Tensor& constant, std::byte* packed) {
+    const auto* const from = reinterpret_cast<const float*>(constant.bytes());
+    auto* const to = reinterpret_cast<float*>(packed);
+    const int64_t width = problem.vectors() * kLanes;
+    for (int64_t output = 0; output < outputs; ++output) {
+      const int64_t first = output / width * problem.block_size() + output % width;
+      for (int64_t tap = 0; tap < problem.taps(); ++tap) {
+        for (int64_t channel = 0; channel < problem.inputs; ++channel)
+          to[first + (tap * problem.inputs + channel) * width] =
+              from[(output * problem.inputs + channel) * problem.taps() + tap];
+      }
     }
-  }
-  return {weights.add(key, std::move(packed)).bytes(), key};
+  });
 }
 
 Refusal refuse(const StepRequest& request, const graph::Convolution& geometry) {

@@ -14,10 +14,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "device/cpu/clones.hpp"
-#include "device/cpu/onednn.hpp"
+#include "device/cpu/packed_form.hpp"
 #include "device/cpu/quantize_math.hpp"
 #include "device/cpu/quantized/operands.hpp"
 #include "device/cpu/ranges.hpp"
@@ -376,22 +375,11 @@ class IntegerSumsKernel final : public engine::Kernel {
 
 PackedConstant pack_second(const StepRequest& request, const Problem& problem, size_t input,
                            engine::WeightStore& weights) {
-  const graph::ValueId id = request.node.inputs[input];
-  const engine::WeightKey key{
-      request.graph.value(id).name,
-      fmt::format("{}i16:{}x{}x{}", engine::kFinalForm, problem.b_matrices, problem.columns, problem.inner)};
+  const std::string word = fmt::format("i16:{}x{}x{}", problem.b_matrices, problem.columns, problem.inner);
   const auto bytes = static_cast<size_t>(2 * problem.b_elements());
-  if (const Tensor* found = weights.find(key)) {
-    if (found->byte_size() != bytes)
-      fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", key.first, found->byte_size(),
-                     bytes);
-    return {found->bytes(), key};
-  }
-  const Tensor* constant = request.graph.constant(id);
-  if (constant == nullptr) throw engine::MissingForm(key);
-  Tensor packed(DType::kUInt8, {static_cast<int64_t>(bytes)});
-  widen_second(problem, constant->bytes(), reinterpret_cast<int16_t*>(packed.mutable_bytes()));
-  return {weights.add(key, std::move(packed)).bytes(), key};
+  return packed_form(request, input, word, bytes, weights, [&](const Tensor& constant, std::byte* to) {
+    widen_second(problem, constant.bytes(), reinterpret_cast<int16_t*>(to));
+  });
 }
 
 /// Fills it in for an operator that rounds its sums.

@@ -17,6 +17,7 @@
 
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/own_convolution.hpp"
+#include "device/cpu/packed_form.hpp"
 #include "device/cpu/post_ops.hpp"
 #include "device/cpu/tile_math.hpp"
 #include "engine/requirements.hpp"
@@ -346,36 +347,25 @@ class TiledConvolutionKernel final : public engine::Kernel {
 /// Piece after piece its panels of columns, units by units.
 PackedConstant pack_filters(const StepRequest& request, const Problem& problem,
                             engine::WeightStore& weights) {
-  const graph::ValueId id = request.node.inputs[1];
-  const engine::WeightKey key{request.graph.value(id).name,
-                              fmt::format("{}f32:taps:{}x{}x{}", engine::kFinalForm, problem.out_channels,
-                                          problem.in_channels, problem.taps())};
+  const std::string word =
+      fmt::format("f32:taps:{}x{}x{}", problem.out_channels, problem.in_channels, problem.taps());
   const int64_t units = problem.in_channels * problem.taps();
   const auto bytes = static_cast<size_t>(4 * problem.panels() * units * kTileColumns);
-  if (const Tensor* found = weights.find(key)) {
-    if (found->byte_size() != bytes)
-      fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", key.first, found->byte_size(),
-                     bytes);
-    return {found->bytes(), key};
-  }
-  const Tensor* constant = request.graph.constant(id);
-  if (constant == nullptr) throw engine::MissingForm(key);
-  Tensor packed(DType::kUInt8, {static_cast<int64_t>(bytes)});
-  std::memset(packed.mutable_bytes(), 0, bytes);
-  const auto* const from = reinterpret_cast<const float*>(constant->bytes());
-  auto* const to = reinterpret_cast<float*>(packed.mutable_bytes());
-  for (const Piece& piece : make_pieces(problem)) {
-    for (int64_t column = 0; column < problem.out_channels; ++column) {
-      int64_t at = piece.offset * problem.panels() * kTileColumns +
-                   column / kTileColumns * piece.units() * kTileColumns + column % kTileColumns;
-      for (int64_t tap = piece.taps.begin; tap < piece.taps.end; ++tap) {
-        for (int64_t channel = piece.channels.begin; channel < piece.channels.end;
-             ++channel, at += kTileColumns)
-          to[at] = from[(column * problem.in_channels + channel) * problem.taps() + tap];
+  return packed_form(request, 1, word, bytes, weights, [&](const Tensor& constant, std::byte* packed) {
+    const auto* const from = reinterpret_cast<const float*>(constant.bytes());
+    auto* const to = reinterpret_cast<float*>(packed);
+    for (const Piece& piece : make_pieces(problem)) {
+      for (int64_t column = 0; column < problem.out_channels; ++column) {
+        int64_t at = piece.offset * problem.panels() * kTileColumns +
+                     column / kTileColumns * piece.units() * kTileColumns + column % kTileColumns;
+        for (int64_t tap = piece.taps.begin; tap < piece.taps.end; ++tap) {
+          for (int64_t channel = piece.channels.begin; channel < piece.channels.end;
+               ++channel, at += kTileColumns)
+            to[at] = from[(column * problem.in_channels + channel) * problem.taps() + tap];
+        }
       }
     }
-  }
-  return {weights.add(key, std::move(packed)).bytes(), key};
+  });
 }
 
 Refusal refuse(const StepRequest& request, const graph::Convolution& geometry) {

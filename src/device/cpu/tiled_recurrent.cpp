@@ -1,6 +1,7 @@
 // The tactic for LSTM, GRU and RNN in tiles of ours.
 #include <cstring>
 
+#include "device/cpu/packed_form.hpp"
 #include "device/cpu/tactics.hpp"
 #include "device/cpu/tiled_recurrent_kernel.hpp"
 #include "tensor/saturate.hpp"
@@ -17,43 +18,31 @@ using tensor::Tensor;
 /// The constant W or R: for each direction and gate its panels of columns, units by units.
 PackedConstant pack_gates(const StepRequest& request, const RecurrentLayer& layer, RecurrentInput operand,
                           TileType type, engine::WeightStore& weights) {
-  const graph::ValueId id = request.node.inputs[operand];
   const int64_t depth = request.inputs[operand].shape.back();
   const int64_t width = type == TileType::kFloat32 ? 1 : 2;
   const int64_t units = parts_of(depth, width);
   const int64_t panels = parts_of(layer.hidden, kTileColumns);
   const int64_t gates = layer.directions() * layer.cell.gate_count();
-  const engine::WeightKey key{request.graph.value(id).name,
-                              fmt::format("{}{}:tiles:{}x{}x{}", engine::kFinalForm,
-                                          width == 1 ? "f32" : "bf16", gates, layer.hidden, depth)};
+  const std::string word =
+      fmt::format("{}:tiles:{}x{}x{}", width == 1 ? "f32" : "bf16", gates, layer.hidden, depth);
   const auto bytes = static_cast<size_t>(4 * gates * panels * units * kTileColumns);
-  if (const Tensor* found = weights.find(key)) {
-    if (found->byte_size() != bytes)
-      fail_bad_input("packed constant '{}' has {} bytes, its format needs {}", key.first, found->byte_size(),
-                     bytes);
-    return {found->bytes(), key};
-  }
-  const Tensor* constant = request.graph.constant(id);
-  if (constant == nullptr) throw engine::MissingForm(key);
-  const Tensor plain = width == 1 ? *constant : tensor::saturated(*constant, DType::kBFloat16);
-  Tensor packed(DType::kUInt8, {static_cast<int64_t>(bytes)});
-  std::memset(packed.mutable_bytes(), 0, bytes);
-  const size_t element = width == 1 ? 4 : 2;
-  std::byte* to = packed.mutable_bytes();
-  for (int64_t gate = 0; gate < gates; ++gate) {
-    for (int64_t unit = 0; unit < layer.hidden; ++unit) {
-      const std::byte* from =
-          plain.bytes() + (gate * layer.hidden + unit) * depth * static_cast<int64_t>(element);
-      const int64_t panel = gate * panels + unit / kTileColumns;
-      for (int64_t i = 0; i < depth; ++i) {
-        const int64_t at =
-            ((panel * units + i / width) * kTileColumns + unit % kTileColumns) * width + i % width;
-        std::memcpy(to + at * static_cast<int64_t>(element), from + i * static_cast<int64_t>(element),
-                    element);
+  return packed_form(request, operand, word, bytes, weights, [&](const Tensor& constant, std::byte* to) {
+    const Tensor plain = width == 1 ? constant : tensor::saturated(constant, DType::kBFloat16);
+    const size_t element = width == 1 ? 4 : 2;
+    for (int64_t gate = 0; gate < gates; ++gate) {
+      for (int64_t unit = 0; unit < layer.hidden; ++unit) {
+        const std::byte* from =
+            plain.bytes() + (gate * layer.hidden + unit) * depth * static_cast<int64_t>(element);
+        const int64_t panel = gate * panels + unit / kTileColumns;
+        for (int64_t i = 0; i < depth; ++i) {
+          const int64_t at =
+              ((panel * units + i / width) * kTileColumns + unit % kTileColumns) * width + i % width;
+          std::memcpy(to + at * static_cast<int64_t>(element), from + i * static_cast<int64_t>(element),
+                      element);
+        }
       }
     }
-  }
-  return {weights.add(key, std::move(packed)).bytes(), key};
+  });
 }
 
 Refusal refuse(const StepRequest& request, const RecurrentLayer& layer, TileType type) {
