@@ -72,5 +72,24 @@ TEST(Decompose, KeepsAnOpenBatchAndWhatItIsNotAskedFor) {
   EXPECT_EQ(half.value(half.outputs[0]).name, graph.value(graph.outputs[0]).name);
 }
 
+TEST(Decompose, TakesTheRangeOfAShapeOutOfAllOfIt) {
+  for (const auto& [attributes, right] :
+       std::vector<std::pair<test::AttributeList, std::vector<double>>>{
+           {{}, {2, 3, 8}},
+           {{{"start", int64_t{1}}, {"end", int64_t{2}}}, {3}},
+           {{{"start", int64_t{-2}}}, {3, 8}},
+           {{{"end", int64_t{-1}}}, {2, 3}},
+           {{{"start", int64_t{2}}, {"end", int64_t{1}}}, {}}}) {
+    GraphBuilder builder;
+    const auto x = builder.input("x", {2, 3, test::Dim::symbol("length")});
+    const graph::Graph graph = decompose(builder.finish({builder.node("Shape", {x}, attributes)}), {"Shape"});
+    graph::verify(graph, "decomposing");
+    for (const graph::Node& node : graph.nodes)
+      EXPECT_FALSE(node.attributes.has("start") || node.attributes.has("end")) << node.text();
+    const std::vector<Tensor> inputs = {test::random_tensor({2, 3, 8}, 5)};
+    EXPECT_EQ(reference::run_graph(graph, inputs).at(0).to_double(), right);
+  }
+}
+
 }  // namespace
 }  // namespace hone::importer

@@ -87,12 +87,23 @@ void group_normalization(Expansion& e) {
   e.give(0, e.op("Add", {e.op("Mul", {shaped, of_channels(1)}), of_channels(2)}));
 }
 
+/// All dimensions, and those of the range out of them.
+void shape(Expansion& e) {
+  const ValueId x = e.in(0);
+  const int64_t rank = e.rank(x);
+  const int64_t begin = e.integer("start", 0);
+  const int64_t end = e.integer("end", rank);
+  const ValueId all = e.op("Shape", {x});
+  e.give(0, begin == 0 && end >= rank ? all : e.slice(all, 0, begin, end));
+}
+
 constexpr ExpansionRule kRules[] = {
     {"", "Gelu", 0, gelu},
     {"", "GroupNormalization", 0, group_normalization},
     {"", "HardSwish", 0, hard_swish},
     {"", "LayerNormalization", 0, layer_normalization},
     {"", "Mish", 0, mish},
+    {"", "Shape", 0, shape},
 };
 
 const ExpansionRule* rule_for(const Node& node, const std::set<std::string_view>& operators) {

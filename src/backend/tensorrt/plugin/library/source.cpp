@@ -25,7 +25,8 @@ using graph::Graph;
 /// What the parsers of a major lack, or take only by plugins that are no part of it.
 const std::set<std::string_view>& unknown_operators() {
 #if NV_TENSORRT_MAJOR < 10
-  static const std::set<std::string_view> kUnknown = {"Gelu", "GroupNormalization", "Mish"};
+  // It reads Shape without the range that opset 15 gave it.
+  static const std::set<std::string_view> kUnknown = {"Gelu", "GroupNormalization", "Mish", "Shape"};
 #else
   static const std::set<std::string_view> kUnknown = {"Mish"};
 #endif
