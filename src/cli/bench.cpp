@@ -376,13 +376,7 @@ void add_bench_command(CLI::App& program) {
       ->add_option("--max-error", arguments->limits.max_error,
                    "Exit with 5 when a run's relative error is larger")
       ->check(finite_range(1e-12, 1e6));
-  CLI::Option* bind = command->add_option(
-      "--bind", sweep.decoding.bind, "INPUT=OUTPUT of a decoder's caches, as past_key_values.*=present.*");
-  command
-      ->add_option("--context", sweep.decoding.context,
-                   "Measure the next token at this many, itself included: so long are the bound caches")
-      ->needs(bind)
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30));
+  add_decoding_options(*command, sweep.decoding);
   add_measure_options(command, arguments.get());
   command->add_option("--compare-to", sweep.compare_to,
                       fmt::format("Backend that speedups refer to (default: {}, else the first)",

@@ -47,6 +47,7 @@ struct Options {
   std::vector<std::string> precisions = {"fp32"};
   std::vector<int64_t> batches = {1};
   std::vector<std::string> shapes;
+  bench::Decoding decoding;
   record::ModelRecordOptions record;
   std::string output;
   bool no_driver_api = false;
@@ -225,7 +226,10 @@ bench::ModelInfo described_model(const Options& options) {
   refuse_batch_size(options.subject, loaded);
   const bench::GivenInputs given = given_inputs(options.subject, loaded);
   bench::ModelInfo model = speaking_of(options.model, [&] {
-    return bench::describe_subject(loaded, options.model, bench::with_given_shapes(shapes, given));
+    const auto all = bench::with_given_shapes(shapes, given);
+    return options.decoding.bind.empty()
+               ? bench::describe_subject(loaded, options.model, all)
+               : bench::describe_decoder(loaded, options.model, all, options.decoding);
   });
   bench::give_values(given, &model);
   bench::check_shapes(shapes, {&model, 1}, options.batches);
@@ -342,6 +346,8 @@ OptionList add_model_options(CLI::App& command, Options& options) {
       command.add_option("--active", schedule.active, "Iterations kept")->capture_default_str(),
       command.add_option("--repeat", schedule.repeat, "Cycles")->capture_default_str()};
   list.insert(list.end(), own.begin(), own.end());
+  const OptionList decoding = add_decoding_options(command, options.decoding);
+  list.insert(list.end(), decoding.begin(), decoding.end());
   return list;
 }
 

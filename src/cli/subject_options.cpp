@@ -44,6 +44,18 @@ bench::GivenInputs given_inputs(const SubjectOptions& options, const importer::M
   return given;
 }
 
+OptionList add_decoding_options(CLI::App& command, bench::Decoding& decoding) {
+  CLI::Option* bind = command.add_option(
+      "--bind", decoding.bind, "INPUT=OUTPUT of a decoder's caches, as past_key_values.*=present.*");
+  CLI::Option* context =
+      command
+          .add_option("--context", decoding.context,
+                      "The next token at this many, itself included: so long are the bound caches")
+          ->needs(bind)
+          ->check(CLI::Range(int64_t{1}, int64_t{1} << 30));
+  return {bind, context};
+}
+
 void refuse_batch_size(const SubjectOptions& options, const importer::Model& model) {
   if (options.parameters.sizes.empty() || model.graph == nullptr) return;
   for (const graph::ValueId id : model.graph->inputs) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/worker/decoding.hpp"
 #include "bench/worker/given_inputs.hpp"
 #include "cli/command.hpp"
 #include "cli/option_checks.hpp"
@@ -19,6 +20,9 @@ struct SubjectOptions {
 
 /// Options of add_model_options(), --dim, --input and --values.
 OptionList add_subject_options(CLI::App& command, SubjectOptions& options);
+
+/// --bind and --context.
+OptionList add_decoding_options(CLI::App& command, bench::Decoding& decoding);
 
 /// Usage error for a --dim that names the batch of the model, which --batches gives.
 void refuse_batch_size(const SubjectOptions& options, const importer::Model& model);

@@ -28,6 +28,10 @@ void Binding::run(const tensor::Queue* queue) {
     state_->outputs[output] = view_of(state_->parts[0]->open_output(output));
 }
 
+std::unique_ptr<DeviceWatch> Binding::watch() {
+  return state_->parts.size() == 1 ? state_->parts.front()->watch() : nullptr;
+}
+
 void check_queue(const Device& device, const tensor::Queue* queue) {
   if (queue != nullptr && queue->place() != device.place())
     fail_usage("the queue is of {}, the engine runs on {}", place_text(queue->place()),

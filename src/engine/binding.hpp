@@ -24,6 +24,9 @@ class Binding {
   /// is done when the call returns. Allocates nothing but outputs whose shape depends on data, and copies
   /// nothing but the inputs that are counted below.
   void run(const tensor::Queue* queue);
+  /// Watches the runs that follow, as the executor's runs do; null where it cannot, and where a run has
+  /// several groups of images.
+  std::unique_ptr<DeviceWatch> watch();
 
   /// In graph order, also what the engine allocated. Outputs whose shape depends on data are those of the
   /// last run, undefined before it; they are on the host.

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "engine/description.hpp"
 #include "tensor/saturate.hpp"
 #include "transform/fixed_caches.hpp"
 
@@ -310,6 +311,21 @@ Tensor FixedCacheRuns::cache(size_t output) const {
 
 void FixedCacheRuns::synchronize() const {
   if (queue_ != nullptr) queue_->synchronize();
+}
+
+std::vector<Shape> FixedCacheRuns::shapes() const {
+  if (current_ == nullptr) return tuned_shapes(loaded_->engine());
+  std::vector<Shape> shapes;
+  for (const TensorView& input : current_->inputs) shapes.push_back(input.shape);
+  return shapes;
+}
+
+bool FixedCacheRuns::can_be_watched() {
+  return context_.execution(shapes())->executor().can_be_watched();
+}
+
+std::unique_ptr<DeviceWatch> FixedCacheRuns::watch() {
+  return current_ == nullptr ? nullptr : current_->binding->watch();
 }
 
 void FixedCacheRuns::reset() {

@@ -73,6 +73,13 @@ class FixedCacheRuns {
   /// A cache, by its output, as it is after the last execution: float32 and as long as it is.
   tensor::Tensor cache(size_t output) const;
 
+  /// Of all inputs in graph order: those of the last upload, or what the engine was tuned for.
+  std::vector<Shape> shapes() const;
+  /// Whether watch() tells anything.
+  bool can_be_watched();
+  /// Watches the executions that follow on what was uploaded last; null where it cannot.
+  std::unique_ptr<DeviceWatch> watch();
+
   /// Forgets all tokens; the next run begins with caches of zeros.
   void reset();
   int64_t length() const { return length_; }

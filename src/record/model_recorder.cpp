@@ -115,6 +115,8 @@ class Session {
     request.setup = options_.setup;
     request.setup.model = model_.spec;
     request.setup.transfers = true;
+    request.bind = model_.bind;
+    request.context = model_.context;
     request.inputs = inputs_.at_batch(options_.setup.batch, bench::count_sets(model_, options_.setup.batch));
     const bench::WorkerLoaded loaded =
         worker->load(request, [this](const base::Progress& progress) { tell("loading: " + progress.doing); });

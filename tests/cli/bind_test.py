@@ -2,6 +2,7 @@
 
 usage: bind_test.py HONE
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -125,6 +126,23 @@ def check_engine(runner, model, whole):
     runner.bad(USAGE, "another cache has 8", *build, "--maxShapes", "ids:1x4,past.key:1x8x8,past.value:1x9x8")
 
 
+def check_layers(runner, model):
+    """The steps of a token whose caches stay in place have times, in a benchmark and in a recording."""
+    ending = runner.command("bench", model, "--bind", "past.*=present.*", "--context", 8, "--batches", 1, "--backends", "hone",
+                            "--precisions", "fp32", "--duration", 0.05, "--layers", "--json", "-o", runner.folder / "runs")
+    assert ending.returncode == 0, ending.stderr
+    run = json.loads(ending.stdout)["runs"][0]
+    assert any("stay where it computes" in note for note in run["notes"]), run["notes"]
+    assert any(layer["time_ms"]["p50"] > 0 for layer in run["layers"]), run["layers"]
+    traces = runner.folder / "traces"
+    ending = runner.command("profile", model, "--bind", "past.*=present.*", "--context", 8, "-o", traces)
+    assert ending.returncode == 0, ending.stderr
+    ending = runner.command("analyze", *traces.glob("*.sqlite"), "--only", "layers", "--json")
+    assert ending.returncode == 0, ending.stderr
+    recorded = {layer["name"] for layer in json.loads(ending.stdout)["layers"]["layers"]}
+    assert recorded and recorded <= {layer["name"] for layer in run["layers"]}, recorded
+
+
 def check_refusals(runner, model):
     ids = runner.tokens("ids", 1)
     runner.bad(USAGE, "it is written INPUT=OUTPUT", "run", model, "--bind", "past", "--input", ids)
@@ -144,6 +162,7 @@ def main():
         model = decoder(runner.folder / "decoder.onnx")
         whole = check_runs(runner, model)
         check_engine(runner, model, whole)
+        check_layers(runner, model)
         check_refusals(runner, model)
 
 

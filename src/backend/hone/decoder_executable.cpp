@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "backend/hone/device_observer.hpp"
+#include "backend/hone/step_infos.hpp"
 #include "engine/loaded_engine.hpp"
 
 namespace hone::backend {
@@ -51,6 +53,19 @@ class DecoderExecutable final : public Executable {
   std::string bus_id() const override { return device_.bus_id(); }
   MemoryUse memory() const override { return {.weights = loaded_->packed_bytes()}; }
 
+  bool times_device() const override {
+    return device_.place().kind != tensor::PlaceKind::kCpu && runs_.can_be_watched();
+  }
+
+  std::unique_ptr<Observer> observe(const ObserveOptions& options) override {
+    if (!options.device || !times_device()) return nullptr;
+    return std::make_unique<DeviceObserver>(runs_.watch());
+  }
+
+  std::vector<StepInfo> steps() const override {
+    return step_infos(engine::describe(*loaded_, runs_.shapes()));
+  }
+
   std::vector<std::string> notes() const override {
     return {
         fmt::format("its caches hold {} tokens and stay where it computes: a run appends to them in place",
@@ -77,7 +92,7 @@ class DecoderExecutable final : public Executable {
   const engine::Device& device_;
   engine::FixedCaches caches_;
   std::shared_ptr<engine::LoadedEngine> loaded_;
-  engine::FixedCacheRuns runs_;
+  mutable engine::FixedCacheRuns runs_;
   std::map<const void*, Kept> fillings_;
 };
 

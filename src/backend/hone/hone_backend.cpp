@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "backend/hone/decoder_executable.hpp"
+#include "backend/hone/device_observer.hpp"
+#include "backend/hone/step_infos.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "device/devices.hpp"
 #include "engine/carried_state.hpp"
@@ -22,15 +24,6 @@ std::vector<tensor::Shape> shapes_of(std::span<const tensor::Tensor> inputs) {
   std::vector<tensor::Shape> shapes;
   for (const tensor::Tensor& input : inputs) shapes.push_back(input.shape());
   return shapes;
-}
-
-/// Of a piece whose own tactics were not searched, those of its node.
-std::vector<Rival> rivals_of(const engine::StepDescription& step) {
-  std::vector<Rival> rivals;
-  for (const engine::TacticRecord& record : step.rivals.empty() ? step.whole_rivals : step.rivals)
-    rivals.push_back({record.tactic, std::string(engine::layout_name(record.layout)), record.median_us,
-                      record.chosen, record.refusal});
-  return rivals;
 }
 
 /// Executions of one engine, which share its weights and its programs, each with a stream of its own.
@@ -148,20 +141,6 @@ class ThreadPipeline final : public Pipeline {
   size_t next_ = 0;
 };
 
-/// What the device did, as the executor tells it.
-class DeviceObserver final : public Observer {
- public:
-  explicit DeviceObserver(std::unique_ptr<engine::DeviceWatch> watch) : watch_(std::move(watch)) {}
-  Observed finish() override {
-    Observed observed;
-    observed.device = watch_->finish();
-    return observed;
-  }
-
- private:
-  std::unique_ptr<engine::DeviceWatch> watch_;
-};
-
 /// An engine's runs on memory of a GPU, in a context of their own.
 class ContextRuns final : public BoundRuns {
  public:
@@ -261,11 +240,7 @@ class HoneExecutable final : public Executable {
 
   std::unique_ptr<Observer> observe(const ObserveOptions& options) override {
     if (!options.device || !times_device()) return nullptr;
-    auto watch = context_.execution(last_shapes_)->executor().watch();
-    if (watch == nullptr)
-      fail_environment(
-          "some steps run beside others on the GPU and cannot time themselves; record with --cupti");
-    return std::make_unique<DeviceObserver>(std::move(watch));
+    return std::make_unique<DeviceObserver>(context_.execution(last_shapes_)->executor().watch());
   }
 
   std::string bus_id() const override { return device_.bus_id(); }
@@ -291,12 +266,8 @@ class HoneExecutable final : public Executable {
   }
 
   std::vector<StepInfo> steps() const override {
-    std::vector<StepInfo> result;
-    if (current() == nullptr) return result;
-    for (const engine::StepDescription& step : engine::describe(*loaded_, last_shapes_).steps)
-      result.push_back({step.name, step.kind, step.sources, step.tactic, step.inputs, step.outputs,
-                        step.flops, step.bytes, step.predecessors, rivals_of(step)});
-    return result;
+    if (current() == nullptr) return {};
+    return step_infos(engine::describe(*loaded_, last_shapes_));
   }
 
   std::optional<double> int8_share() const override { return int8_share_of(*engine_); }

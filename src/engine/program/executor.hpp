@@ -68,6 +68,9 @@ class BoundRuns {
   virtual void run(const tensor::Queue* queue) = 0;
   /// Of the last run, an output whose shape depends on data, on the host.
   virtual const tensor::Tensor& open_output(size_t index) const = 0;
+  /// Watches the runs that follow, each of which is done when run() returns; null where it cannot. It may run
+  /// the steps first.
+  virtual std::unique_ptr<DeviceWatch> watch() { return nullptr; }
 };
 
 /// Used by one thread at a time. The program outlives it.

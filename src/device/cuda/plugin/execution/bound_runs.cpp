@@ -55,6 +55,11 @@ void CudaBoundRuns::run(const tensor::Queue* queue) {
                  steps_.host_steps(), bound_.steps.size());
     return hand_over(stream);
   }
+  if (watch_ != nullptr) {
+    order_.begin(stream_.get());
+    watch_->launch_steps();
+    return watch_->synchronize();
+  }
   order_.begin(stream);
   if (graph_ != nullptr) {
     graph_->launch(stream);
@@ -63,6 +68,19 @@ void CudaBoundRuns::run(const tensor::Queue* queue) {
   }
   order_.end(stream);
   if (queue == nullptr) stream_.synchronize();
+}
+
+std::unique_ptr<engine::DeviceWatch> CudaBoundRuns::watch() {
+  if (graph_ == nullptr || !copies_.empty()) return nullptr;
+  const DeviceGuard guard(steps_.gpu().context());
+  order_.begin(stream_.get());
+  stream_.synchronize();
+  const auto run_step = [this](size_t step, StampSource* stamps) {
+    steps_.run_step(step, bound_, stream_.get(), stamps);
+  };
+  auto watch = watch_steps(steps_.gpu(), stream_, steps_.program().steps(), run_step, [this] { watch_ = nullptr; });
+  watch_ = watch.get();
+  return watch;
 }
 
 void CudaBoundRuns::hand_over(cudaStream_t stream) {

@@ -6,6 +6,7 @@
 
 #include "device/cuda/plugin/captured_graph.hpp"
 #include "device/cuda/plugin/execution/program_steps.hpp"
+#include "device/cuda/plugin/watch/gpu_watch.hpp"
 
 namespace hone::device::cuda {
 
@@ -39,6 +40,7 @@ class CudaBoundRuns final : public engine::BoundRuns {
 
   void run(const tensor::Queue* queue) override;
   const tensor::Tensor& open_output(size_t index) const override { return steps_.open_outputs()[index]; }
+  std::unique_ptr<engine::DeviceWatch> watch() override;
 
  private:
   void hand_over(cudaStream_t stream);
@@ -50,6 +52,8 @@ class CudaBoundRuns final : public engine::BoundRuns {
   std::vector<engine::InputCopy> copies_;
   BoundSteps bound_;
   std::unique_ptr<CapturedGraph> graph_;
+  /// Not ours; null while nobody watches.
+  GpuWatch* watch_ = nullptr;
 };
 
 }  // namespace hone::device::cuda

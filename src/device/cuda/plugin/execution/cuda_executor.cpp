@@ -170,12 +170,13 @@ class CudaExecutor final : public engine::Executor {
   std::unique_ptr<engine::DeviceWatch> watch() override {
     const DeviceGuard guard(gpu_.context());
     order_.begin(stream_.get());
-    if (!make_stamped_steps()) return nullptr;
+    if (host_steps()) return nullptr;
     // Libraries load their kernels when first used, which a capture forbids.
     hand_over();
     stream_.synchronize();
-    auto watch = std::make_unique<GpuWatch>(gpu_, stream_, program_.steps(), step_runner(),
-                                            [this] { watch_ = nullptr; });
+    auto watch =
+        watch_steps(gpu_, stream_, program_.steps(), step_runner(), [this] { watch_ = nullptr; });
+    if (watch == nullptr) return nullptr;
     watch_ = watch.get();
     return watch;
   }

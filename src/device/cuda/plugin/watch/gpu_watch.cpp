@@ -210,4 +210,15 @@ void GpuWatch::add_notes() {
         together));
 }
 
+std::unique_ptr<GpuWatch> watch_steps(Gpu& gpu, const Stream& stream,
+                                      const std::vector<engine::ProgramStep>& steps,
+                                      const StepRunner& run_step, std::function<void()> at_end) {
+  try {
+    return std::make_unique<GpuWatch>(gpu, stream, steps, run_step, std::move(at_end));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInternal) throw;
+    return nullptr;
+  }
+}
+
 }  // namespace hone::device::cuda

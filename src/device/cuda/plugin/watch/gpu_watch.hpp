@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <thread>
@@ -78,5 +79,10 @@ class GpuWatch final : public engine::DeviceWatch {
   std::vector<base::DeviceWork> kernels_;  ///< with the GPU's times
   std::vector<base::DeviceWork> pattern_;  ///< what one run of the steps does, without times
 };
+
+/// A watch of these steps; null where their graph is no chain, which stamps need.
+std::unique_ptr<GpuWatch> watch_steps(Gpu& gpu, const Stream& stream,
+                                      const std::vector<engine::ProgramStep>& steps,
+                                      const StepRunner& run_step, std::function<void()> at_end);
 
 }  // namespace hone::device::cuda

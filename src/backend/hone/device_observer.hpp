@@ -1,0 +1,31 @@
+// What the device did in runs of an engine, as its executor tells it.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "backend/backend.hpp"
+#include "base/error.hpp"
+#include "engine/program/executor.hpp"
+
+namespace hone::backend {
+
+class DeviceObserver final : public Observer {
+ public:
+  /// Environment error for a null watch, which an executor gives whose steps cannot time themselves.
+  explicit DeviceObserver(std::unique_ptr<engine::DeviceWatch> watch) : watch_(std::move(watch)) {
+    if (watch_ == nullptr)
+      fail_environment(
+          "some steps run beside others on the GPU and cannot time themselves; record with --cupti");
+  }
+  Observed finish() override {
+    Observed observed;
+    observed.device = watch_->finish();
+    return observed;
+  }
+
+ private:
+  std::unique_ptr<engine::DeviceWatch> watch_;
+};
+
+}  // namespace hone::backend

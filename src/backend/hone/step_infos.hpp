@@ -1,0 +1,13 @@
+// The steps of an engine as backends tell them.
+#pragma once
+
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "engine/description.hpp"
+
+namespace hone::backend {
+
+std::vector<StepInfo> step_infos(const engine::Description& description);
+
+}  // namespace hone::backend
