@@ -156,8 +156,12 @@ void check_depthwise_tiles() {
       add(depthwise_image(9, 136, 60, 61, kernel, stride, kernel / 2));
     }
   }
+  add(depthwise_image(2, 16, 13, 11, 7, 1, 3));
+  add(depthwise_image(1, 40, 8, 9, 7, 1, 0));
+  add(depthwise_image(3, 136, 60, 61, 7, 1, 3));
   add(depthwise_image(0, 16, 9, 9, 3, 1, 1));
   // Several images in each.
+  add(depthwise_image(70, 72, 7, 7, 7, 1, 3));
   add(depthwise_image(300, 200, 7, 7, 3, 1, 1));
   // More padding at the end than at the beginning, as SAME_UPPER makes.
   ConvolutionSize upper = depthwise_image(1, 8, 8, 8, 3, 2, 0);

@@ -106,6 +106,15 @@ TEST(EmulatedDepthwise, TilesOfEveryWindow) {
   }
 }
 
+TEST(EmulatedDepthwise, TilesOfWideWindows) {
+  for (const auto& [element, type] : kTypes) {
+    for (const int run : {4, 7}) {
+      expect_tiles(depthwise_image(2, 40, 15, 11, 7, 1, 3), element, type, run);
+      expect_tiles(depthwise_image(1, 8, 9, 8, 7, 1, 0), element, type, run, false);
+    }
+  }
+}
+
 // Several tiles beside and below each other, and several images in one.
 TEST(EmulatedDepthwise, ABlockTakesTileAfterTile) {
   emulator::set_multiprocessors(1);
@@ -172,8 +181,9 @@ TEST(EmulatedDepthwise, WhatHasNoTilesIsRefused) {
   };
   const ConvolutionSize image = depthwise_image(1, 16, 8, 8, 5, 2, 2);
   EXPECT_EQ(refusal(image), "");
-  EXPECT_EQ(refusal(depthwise_image(1, 16, 8, 8, 7, 1, 3)),
-            "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2");
+  EXPECT_EQ(refusal(depthwise_image(1, 16, 8, 8, 7, 1, 3)), "");
+  EXPECT_EQ(refusal(depthwise_image(1, 16, 8, 8, 7, 2, 3)),
+            "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2, nor of 7 x 7 with one of 1");
   EXPECT_EQ(refusal(depthwise_image(1, 12, 8, 8, 3, 1, 1)), "its channels are no multiple of 8");
   EXPECT_EQ(refusal(image, 7), "a thread takes 2 or 4 rows");
   EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kFloat, relu, 4, limits).text(), "only fp16 and bf16");

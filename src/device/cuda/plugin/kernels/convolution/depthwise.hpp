@@ -50,6 +50,13 @@ cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatTy
                                   const ConvolutionSize& size, const Epilogue& epilogue, int strip,
                                   const LaunchOptions& options);
 
+/// Small windows, and those of 7 x 7 with a stride of 1.
+inline bool has_tile_windows(const ConvolutionSize& size) {
+  const bool is_wide = size.kernel[1] == 7 && size.kernel[2] == 7 && size.stride[1] == 1 &&
+                       size.stride[2] == 1 && size.dilation[1] == 1 && size.dilation[2] == 1;
+  return is_wide || has_small_windows(size);
+}
+
 /// Rows of outputs that a thread of depthwise_tiles() may take: fewer at a stride of 2, whose windows read
 /// twice as many rows of the input.
 inline std::array<int, 2> depthwise_tile_runs(const ConvolutionSize& size) {

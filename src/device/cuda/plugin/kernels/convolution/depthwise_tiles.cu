@@ -1,4 +1,6 @@
 // Tensor map and launch of depthwise_tiles(). See depthwise.hpp.
+#include <type_traits>
+
 #include "device/cuda/plugin/kernels/common/element.cuh"
 #include "device/cuda/plugin/kernels/common/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/common/tensor_maps.hpp"
@@ -10,6 +12,9 @@ namespace {
 
 using Plan = DepthwiseTilePlan;
 
+template <class T>
+constexpr bool kIsHalf = std::is_same_v<T, __half>;
+
 template <class T, StreamKind kKind, int kTaps, int kStride>
 const void* tiles_kernel(int run) {
   constexpr int kOther = kStride == 1 ? 7 : 2;
@@ -20,6 +25,7 @@ const void* tiles_kernel(int run) {
 template <class T, StreamKind kKind>
 const void* tiles_kernel(const ConvolutionSize& size, int run) {
   const bool steps = size.stride[1] == 2;
+  if (size.kernel[1] == 7) return wide_depthwise_tiles_kernel(kIsHalf<T>, kKind, run);
   if (size.kernel[1] == 3)
     return steps ? tiles_kernel<T, kKind, 3, 2>(run) : tiles_kernel<T, kKind, 3, 1>(run);
   return steps ? tiles_kernel<T, kKind, 5, 2>(run) : tiles_kernel<T, kKind, 5, 1>(run);
@@ -38,7 +44,8 @@ Refusal depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,
                                 const DeviceProperties& device) {
   if (size.in_channels != size.group || size.out_channels != size.group) return "it is not depthwise";
   if (size.kernel[0] != 1 || size.input[0] != 1 || size.output[0] != 1) return "it is not of images";
-  if (!has_small_windows(size)) return "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2";
+  if (!has_tile_windows(size))
+    return "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2, nor of 7 x 7 with one of 1";
   if (type == FloatType::kFloat) return "only fp16 and bf16";
   if (size.in_channels % 8 != 0) return "its channels are no multiple of 8";
   if (!epilogue || epilogue->kind == StreamKind::kAdd)

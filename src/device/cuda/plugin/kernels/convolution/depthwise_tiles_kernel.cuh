@@ -156,8 +156,11 @@ class DepthwiseStrip {
   float2 filter_[kHoldsFilter ? kTaps * kTaps : 1];
 };
 
+/// Blocks of a multiprocessor: more would leave too few registers for the sums.
+constexpr int depthwise_blocks(int taps, int run) { return taps == 3 ? 4 : taps == 7 && run == 7 ? 2 : 3; }
+
 template <class T, int kTaps, int kStride, int kRun, StreamKind kKind>
-__global__ void __launch_bounds__(DepthwiseTilePlan::kThreads, kTaps == 3 ? 4 : 3)
+__global__ void __launch_bounds__(DepthwiseTilePlan::kThreads, depthwise_blocks(kTaps, kRun))
     depthwise_tiles_kernel(const __grid_constant__ DepthwiseTiles p, KernelStamp* stamp) {
   extern __shared__ __align__(1024) unsigned char memory[];
   RunningKernel running(stamp);

@@ -65,6 +65,9 @@ struct DepthwiseTilePlan {
   int64_t shared_bytes() const { return stages_at + int64_t{kStages} * stage_bytes; }
 };
 
+/// The kernel for windows of 7 x 7: of fp16, else bf16, and `run` rows of outputs.
+const void* wide_depthwise_tiles_kernel(bool is_half, StreamKind kind, int run);
+
 struct DepthwiseTiles {
   CUtensorMap input;
   const float* weights;
