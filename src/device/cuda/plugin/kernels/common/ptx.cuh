@@ -83,10 +83,16 @@ __device__ __forceinline__ float from_neighbour(float value) {
   return other;
 }
 
-/// cp.async: 16 bytes to shared memory; zeros when not `valid`, and then `source` is not read.
+/// cp.async: 16 bytes to shared memory; zeros when not `valid`, and then `source` is not read. A GPU without
+/// such copies loads and stores, and the copy is done at once.
 __device__ __forceinline__ void copy16(uint32_t target, const void* source, bool valid) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(valid ? 16 : 0)
+               : "memory");
+#else
+  const uint4 value = valid ? *static_cast<const uint4*>(source) : make_uint4(0, 0, 0, 0);
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(target), "r"(value.x), "r"(value.y),
+               "r"(value.z), "r"(value.w)
                : "memory");
 #endif
 }
@@ -195,6 +201,11 @@ __device__ __forceinline__ void load_words(uint32_t (&words)[4], uint32_t addres
                : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                : "r"(address)
                : "memory");
+}
+
+/// Brings what lies there from memory to the L2 cache, where other kernels' writes are seen all the same.
+__device__ __forceinline__ void prefetch_to_l2(const void* from) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from) : "memory");
 }
 
 /// griddepcontrol: returns when the kernels before this one have finished and their writes are visible; at

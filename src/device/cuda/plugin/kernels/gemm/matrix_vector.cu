@@ -1,13 +1,15 @@
 // See matrix_vector.hpp. A warp makes one column of the result after another: its lanes have runs of eight
-// elements of the depth, 32 apart, and add up what they have at the end. The first part of the next column is
-// on its way by then.
+// elements of the depth, 32 apart, and add up what they have at the end. Runs come through a ring of stages
+// in shared memory, in which every lane has places of its own, so that no thread waits for another.
 //
-//   w  [column]  run 0 | run 1 | ... | run 31 | run 32 | ...        first part asked for, then
+//   w  [column]  run 0 | run 1 | ... | run 31 | run 32 | ...        kStages stages asked for, then
 //                lane 0  lane 1        lane 31  lane 0              the kernel ahead is waited for
+//   ring         stage 0 | stage 1 | ...                            of kStageRuns runs of each lane
 //   x  [row]     as it lies in memory, or normalized into shared memory by the whole block
 #include "device/cuda/plugin/kernels/gemm/matrix_vector.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
 #include "device/cuda/plugin/kernels/common/kernel_address.hpp"
@@ -21,6 +23,13 @@ namespace {
 constexpr int kWarps = 8;
 /// Elements that a lane takes at once.
 constexpr int kRun = 8;
+/// Words of 16 bytes that a lane has in a stage.
+constexpr int kStageWords = 4;
+constexpr int kStageBytes = kWarps * 32 * kStageWords * 16;
+/// Of a block's ring: what 132 blocks have on their way, 64 KB each, keeps the memory of an H200 busy.
+constexpr int kMostStages = 4;
+/// Runs of a row that a thread keeps while it normalizes the row.
+constexpr int kKeptRuns = 2;
 /// In front of normalized rows: what warps have of sums.
 constexpr int kScratchBytes = 128;
 
@@ -40,41 +49,6 @@ struct Operands {
   int fetched_step;
   bool next_waits;
 };
-
-/// A lane's runs of a column of w, or of a row of x, 32 apart. Zero beyond the depth.
-template <class T, int kAhead>
-struct Runs {
-  static constexpr int kSpan = 32 * kAhead;  ///< of a warp
-  uint4 words[kAhead][kRunWords<T>];
-
-  /// `kConstant`: nobody writes them while the kernel runs, nor shortly before.
-  template <bool kConstant>
-  __device__ __forceinline__ void load(const uint4* from, int first, int count) {
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
-      const int run = first + i * 32;
-#pragma unroll
-      for (int k = 0; k < kRunWords<T>; ++k) {
-        const uint4* const word = from + run * kRunWords<T> + k;
-        words[i][k] = run >= count ? make_uint4(0, 0, 0, 0) : kConstant ? __ldg(word) : *word;
-      }
-    }
-  }
-};
-
-template <class T, int kAhead>
-__device__ __forceinline__ float add_products(const Runs<T, kAhead>& a, const Runs<T, kAhead>& b, float sum) {
-#pragma unroll
-  for (int i = 0; i < kAhead; ++i) {
-    float left[kRun];
-    float right[kRun];
-    unpack<T>(a.words[i], left);
-    unpack<T>(b.words[i], right);
-#pragma unroll
-    for (int k = 0; k < kRun; ++k) sum = fmaf(left[k], right[k], sum);
-  }
-  return sum;
-}
 
 /// The parameters of a normalization for one run.
 struct RunParameters {
@@ -100,33 +74,51 @@ __device__ __forceinline__ void normalize_row(const Operands& p, const RunParame
   constexpr int kThreadsOfBlock = kWarps * 32;
   const int thread = static_cast<int>(threadIdx.x);
   const auto depth = static_cast<float>(p.runs * kRun);
-  float values[kRun];
+  uint4 kept[kKeptRuns][kRunWords<T>];
+#pragma unroll
+  for (int i = 0; i < kKeptRuns; ++i) {
+    const int run = thread + i * kThreadsOfBlock;
+#pragma unroll
+    for (int k = 0; k < kRunWords<T>; ++k)
+      kept[i][k] = run < p.runs ? from[run * kRunWords<T> + k] : make_uint4(0, 0, 0, 0);
+  }
+  const auto for_each_run = [&](const auto& use) {
+    float values[kRun];
+#pragma unroll
+    for (int i = 0; i < kKeptRuns; ++i) {
+      const int run = thread + i * kThreadsOfBlock;
+      if (run >= p.runs) return;
+      unpack<T>(kept[i], values);
+      use(run, values);
+    }
+    for (int run = thread + kKeptRuns * kThreadsOfBlock; run < p.runs; run += kThreadsOfBlock) {
+      unpack<T>(from + run * kRunWords<T>, values);
+      use(run, values);
+    }
+  };
   float mean = 0.0f;
   if (p.centers) {
     float sum = 0.0f;
-    for (int run = thread; run < p.runs; run += kThreadsOfBlock) {
-      unpack<T>(from + run * kRunWords<T>, values);
+    for_each_run([&](int, const float (&values)[kRun]) {
 #pragma unroll
       for (int k = 0; k < kRun; ++k) sum += values[k];
-    }
+    });
     mean = reduce_block(sum, scratch, Plus()) / depth;
   }
   float squares = 0.0f;
-  for (int run = thread; run < p.runs; run += kThreadsOfBlock) {
-    unpack<T>(from + run * kRunWords<T>, values);
+  for_each_run([&](int, const float (&values)[kRun]) {
 #pragma unroll
     for (int k = 0; k < kRun; ++k) squares = fmaf(values[k] - mean, values[k] - mean, squares);
-  }
+  });
   const float factor = 1.0f / sqrtf(reduce_block(squares, scratch, Plus()) / depth + p.epsilon);
   RunParameters parameters = first;
-  for (int run = thread; run < p.runs; run += kThreadsOfBlock) {
+  for_each_run([&](int run, float (&values)[kRun]) {
     if (run != thread) parameters.load(p.args, run);
-    unpack<T>(from + run * kRunWords<T>, values);
 #pragma unroll
     for (int k = 0; k < kRun; ++k)
       values[k] = fmaf((values[k] - mean) * factor, parameters.scale[k], parameters.shift[k]);
     pack<T>(values, to + run * kRunWords<T>);
-  }
+  });
 }
 
 template <class T>
@@ -168,83 +160,163 @@ __device__ __forceinline__ float bias_of(const MatrixVectorArgs::Matrix& matrix,
   return matrix.bias == nullptr ? 0.0f : __ldg(matrix.bias + column);
 }
 
+/// A warp's columns, a stage at a time.
+template <class T, bool kPaired>
+struct Stages {
+  static constexpr int kRuns = kStageWords / kRunWords<T> / (kPaired ? 2 : 1);  ///< of a matrix, of a lane
+  static constexpr int kSpan = 32 * kRuns;
+
+  int place;  ///< the column, among those of all matrices
+  int first = 0;
+
+  __device__ __forceinline__ void advance(const Operands& p, int stride) {
+    first += kSpan;
+    if (first < p.runs) return;
+    first = 0;
+    place += stride;
+  }
+
+  /// Where word `k` of run `i` of the lane lies, in words from the beginning of the stage.
+  static __device__ __forceinline__ int word(int i, int k) {
+    return (i * kRunWords<T> + k) * kWarps * 32 + static_cast<int>(threadIdx.x);
+  }
+
+  /// Asks for the stage, and closes the group of its copies, which is empty behind the last column.
+  __device__ __forceinline__ void fetch(const Operands& p, uint32_t stage) const {
+    if (place < p.all_columns) {
+      const Column column(p, place);
+      ask(p, column.of<T>(p.args.matrices[column.matrix].w, p.runs), stage, 0);
+      if constexpr (kPaired) ask(p, column.of<T>(p.args.pair.w, p.runs), stage, kRuns);
+    }
+    ptx::commit_copies();
+  }
+
+ private:
+  __device__ __forceinline__ void ask(const Operands& p, const uint4* w, uint32_t stage, int at) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int i = 0; i < kRuns; ++i) {
+      if (first + i * 32 >= p.runs) break;
+      const int run = first + i * 32 + lane;
+#pragma unroll
+      for (int k = 0; k < kRunWords<T>; ++k)
+        ptx::copy16(stage + word(at + i, k) * 16, w + min(run, p.runs - 1) * kRunWords<T> + k, run < p.runs);
+    }
+  }
+};
+
+/// A lane's run of a row of x; zero beyond the depth.
+template <class T>
+__device__ __forceinline__ void load_run(const uint4* row, int run, int runs, float (&values)[kRun]) {
+  uint4 words[kRunWords<T>];
+#pragma unroll
+  for (int k = 0; k < kRunWords<T>; ++k)
+    words[k] = run < runs ? row[run * kRunWords<T> + k] : make_uint4(0, 0, 0, 0);
+  unpack<T>(words, values);
+}
+
+/// Sums of even and of odd elements, so that an addition need not wait for the one before it.
+struct Sums {
+  float even = 0.0f;
+  float odd = 0.0f;
+
+  __device__ __forceinline__ void add(const float (&a)[kRun], const float (&b)[kRun]) {
+#pragma unroll
+    for (int k = 0; k < kRun; k += 2) {
+      even = fmaf(a[k], b[k], even);
+      odd = fmaf(a[k + 1], b[k + 1], odd);
+    }
+  }
+};
+
 }  // namespace
 
-template <class T, class Result, int kRows, bool kPaired>
+template <class T, class Result, int kRows, bool kPaired, int kStages>
 __global__ void __launch_bounds__(kWarps * 32)
     matrix_vector_kernel(const __grid_constant__ Operands p, KernelStamp* stamp) {
   const RunningKernel running(stamp);
   extern __shared__ __align__(1024) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
+  using Place = Stages<T, kPaired>;
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const int stride = static_cast<int>(gridDim.x) * kWarps;
-  int place = static_cast<int>(blockIdx.x) * kWarps + thread / 32;
-  // 128 bytes of each lane on their way at once.
-  using Part = Runs<T, (kPaired ? 4 : 8) / kRunWords<T>>;
-  Column column(p, min(place, p.all_columns - 1));
-  Part part;
-  Part pair_part;
-  part.template load<true>(column.of<T>(p.args.matrices[column.matrix].w, p.runs), lane, p.runs);
-  if constexpr (kPaired) pair_part.template load<true>(column.of<T>(p.args.pair.w, p.runs), lane, p.runs);
+  const uint32_t ring = ptx::shared_address(memory);
+  Place here{static_cast<int>(blockIdx.x) * kWarps + thread / 32};
+  Place ahead = here;
+#pragma unroll
+  for (int s = 0; s < kStages; ++s) {
+    ahead.fetch(p, ring + s * kStageBytes);
+    ahead.advance(p, stride);
+  }
   RunParameters parameters;
   if (p.normalizes) parameters.load(p.args, min(thread, p.runs - 1));
   ptx::wait_for_previous_kernel();
   const auto* x = static_cast<const uint4*>(p.args.x);
   const int row_words = p.runs * kRunWords<T>;
   if (p.normalizes) {
-    auto* const rows = reinterpret_cast<uint4*>(memory + kScratchBytes);
+    unsigned char* const behind = memory + kStages * kStageBytes;
+    auto* const rows = reinterpret_cast<uint4*>(behind + kScratchBytes);
     for (int r = 0; r < p.rows; ++r)
       normalize_row<T>(p, parameters, x + r * row_words, rows + r * row_words,
-                       reinterpret_cast<float*>(memory));
+                       reinterpret_cast<float*>(behind));
     __syncthreads();
     x = rows;
   }
   // Lane r finishes row r.
   const int row = min(lane, p.rows - 1);
-  for (; place < p.all_columns; place += stride) {
-    const bool is_last = place + stride >= p.all_columns;
-    const Column following(p, is_last ? place : place + stride);
+  int stage = 0;
+  while (here.place < p.all_columns) {
+    const Column column(p, here.place);
     const MatrixVectorArgs::Matrix of = p.args.matrices[column.matrix];
-    const uint4* const w = column.of<T>(of.w, p.runs);
-    const uint4* const pair_w = column.of<T>(p.args.pair.w, p.runs);
     const float bias = bias_of(of, column.number);
     const float pair_bias = kPaired ? bias_of(p.args.pair, column.number) : 0.0f;
     const float fetched =
         p.fetched_step < 0 ? 0.0f : step_operand<T>(p, p.args.steps[p.fetched_step], row, column.number);
-    float sums[kRows] = {};
-    float pair_sums[kRows] = {};
-    for (int first = lane; first - lane < p.runs; first += Part::kSpan) {
-      // The next part of this column, or the first one of the next column.
-      const bool ends = first - lane + Part::kSpan >= p.runs;
-      const int next_run = ends ? lane : first + Part::kSpan;
-      const int runs = ends && is_last ? 0 : p.runs;
-      Part next;
-      Part pair_next;
-      next.template load<true>(ends ? following.of<T>(p.args.matrices[following.matrix].w, p.runs) : w,
-                               next_run, runs);
-      if constexpr (kPaired)
-        pair_next.template load<true>(ends ? following.of<T>(p.args.pair.w, p.runs) : pair_w, next_run, runs);
+    Sums sums[kRows];
+    Sums pair_sums[kRows];
+    const int place = here.place;
+    while (here.place == place) {
+      ptx::wait_copies<kStages - 1>();
+      const auto* const words = reinterpret_cast<const uint4*>(memory + stage * kStageBytes);
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        if (r >= p.rows) break;
-        Part values;
-        values.template load<false>(x + static_cast<int64_t>(r) * row_words, first, p.runs);
-        sums[r] = add_products(part, values, sums[r]);
-        if constexpr (kPaired) pair_sums[r] = add_products(pair_part, values, pair_sums[r]);
+      for (int i = 0; i < Place::kRuns; ++i) {
+        if (here.first + i * 32 >= p.runs) break;
+        const int run = here.first + i * 32 + lane;
+        uint4 of_run[kRunWords<T>];
+        uint4 of_pair[kRunWords<T>];
+#pragma unroll
+        for (int k = 0; k < kRunWords<T>; ++k) {
+          of_run[k] = words[Place::word(i, k)];
+          if constexpr (kPaired) of_pair[k] = words[Place::word(Place::kRuns + i, k)];
+        }
+        float w[kRun];
+        float pair_w[kRun];
+        unpack<T>(of_run, w);
+        if constexpr (kPaired) unpack<T>(of_pair, pair_w);
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+          if (r >= p.rows) break;
+          float values[kRun];
+          load_run<T>(x + static_cast<int64_t>(r) * row_words, run, p.runs, values);
+          sums[r].add(w, values);
+          if constexpr (kPaired) pair_sums[r].add(pair_w, values);
+        }
       }
-      part = next;
-      if constexpr (kPaired) pair_part = pair_next;
+      ahead.fetch(p, ring + stage * kStageBytes);
+      ahead.advance(p, stride);
+      here.advance(p, stride);
+      stage = stage + 1 == kStages ? 0 : stage + 1;
     }
     float value = 0.0f;
     float pair = 0.0f;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       if (r >= p.rows) break;
-      const float sum = reduce_warp(sums[r], Plus());
+      const float sum = reduce_warp(sums[r].even + sums[r].odd, Plus());
       value = lane == r ? sum : value;
       if constexpr (kPaired) {
-        const float pair_sum = reduce_warp(pair_sums[r], Plus());
+        const float pair_sum = reduce_warp(pair_sums[r].even + pair_sums[r].odd, Plus());
         pair = lane == r ? pair_sum : pair;
       }
     }
@@ -272,29 +344,43 @@ __global__ void __launch_bounds__(kWarps * 32)
       static_cast<Result*>(of.y)[static_cast<int64_t>(lane) * p.columns[column.matrix] + column.number] =
           from_float<Result>(value);
     }
-    column = following;
   }
 }
 
 namespace {
 
 /// The kernel for so many rows.
-template <class T, class Result, bool kPaired>
+template <class T, class Result, bool kPaired, int kStages>
 const void* kernel_for(int rows) {
-  if (rows == 1) return kernel_address(&matrix_vector_kernel<T, Result, 1, kPaired>);
-  if (rows <= 2) return kernel_address(&matrix_vector_kernel<T, Result, 2, kPaired>);
-  if (rows <= 4) return kernel_address(&matrix_vector_kernel<T, Result, 4, kPaired>);
-  return kernel_address(&matrix_vector_kernel<T, Result, 8, kPaired>);
+  if (rows == 1) return kernel_address(&matrix_vector_kernel<T, Result, 1, kPaired, kStages>);
+  if (rows <= 2) return kernel_address(&matrix_vector_kernel<T, Result, 2, kPaired, kStages>);
+  if (rows <= 4) return kernel_address(&matrix_vector_kernel<T, Result, 4, kPaired, kStages>);
+  return kernel_address(&matrix_vector_kernel<T, Result, 8, kPaired, kStages>);
 }
 
 /// Null where there is none of such types.
-template <class T>
-const void* kernel_for(FloatType type, FloatType result, int rows, bool paired) {
-  if (result == type) return paired ? kernel_for<T, T, true>(rows) : kernel_for<T, T, false>(rows);
-  if (result == FloatType::kFloat && !paired) return kernel_for<T, float, false>(rows);
+template <class T, int kStages>
+const void* kernel_for(FloatType result, int rows, bool paired) {
+  constexpr FloatType kOwn = std::is_same_v<T, float>    ? FloatType::kFloat
+                             : std::is_same_v<T, __half> ? FloatType::kHalf
+                                                         : FloatType::kBfloat16;
+  if (result == kOwn)
+    return paired ? kernel_for<T, T, true, kStages>(rows) : kernel_for<T, T, false, kStages>(rows);
+  if (result == FloatType::kFloat && !paired) return kernel_for<T, float, false, kStages>(rows);
   return nullptr;
 }
 
+template <int kStages>
+const void* kernel_for(FloatType type, FloatType result, int rows, bool paired) {
+  switch (type) {
+    case FloatType::kFloat: return kernel_for<float, kStages>(result, rows, paired);
+    case FloatType::kHalf: return kernel_for<__half, kStages>(result, rows, paired);
+    case FloatType::kBfloat16: return kernel_for<__nv_bfloat16, kStages>(result, rows, paired);
+  }
+  return nullptr;
+}
+
+/// Beside the ring.
 int64_t shared_bytes(const MatrixVector& size, FloatType type) {
   if (!size.normalizes) return 0;
   return kScratchBytes + size.rows * size.depth * static_cast<int64_t>(float_bytes(type));
@@ -324,8 +410,8 @@ Refusal matrix_vector_refusal(const MatrixVector& size, FloatType type) {
     return "a depth of " + std::to_string(size.depth) + ", no multiple of " + std::to_string(kRun);
   if (size.columns[0] < 1 || size.all_columns() > kMost || size.depth > kMost)
     return "an empty or a huge matrix";
-  // What every device has for a block without asking.
-  constexpr int64_t kSharedBytes = 48 << 10;
+  // Beside one stage: all that the oldest device has.
+  constexpr int64_t kSharedBytes = (64 << 10) - kStageBytes;
   if (shared_bytes(size, type) > kSharedBytes) return "normalized rows do not fit into shared memory";
   return {};
 }
@@ -352,24 +438,22 @@ cudaError_t matrix_vector(const MatrixVectorArgs& args, FloatType type, FloatTyp
     if (size.columns[m] > 0 && !is_aligned(args.matrices[m].w)) return cudaErrorInvalidValue;
     if (m > 0 && size.columns[m] > 0 && args.step_count > 0) return cudaErrorInvalidValue;
   }
+  // A GPU without room for the whole ring gets one of a single stage.
+  const int64_t own_bytes = shared_bytes(size, type);
+  const bool fits = own_bytes + kMostStages * kStageBytes <= options.device->shared_memory;
   GemmLaunch launch;
-  switch (type) {
-    case FloatType::kFloat: launch.function = kernel_for<float>(type, result, operands.rows, paired); break;
-    case FloatType::kHalf: launch.function = kernel_for<__half>(type, result, operands.rows, paired); break;
-    case FloatType::kBfloat16:
-      launch.function = kernel_for<__nv_bfloat16>(type, result, operands.rows, paired);
-      break;
-  }
+  launch.function = fits ? kernel_for<kMostStages>(type, result, operands.rows, paired)
+                         : kernel_for<1>(type, result, operands.rows, paired);
   if (launch.function == nullptr) return cudaErrorInvalidValue;
   launch.threads = kWarps * 32;
-  launch.shared_bytes = shared_bytes(size, type);
+  launch.shared_bytes = own_bytes + (fits ? kMostStages : 1) * kStageBytes;
+  // As many as run at once, and no more than leave room for the first blocks of the next kernel.
+  constexpr int64_t kMostBlocks = 2;
   int64_t resident = 0;
   if (const cudaError_t error = resident_blocks(launch, *options.device, resident); error != cudaSuccess)
     return error;
-  // Each block with as many columns as any other, where they do not run all at once.
-  const int64_t blocks = (operands.all_columns + kWarps - 1) / kWarps;
-  const int64_t turns = (blocks + resident - 1) / std::max<int64_t>(resident, 1);
-  launch.blocks = (blocks + turns - 1) / turns;
+  const int64_t most = std::min(resident, kMostBlocks * options.device->multiprocessors);
+  launch.blocks = std::clamp<int64_t>((operands.all_columns + kWarps - 1) / kWarps, 1, std::max<int64_t>(most, 1));
   return launch_gemm(launch, &operands, options);
 }
 

@@ -145,19 +145,27 @@ __global__ void __launch_bounds__(32 * kWarps)
     if (m < size.masks) mask_rows[m] = head.offset(size.mask[m]) + row * size.mask[m].row;
   }
   T* const y = static_cast<T*>(params.args.y) + head.offset(size.y) + row * size.y.row;
+  constexpr int kWarpKeys = 32 / kLanes;
+  const int64_t stride = static_cast<int64_t>(parts) * kWarps * kWarpKeys;
+  const int64_t own_keys = int64_t{part * kWarps + warp} * kWarpKeys;
   if (parts > 1) ptx::arrive_cluster();
+  // The kernel ahead writes a few of the keys at most, so the others need not wait for it.
+#pragma unroll
+  for (int i = 0; i < kAhead; ++i) {
+    const int64_t key = own_keys + lane / kLanes + i * stride;
+    if (key >= size.keys) break;
+    ptx::prefetch_to_l2(keys + key * size.k.row);
+    ptx::prefetch_to_l2(values + key * size.v.row);
+  }
   begin_kernel(params.next_waits);
   float q[kRun] = {};
   if (has_key_run)
     load_floats<kRun>(static_cast<const T*>(params.args.q) + head.offset(size.q) + row * size.q.row + run, q);
   const float scale = size.scale * kLog2E;
 
-  constexpr int kWarpKeys = 32 / kLanes;
   Weighed own;
-  const int64_t stride = static_cast<int64_t>(parts) * kWarps * kWarpKeys;
   // All lanes of a warp take as many turns.
-  for (int64_t begin = int64_t{part * kWarps + warp} * kWarpKeys; begin < size.keys;
-       begin += kAhead * stride) {
+  for (int64_t begin = own_keys; begin < size.keys; begin += kAhead * stride) {
     const int64_t first = begin + lane / kLanes;
     T k[kAhead][kRun];
     T v[kAhead][kRun];

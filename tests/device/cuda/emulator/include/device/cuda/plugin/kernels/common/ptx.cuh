@@ -75,6 +75,7 @@ inline void load_words(uint32_t (&words)[4], uint32_t address) {
 }
 
 inline void wait_for_previous_kernel() { emulator::wait_for_previous_kernel(); }
+inline void prefetch_to_l2(const void* /*from*/) {}
 inline void allow_next_kernel() {}
 
 inline void arrive_cluster() { emulator::arrive_cluster(); }
