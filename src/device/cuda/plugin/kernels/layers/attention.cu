@@ -88,15 +88,63 @@ __device__ __forceinline__ void multiply_values(Sums<kDepth / 8>& sums, const Su
   }
 }
 
+/// Rows of a warp's part of a mask in shared memory, so far apart that four of them begin in different banks.
+template <int kKeys>
+constexpr int kMaskPitch = kKeys + 8;
+template <int kKeys>
+constexpr int kMaskFloats = kWarpRows * kMaskPitch<kKeys>;
+
+/// How masks come to the scores.
+enum class MaskWay : uint8_t { kNone, kLoaded, kStaged };
+
+/// Whether the mask goes through shared memory. Lanes that read it as they need it, two elements of eight rows at
+/// a time, touch as many lines of the cache.
+bool stages_mask(const AttentionSize& size) {
+  return size.masks == 1 && !size.fill[0].fills && size.mask[0].column == 1;
+}
+
+/// Asks for the warp's rows of the mask and `keys_left` of its keys; `mask` is where the first key of row 0 lies.
+template <int kKeys>
+__device__ __forceinline__ void copy_mask(float* to, const float* mask, const AttentionSize& size,
+                                          int64_t first_row, int keys_left) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll 8
+  for (int i = lane; i < kWarpRows * kKeys; i += 32) {
+    const int row = i / kKeys;
+    const int key = i % kKeys;
+    const bool is_there = key < keys_left;
+    const float* const from = mask + min(first_row + row, size.rows - 1) * size.mask[0].row + key;
+    ptx::copy4(ptx::shared_address(to + row * kMaskPitch<kKeys> + key), is_there ? from : mask, is_there);
+  }
+}
+
+/// Brings scores to logarithms of base 2 with the mask that copy_mask() brought.
+template <int kBlocks>
+__device__ __forceinline__ void add_staged_mask(Sums<kBlocks>& scores, float scale, const float* mask) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    const float* const from = mask + (lane / 4 + row * 8) * kMaskPitch<kBlocks * 8> + lane % 4 * 2;
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) {
+      const float2 added = *reinterpret_cast<const float2*>(from + block * 8);
+      float* const pair = scores[block] + 2 * row;
+      pair[0] = fmaf(pair[0], scale, in_base_2(added.x));
+      pair[1] = fmaf(pair[1], scale, in_base_2(added.y));
+    }
+  }
+}
+
 }  // namespace
 
 /// kDepth: the columns of all operands, rounded up. kSplit: warps that share rows, each of which takes its
 /// part of every tile's keys.
-template <int kDepth, bool kMasked, int kSplit, class T>
+template <int kDepth, MaskWay kMasks, int kSplit, class T>
 __global__ void __launch_bounds__(kBlockThreads)
     attention_kernel(const __grid_constant__ Params params, KernelStamp* stamp) {
   const RunningKernel running(stamp);
   extern __shared__ __align__(1024) unsigned char memory[];
+  constexpr bool kStaged = kMasks == MaskWay::kStaged;
   constexpr int kTile = kTileKeys * (kDepth + kRun);
   T* const tiles = reinterpret_cast<T*>(memory);
   const AttentionSize& size = params.size;
@@ -113,13 +161,23 @@ __global__ void __launch_bounds__(kBlockThreads)
   const T* const values = static_cast<const T*>(params.args.v) + head.offset(size.v);
   T* const result = static_cast<T*>(params.args.y) + head.offset(size.y);
   MaskRows masks;
-  if constexpr (kMasked) masks = mask_rows(size, head, first_row + warp_row + lane / 4);
+  if constexpr (kMasks == MaskWay::kLoaded) masks = mask_rows(size, head, first_row + warp_row + lane / 4);
+  float* const mask_stages =
+      reinterpret_cast<float*>(tiles + 4 * kTile) + warp * kMaskFloats<kWarpKeys>;
+  const float* const mask =
+      static_cast<const float*>(params.args.masks[0]) + (kStaged ? head.offset(size.mask[0]) : 0);
   begin_kernel(params.next_waits);
   const auto load = [&](int stage, int64_t first) {
     T* const tile = tiles + stage * 2 * kTile;
     load_tile<kDepth, kTileKeys>(tile, keys, size.k.row, first, size.keys, size.depth, params.aligned);
     load_tile<kDepth, kTileKeys>(tile + kTile, values, size.v.row, first, size.keys, size.width,
                                  params.aligned);
+    if constexpr (kStaged) {
+      const int64_t key = first + warp_key;
+      copy_mask<kWarpKeys>(mask_stages + stage * kWarps * kMaskFloats<kWarpKeys>, mask + key, size,
+                           first_row + warp_row,
+                           static_cast<int>(min(size.keys - key, int64_t{kWarpKeys})));
+    }
     ptx::commit_copies();
   };
   // The queries go through the second stage, which is not needed yet.
@@ -144,7 +202,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys})) - warp_key;
     // They come while the products are made.
     MaskTile<kWarpKeys / 8> added;
-    if constexpr (kMasked) load_masks(added, params, masks, first + warp_key, keys_left);
+    if constexpr (kMasks == MaskWay::kLoaded) load_masks(added, params, masks, first + warp_key, keys_left);
     ptx::wait_copies<0>();
     // What is copied is there, and nobody reads the other stage any more.
     __syncthreads();
@@ -152,7 +210,13 @@ __global__ void __launch_bounds__(kBlockThreads)
     const T* const tile = tiles + stage * 2 * kTile + warp_key * (kDepth + kRun);
     Sums<kWarpKeys / 8> scores;
     multiply_keys<kDepth, kWarpKeys / 8>(scores, q, tile);
-    weigh<kMasked>(scores, scale, added, keys_left, state, sums);
+    if constexpr (kStaged) {
+      add_staged_mask(scores, scale, mask_stages + stage * kWarps * kMaskFloats<kWarpKeys>);
+      hide_keys(scores, keys_left);
+      normalize(scores, 1.0f, state, sums);
+    } else {
+      weigh<kMasks != MaskWay::kNone>(scores, scale, added, keys_left, state, sums);
+    }
     multiply_values<kDepth, kWarpKeys / 8>(sums, scores, tile + kTile);
   }
   if constexpr (kSplit == 1) {
@@ -165,24 +229,29 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 namespace {
 
-template <int kDepth, bool kMasked, class T>
+template <int kDepth, MaskWay kMasks, class T>
 const void* kernel_for(int split) {
-  if (split == 1) return kernel_address(&attention_kernel<kDepth, kMasked, 1, T>);
-  return kernel_address(split == 2 ? &attention_kernel<kDepth, kMasked, 2, T>
-                                   : &attention_kernel<kDepth, kMasked, 4, T>);
+  if (split == 1) return kernel_address(&attention_kernel<kDepth, kMasks, 1, T>);
+  return kernel_address(split == 2 ? &attention_kernel<kDepth, kMasks, 2, T>
+                                   : &attention_kernel<kDepth, kMasks, 4, T>);
 }
 
-template <bool kMasked, class T>
+template <MaskWay kMasks, class T>
 const void* kernel_for(int depth, int split) {
-  if (depth <= 32) return kernel_for<32, kMasked, T>(split);
-  if (depth <= 64) return kernel_for<64, kMasked, T>(split);
-  if (depth <= 96) return kernel_for<96, kMasked, T>(split);
-  return kernel_for<128, kMasked, T>(split);
+  if (depth <= 32) return kernel_for<32, kMasks, T>(split);
+  if (depth <= 64) return kernel_for<64, kMasks, T>(split);
+  if (depth <= 96) return kernel_for<96, kMasks, T>(split);
+  return kernel_for<128, kMasks, T>(split);
 }
 
 template <class T>
-const void* kernel_for(int depth, int split, bool masked) {
-  return masked ? kernel_for<true, T>(depth, split) : kernel_for<false, T>(depth, split);
+const void* kernel_for(int depth, int split, MaskWay masks) {
+  switch (masks) {
+    case MaskWay::kNone: return kernel_for<MaskWay::kNone, T>(depth, split);
+    case MaskWay::kLoaded: return kernel_for<MaskWay::kLoaded, T>(depth, split);
+    case MaskWay::kStaged: return kernel_for<MaskWay::kStaged, T>(depth, split);
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -197,12 +266,19 @@ cudaError_t attention(const AttentionArgs& args, FloatType type, const Attention
   const Params params = make_params(args, size, row_tiles, are_aligned(args, size), options.next_waits);
   const int depth = std::max(size.depth, size.width);
   const int padded = (depth + 31) / 32 * 32;
+  const MaskWay masks = size.masks == 0       ? MaskWay::kNone
+                        : stages_mask(size) ? MaskWay::kStaged
+                                            : MaskWay::kLoaded;
   GemmLaunch launch;
-  launch.function = type == FloatType::kHalf ? kernel_for<__half>(depth, split, size.masks > 0)
-                                             : kernel_for<__nv_bfloat16>(depth, split, size.masks > 0);
+  launch.function = type == FloatType::kHalf ? kernel_for<__half>(depth, split, masks)
+                                             : kernel_for<__nv_bfloat16>(depth, split, masks);
   launch.blocks = row_tiles * size.heads();
   launch.threads = kBlockThreads;
   launch.shared_bytes = int64_t{4} * kTileKeys * (padded + kRun) * 2;
+  if (masks == MaskWay::kStaged) {
+    const int64_t pitch = kTileKeys / split + 8;
+    launch.shared_bytes += (size.keys > kTileKeys ? 2 : 1) * kWarps * kWarpRows * pitch * 4;
+  }
   return launch_gemm(launch, &params, options);
 }
 
