@@ -16,7 +16,10 @@ const RegisteredPasses kTransformers({
                 "Fuses a normalization by the root of the mean of squares with its scale, for CUDA",
                 rms_norm_fusion, false},
                {"rotary_fusion", "Fuses rotary positions that turn the halves of rows, for CUDA",
-                rotary_fusion, false}},
+                rotary_fusion, false},
+               {"row_product_splitting",
+                "Replaces a product of few rows whose columns are split by a product for each part, for CUDA",
+                row_product_splitting, false}},
 });
 
 const RegisteredPasses kRowProducts({

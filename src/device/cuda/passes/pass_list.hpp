@@ -8,6 +8,7 @@ namespace hone::device::cuda {
 
 transform::Summary rms_norm_fusion(graph::Graph& graph);
 transform::Summary rotary_fusion(graph::Graph& graph);
+transform::Summary row_product_splitting(graph::Graph& graph);
 transform::Summary row_product_fusion(graph::Graph& graph);
 transform::Summary concatenated_convolution_fusion(graph::Graph& graph);
 transform::Summary pool_fusion(graph::Graph& graph);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "device/cuda/passes/pass_list.hpp"
+#include "device/cuda/passes/row_product.hpp"
 #include "graph/post_op.hpp"
 #include "graph/region.hpp"
 #include "transform/fusion.hpp"
@@ -18,47 +19,9 @@ using namespace transform;
 
 namespace {
 
-/// What the kernel takes (matrix_vector.hpp).
-constexpr int64_t kMostRows = 8;
-constexpr int64_t kDepthMultiple = 8;
-constexpr size_t kMostProducts = 4;
-constexpr size_t kMostPostOps = 6;
 constexpr size_t kMostPairPostOps = 2;
 /// Where extra inputs of a fused product begin.
 constexpr size_t kFirstExtra = 3;
-
-bool is_product(const Node& node) {
-  return node.op == "MatMul" || node.op == "FusedMatMul" || node.op == "Gemm" || node.op == "FusedGemm";
-}
-
-/// Whether the rows of a value are known to be few, and of a length that the kernel takes.
-bool has_few_rows(const Graph& graph, ValueId id) {
-  const graph::TensorType& type = graph.value(id).type;
-  if (type.dtype != graph::DType::kFloat32 || !type.fully_known() || type.dims->size() < 2) return false;
-  int64_t rows = 1;
-  for (size_t i = 0; i + 1 < type.dims->size(); ++i) {
-    const int64_t size = (*type.dims)[i].value();
-    if (size > kMostRows) return false;
-    rows *= size;
-  }
-  const int64_t depth = type.dims->back().value();
-  return rows >= 1 && rows <= kMostRows && depth > 0 && depth % kDepthMultiple == 0;
-}
-
-/// Whether the node multiplies few rows with a constant matrix, and adds a constant row at most before its
-/// post-ops.
-bool is_row_product(const Graph& graph, const Node& node) {
-  if (!is_product(node) || !has_few_rows(graph, node.inputs[0])) return false;
-  const graph::Tensor* const matrix = graph.constant(node.inputs[1]);
-  if (matrix == nullptr || matrix->shape().size() != 2) return false;
-  if (node.has_input(2) && graph.constant(node.inputs[2]) == nullptr) return false;
-  if (node.op == "Gemm" || node.op == "FusedGemm") {
-    if (node.attributes.get_int("transA") != 0 || node.attributes.get_float("alpha") != 1 ||
-        (node.has_input(2) && node.attributes.get_float("beta") != 1))
-      return false;
-  }
-  return post_ops_of(node).ops.size() <= kMostPostOps;
-}
 
 /// Whether the node normalizes the rows of its first input by constants.
 bool is_normalization(const Graph& graph, const Node& node) {
