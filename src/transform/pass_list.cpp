@@ -77,6 +77,7 @@ constexpr Pass kOwn[] = {
      "Merges into one the products of one value that attention multiplies with each other, for devices that "
      "ask",
      projection_packing, false, true},
+    {"mask_folding", "Adds up the constant masks of attention's scores", mask_folding, false},
     {"attention_fusion",
      "Fuses scaled dot-product attention into one node, with what only arranges its operands, for devices "
      "that "

@@ -34,6 +34,7 @@ Summary batch_norm_lowering(Graph& graph);
 Summary transposed_convolution_lowering(Graph& graph);
 Summary convolution_fusion(Graph& graph);
 Summary projection_packing(Graph& graph);
+Summary mask_folding(Graph& graph);
 Summary attention_fusion(Graph& graph);
 Summary matmul_fusion(Graph& graph);
 Summary normalization_fusion(Graph& graph);
