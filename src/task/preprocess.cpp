@@ -26,6 +26,20 @@ void to_gray(media::PlanarImage* image) {
 
 }  // namespace
 
+Refusal input_refusal(const ImageInput& input) {
+  if (input.channels == 3) return {};
+  return "the network's input is grey";
+}
+
+engine::FrameTarget target_of(const ImageInput& input) {
+  engine::FrameTarget target;
+  target.dtype = input.dtype;
+  target.width = static_cast<int32_t>(input.width);
+  target.height = static_cast<int32_t>(input.height);
+  target.channels_last = input.channels_last;
+  return target;
+}
+
 Preprocessor::Preprocessor(const ImageInput& input, const InputForm& form, const importer::Metadata& metadata,
                            const PreprocessOptions& options)
     : input_(input), form_(form) {
@@ -54,6 +68,23 @@ float Preprocessor::normalized(float level, size_t channel) const {
 ChannelRule Preprocessor::rule_of(size_t channel) const {
   const size_t colour = form_.bgr && input_.channels == 3 ? 2 - channel : channel;
   return {colour, table_[channel], normalized(form_.padding, channel)};
+}
+
+engine::FrameTarget Preprocessor::target() const {
+  engine::FrameTarget target = target_of(input_);
+  for (size_t c = 0; c < 3; ++c) {
+    const ChannelRule rule = rule_of(c);
+    target.colour[c] = static_cast<int32_t>(rule.colour);
+    std::ranges::copy(rule.levels, target.levels[c].begin());
+    target.margin[c] = rule.margin;
+  }
+  return target;
+}
+
+FrameForm Preprocessor::form_of(const media::Frame& frame, const Geometry& g) const {
+  if (form_.antialias && (g.width != frame.width || g.height != frame.height))
+    return antialiased_form(frame, {g.width, 0, g.width}, {g.height, 0, g.height}, g.left, g.top);
+  return bilinear_form(frame, g);
 }
 
 /// One colour of the image in the size that it has in the input, normalised.
