@@ -61,8 +61,10 @@ class Preprocessor {
   std::string text() const;
 
  private:
-  void resize(const media::PlanarImage& image, const Geometry& geometry, size_t channel,
-              std::vector<float>* out) const;
+  /// The values of row y of the rectangle.
+  void write_row(const uint8_t* levels, int64_t y, const Geometry& geometry, size_t channel,
+                 float* image) const;
+  void write_margins(const Geometry& geometry, float* image) const;
   float normalized(float level, size_t channel) const;
 
   ImageInput input_;
