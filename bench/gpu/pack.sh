@@ -7,7 +7,8 @@
 #
 # BUILD is a build folder (build/release) whose targets hone, hone_cuda, hone_inject, hone_threads, kernels_check,
 # implicit_gemm_check, fault_check, memory_check, binding_check, two_gpus_check, fault_preload, tactics_check and known_path are up to date. CUDA's own libraries and
-# cuDNN are left out.
+# cuDNN are left out. VIDEO=1 adds what bench/gpu/detect.sh needs, FFmpeg's libraries among it (150 MB): targets hone_video, detect_check and
+# serial_loop.
 set -euo pipefail
 build=$(realpath "${1:?the build folder}") archive=$(realpath -m "${2:?the archive to write}")
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -26,9 +27,16 @@ mkdir -p "$tree/models"
 cp -r "$root/models/digits" "$tree/models/"
 # Where an installed hone looks for them.
 cp -r "$root/bench/peers" "$tree/share/hone/"
+programs=("$build/bin/hone" "$build/lib/libhone-cuda.so")
+if [ -n "${VIDEO:-}" ]; then
+  cp "$build"/bin/{detect_check,serial_loop} "$tree/bin/"
+  cp "$build/lib/libhone-video.so" "$tree/lib/"
+  cp -r "$root/models/shapes" "$tree/models/"
+  programs+=("$build/lib/libhone-video.so")
+fi
 strip "$tree"/bin/* && strip --strip-unneeded "$tree"/lib/*.so.*.* "$tree"/lib/libhone-*.so
 # The C and C++ libraries are those of the machine there.
-ldd "$build/bin/hone" "$build/lib/libhone-cuda.so" | awk '$3 ~ "^/(usr/)?lib/" {print $3}' | sort -u |
+ldd "${programs[@]}" | awk '$3 ~ "^/(usr/)?lib/" {print $3}' | sort -u |
   grep -vE '/(libc|libm|libstdc\+\+|libgcc_s|libpthread|libdl|librt|libcudnn|libcublas|libnvrtc)[^/]*\.so' |
   xargs -r cp -Lt "$tree/deb/"
 tar -C "$folder" -czf "$archive" tree

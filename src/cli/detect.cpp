@@ -122,6 +122,7 @@ void print_accuracy(const task::Accuracy& accuracy, std::FILE* to) {
 std::string stats_text(const task::DetectOutcome& outcome) {
   Json json = base::described_json(outcome.report);
   if (outcome.accuracy) json["accuracy"] = base::described_json(*outcome.accuracy);
+  json["preprocessing"] = outcome.preprocessing;
   json["notes"] = outcome.notes;
   json["losses"] = outcome.losses;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -195,7 +196,7 @@ void detect(DetectArguments* arguments) {
   std::FILE* const people = results.is_printed() ? stderr : stdout;
   for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
   for (const std::string& loss : outcome.losses) fmt::print(stderr, "warning: {}\n", report::printable(loss));
-  print_pipeline(outcome.report, people);
+  print_pipeline(outcome.report, report::printable(outcome.preprocessing), people);
   if (outcome.accuracy) print_accuracy(*outcome.accuracy, people);
   if (outcome.stopped) fmt::print(stderr, "hone: interrupted after {} frames\n", outcome.report.frames);
   if (outcome.stopped) system::throw_if_interrupted();

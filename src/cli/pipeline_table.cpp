@@ -5,7 +5,7 @@
 
 namespace hone::cli {
 
-void print_pipeline(const task::PipelineReport& report, std::FILE* to) {
+void print_pipeline(const task::PipelineReport& report, const std::string& preprocessing, std::FILE* to) {
   fmt::print(to, "{} frames, {} detections, {:.2f} s after {:.2f} s of start-up\n", report.frames,
              report.detections, report.wall_seconds, report.startup_seconds);
   fmt::print(to,
@@ -17,6 +17,7 @@ void print_pipeline(const task::PipelineReport& report, std::FILE* to) {
     fmt::print(to, "  {:<12} {:>10.3f} {:>10.3f} {:>9.1f} {:>5.0f} % {:>8.0f} % {:>9.0f} %\n", stage.name,
                stage.p50_ms, stage.p95_ms, stage.rate, 100 * stage.utilisation, 100 * stage.waits_input,
                100 * stage.waits_output);
+  fmt::print(to, "frames were preprocessed {}\n", preprocessing);
   if (report.bound <= 0) return;
   fmt::print(to,
              "bounded by {}: {:.1f} FPS at most, reached {:.0f} % ({:.1f} ms of processor time a frame)\n",

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdio>
+#include <string>
 
 #include "task/pipeline_report.hpp"
 
 namespace hone::cli {
 
-void print_pipeline(const task::PipelineReport& report, std::FILE* to);
+/// `preprocessing`: where, as task::DetectOutcome has it.
+void print_pipeline(const task::PipelineReport& report, const std::string& preprocessing, std::FILE* to);
 
 }  // namespace hone::cli

@@ -40,6 +40,15 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
   const std::string images = "Input";
   command.add_option("--size", options.size, "WIDTHxHEIGHT of a network's input that takes any")
       ->group(images);
+  command
+      .add_option_function<std::string>(
+          "--preprocess",
+          [&network](const std::string& where) {
+            if (where == "cpu") network.bind_frames = nullptr;
+          },
+          "Where frames become the network's input: auto, which is its device where that can, or cpu")
+      ->check(CLI::IsMember({"auto", "cpu"}))
+      ->group(images);
   command.add_option("--scale", options.scale, "Factor on the pixels 0..255")
       ->check(finite_range(-1e9, 1e9))
       ->group(images);

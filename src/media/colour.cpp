@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/cpu/clones.hpp"
 #include "media/planar.hpp"
+#include "media/rows.hpp"
 
 namespace hone::media {
 namespace {
@@ -34,8 +36,9 @@ struct Range {
 Range range_of(bool full) { return full ? Range{0, 255, 255} : Range{16, 219, 224}; }
 
 /// One row of one colour; chroma as wide as luma.
-void convert_row(const uint8_t* __restrict luma, const uint8_t* __restrict u, const uint8_t* __restrict v,
-                 const RgbCoefficients& by, size_t colour, uint8_t* __restrict out, int64_t width) {
+HONE_CLONES void convert_row(const uint8_t* __restrict luma, const uint8_t* __restrict u,
+                             const uint8_t* __restrict v, const RgbCoefficients& by, size_t colour,
+                             uint8_t* __restrict out, int64_t width) {
   const int32_t offset = by.luma_offset;
   const int32_t of_luma = by.luma;
   const int32_t of_u = by.u[colour];
@@ -43,61 +46,17 @@ void convert_row(const uint8_t* __restrict luma, const uint8_t* __restrict u, co
   for (int64_t x = 0; x < width; ++x) {
     const int32_t sum =
         (luma[x] - offset) * of_luma + (u[x] - 128) * of_u + (v[x] - 128) * of_v + (1 << (kBits - 1));
-    out[x] = static_cast<uint8_t>(std::clamp(sum >> kBits, 0, 255));
+    const int32_t level = sum >> kBits;
+    out[x] = static_cast<uint8_t>(level < 0 ? 0 : level > 255 ? 255 : level);
   }
 }
 
-void widen_row(const uint8_t* __restrict from, uint8_t* __restrict to, int64_t width) {
+HONE_CLONES void widen_row(const uint8_t* __restrict from, uint8_t* __restrict to, int64_t width) {
   for (int64_t x = 0; x + 1 < width; x += 2) {
     to[x] = from[x / 2];
     to[x + 1] = from[x / 2];
   }
   if (width % 2 == 1) to[width - 1] = from[width / 2];
-}
-
-void convert_yuv(const Frame& frame, PlanarImage* image) {
-  const RgbCoefficients by = rgb_coefficients(frame);
-  const bool narrow = frame.format != PixelFormat::kYuv444;
-  const int64_t rows_share = frame.format == PixelFormat::kYuv420 ? 2 : 1;
-  std::vector<uint8_t> wide_u(static_cast<size_t>(frame.width));
-  std::vector<uint8_t> wide_v(wide_u.size());
-  for (int64_t y = 0; y < frame.height; ++y) {
-    const uint8_t* u = frame.planes[1].data + y / rows_share * frame.planes[1].stride;
-    const uint8_t* v = frame.planes[2].data + y / rows_share * frame.planes[2].stride;
-    if (narrow) {
-      if (y % rows_share == 0) {
-        widen_row(u, wide_u.data(), frame.width);
-        widen_row(v, wide_v.data(), frame.width);
-      }
-      u = wide_u.data();
-      v = wide_v.data();
-    }
-    const uint8_t* luma = frame.planes[0].data + y * frame.planes[0].stride;
-    for (size_t c = 0; c < 3; ++c)
-      convert_row(luma, u, v, by, c, image->planes[c].data() + y * frame.width, frame.width);
-  }
-}
-
-void convert_gray(const Frame& frame, PlanarImage* image) {
-  const std::vector<uint8_t> neutral(static_cast<size_t>(frame.width), 128);
-  const RgbCoefficients by = rgb_coefficients(frame);
-  for (int64_t y = 0; y < frame.height; ++y) {
-    const uint8_t* luma = frame.planes[0].data + y * frame.planes[0].stride;
-    for (size_t c = 0; c < 3; ++c)
-      convert_row(luma, neutral.data(), neutral.data(), by, c, image->planes[c].data() + y * frame.width,
-                  frame.width);
-  }
-}
-
-void split_rgb(const Frame& frame, PlanarImage* image) {
-  for (int64_t y = 0; y < frame.height; ++y) {
-    const uint8_t* row = frame.planes[0].data + y * frame.planes[0].stride;
-    const int64_t at = y * frame.width;
-    for (size_t c = 0; c < 3; ++c) {
-      uint8_t* out = image->planes[c].data() + at;
-      for (int64_t x = 0; x < frame.width; ++x) out[x] = row[3 * x + static_cast<int64_t>(c)];
-    }
-  }
 }
 
 }  // namespace
@@ -120,13 +79,53 @@ RgbCoefficients rgb_coefficients(const Frame& frame) {
   return result;
 }
 
+RgbRows::RgbRows(const Frame& frame) : frame_(frame) {
+  if (frame.format == PixelFormat::kRgb24) return;
+  by_ = rgb_coefficients(frame);
+  rows_share_ = frame.format == PixelFormat::kYuv420 ? 2 : 1;
+  is_narrow_ = frame.format == PixelFormat::kYuv420 || frame.format == PixelFormat::kYuv422;
+  const bool is_grey = frame.format == PixelFormat::kGray;
+  if (!is_grey && !is_narrow_) return;
+  // Grey has neutral chroma.
+  wide_u_.assign(static_cast<size_t>(frame.width), 128);
+  wide_v_.assign(static_cast<size_t>(frame.width), 128);
+}
+
+void RgbRows::read(int64_t y, const RgbRow& out) {
+  if (frame_.format != PixelFormat::kRgb24) return read_yuv(y, out);
+  const uint8_t* row = frame_.planes[0].data + y * frame_.planes[0].stride;
+  for (int64_t x = 0; x < frame_.width; ++x)
+    for (size_t c = 0; c < 3; ++c) out[c][x] = row[3 * x + static_cast<int64_t>(c)];
+}
+
+void RgbRows::read_yuv(int64_t y, const RgbRow& out) {
+  const uint8_t* u = wide_u_.data();
+  const uint8_t* v = wide_v_.data();
+  if (frame_.format != PixelFormat::kGray) {
+    const int64_t row = y / rows_share_;
+    u = frame_.planes[1].data + row * frame_.planes[1].stride;
+    v = frame_.planes[2].data + row * frame_.planes[2].stride;
+    if (is_narrow_) {
+      if (row != chroma_row_) {
+        widen_row(u, wide_u_.data(), frame_.width);
+        widen_row(v, wide_v_.data(), frame_.width);
+        chroma_row_ = row;
+      }
+      u = wide_u_.data();
+      v = wide_v_.data();
+    }
+  }
+  const uint8_t* luma = frame_.planes[0].data + y * frame_.planes[0].stride;
+  for (size_t c = 0; c < 3; ++c) convert_row(luma, u, v, by_, c, out[c], frame_.width);
+}
+
 PlanarImage to_rgb(const Frame& frame) {
   PlanarImage image{frame.width, frame.height, {}};
   for (auto& plane : image.planes) plane.resize(static_cast<size_t>(frame.width * frame.height));
-  switch (frame.format) {
-    case PixelFormat::kRgb24: split_rgb(frame, &image); break;
-    case PixelFormat::kGray: convert_gray(frame, &image); break;
-    default: convert_yuv(frame, &image);
+  RgbRows rows(frame);
+  for (int64_t y = 0; y < frame.height; ++y) {
+    const int64_t at = y * frame.width;
+    rows.read(y, {image.planes[0].data() + at, image.planes[1].data() + at, image.planes[2].data() + at});
   }
   return image;
 }

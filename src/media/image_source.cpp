@@ -32,6 +32,9 @@ bool is_other_image(const fs::path& path) {
          extension == ".ppm" || extension == ".pgm";
 }
 
+/// A video of its own where it is the input; among images its first picture counts.
+bool is_gif(const fs::path& path) { return lower_extension(path) == ".gif"; }
+
 /// "frame_%03d.png": what stands before and behind the number, and how wide it is at least.
 struct Pattern {
   std::string before;
@@ -109,6 +112,10 @@ class ImageSource : public FrameSource {
         *frame = frame_of(importer::read_image(name_, 3));
         return true;
       }
+      if (is_gif(name_) && !has_gif_) {
+        has_gif_ = true;
+        losses_.sentences.emplace_back("only the first picture of each GIF file is used");
+      }
       return open_video(name_, options_)->next(frame);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kBadInput || files_.size() == 1) throw;
@@ -122,6 +129,7 @@ class ImageSource : public FrameSource {
   SourceInfo info_;
   Losses losses_;
   size_t at_ = 0;
+  bool has_gif_ = false;
   std::string name_;
 };
 
@@ -155,8 +163,9 @@ bool natural_less(const std::string& a, const std::string& b) {
 std::vector<std::string> list_images(const std::string& input) {
   const fs::path path(input);
   if (fs::is_directory(path)) {
-    auto files =
-        files_in(path, [](const fs::path& file) { return is_plain_image(file) || is_other_image(file); });
+    auto files = files_in(path, [](const fs::path& file) {
+      return is_plain_image(file) || is_other_image(file) || is_gif(file);
+    });
     if (files.empty()) throw Error(ErrorKind::kBadInput, "the folder has no images", input);
     return files;
   }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "import/image/image.hpp"
@@ -49,5 +50,10 @@ std::vector<ResizeTap> resize_taps(int64_t from, int64_t to);
 /// INTER_LINEAR does and most detectors were trained with. Results lie `stride` apart.
 void resize_plane(const uint8_t* from, int64_t width, int64_t height, uint8_t* to, int64_t to_width,
                   int64_t to_height, int64_t stride);
+
+/// Takes red, green and blue of row y, which hold until it returns.
+using UseRgbRow = std::function<void(int64_t y, const std::array<uint8_t*, 3>& row)>;
+/// to_rgb() and resize_plane() in one pass over the rows that are read, the rows of the result in order.
+void resize_to_rgb(const Frame& frame, int64_t width, int64_t height, const UseRgbRow& use);
 
 }  // namespace hone::media

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/cpu/clones.hpp"
 #include "media/planar.hpp"
+#include "media/rows.hpp"
 
 namespace hone::media {
 namespace {
@@ -11,39 +13,52 @@ namespace {
 constexpr int kBits = 11;
 constexpr int32_t kOne = 1 << kBits;
 
-void resize_row(const uint8_t* row, const std::vector<ResizeTap>& taps, int32_t* out) {
-  for (size_t x = 0; x < taps.size(); ++x)
-    out[x] = row[taps[x].first] * (kOne - taps[x].weight) + row[taps[x].second] * taps[x].weight;
+/// Source rows resized along their length, of which two are kept for the target rows that read them.
+/// `make(y, slot)` fills the slot with row y.
+template <class Make>
+class KeptRows {
+ public:
+  explicit KeptRows(Make make) : make_(std::move(make)) {}
+
+  /// The slot with row y; the other one of the pair stays.
+  size_t at(int64_t y, int64_t other) {
+    for (size_t slot = 0; slot < 2; ++slot)
+      if (rows_[slot] == y) return slot;
+    const size_t free = rows_[0] == other ? 1 : 0;
+    make_(y, free);
+    rows_[free] = y;
+    return free;
+  }
+
+ private:
+  Make make_;
+  std::array<int64_t, 2> rows_{-1, -1};
+};
+
+}  // namespace
+
+TapLists::TapLists(const std::vector<ResizeTap>& taps) {
+  for (const ResizeTap& tap : taps) {
+    first.push_back(static_cast<int32_t>(tap.first));
+    second.push_back(static_cast<int32_t>(tap.second));
+    weight.push_back(tap.weight);
+  }
 }
 
-void mix_rows(const int32_t* __restrict a, const int32_t* __restrict b, int32_t weight,
-              uint8_t* __restrict out, size_t width) {
+void resize_row(const uint8_t* row, const TapLists& taps, int32_t* out) {
+  const int32_t* first = taps.first.data();
+  const int32_t* second = taps.second.data();
+  const int32_t* weight = taps.weight.data();
+  for (size_t x = 0; x < taps.weight.size(); ++x)
+    out[x] = row[first[x]] * (kOne - weight[x]) + row[second[x]] * weight[x];
+}
+
+HONE_CLONES void mix_rows(const int32_t* __restrict a, const int32_t* __restrict b, int32_t weight,
+                          uint8_t* __restrict out, size_t width) {
   constexpr int32_t kHalf = 1 << (2 * kBits - 1);
   for (size_t x = 0; x < width; ++x)
     out[x] = static_cast<uint8_t>((a[x] * (kOne - weight) + b[x] * weight + kHalf) >> (2 * kBits));
 }
-
-void resize_by(const std::vector<ResizeTap>& columns, const std::vector<ResizeTap>& rows, const uint8_t* from,
-               int64_t width, uint8_t* to, int64_t stride) {
-  std::array<std::vector<int32_t>, 2> kept{std::vector<int32_t>(columns.size()),
-                                           std::vector<int32_t>(columns.size())};
-  std::array<int64_t, 2> kept_row{-1, -1};
-  const auto row_at = [&](int64_t y, int64_t other) -> const int32_t* {
-    for (size_t i = 0; i < 2; ++i)
-      if (kept_row[i] == y) return kept[i].data();
-    const size_t free = kept_row[0] == other ? 1 : 0;
-    resize_row(from + y * width, columns, kept[free].data());
-    kept_row[free] = y;
-    return kept[free].data();
-  };
-  for (size_t y = 0; y < rows.size(); ++y) {
-    const int32_t* first = row_at(rows[y].first, rows[y].second);
-    const int32_t* second = row_at(rows[y].second, rows[y].first);
-    mix_rows(first, second, rows[y].weight, to + static_cast<int64_t>(y) * stride, columns.size());
-  }
-}
-
-}  // namespace
 
 std::vector<ResizeTap> resize_taps(int64_t from, int64_t to) {
   const double scale = static_cast<double>(from) / static_cast<double>(to);
@@ -65,7 +80,50 @@ void resize_plane(const uint8_t* from, int64_t width, int64_t height, uint8_t* t
     for (int64_t y = 0; y < height; ++y) std::copy_n(from + y * width, width, to + y * stride);
     return;
   }
-  resize_by(resize_taps(width, to_width), resize_taps(height, to_height), from, width, to, stride);
+  const TapLists columns(resize_taps(width, to_width));
+  std::array<std::vector<int32_t>, 2> kept;
+  for (auto& row : kept) row.resize(columns.weight.size());
+  KeptRows rows([&](int64_t y, size_t slot) { resize_row(from + y * width, columns, kept[slot].data()); });
+  for (const ResizeTap& tap : resize_taps(height, to_height)) {
+    const size_t first = rows.at(tap.first, tap.second);
+    const size_t second = rows.at(tap.second, tap.first);
+    mix_rows(kept[first].data(), kept[second].data(), tap.weight, to, columns.weight.size());
+    to += stride;
+  }
+}
+
+void resize_to_rgb(const Frame& frame, int64_t width, int64_t height, const UseRgbRow& use) {
+  RgbRows source(frame);
+  const auto from_width = static_cast<size_t>(frame.width);
+  std::vector<uint8_t> converted(3 * from_width);
+  const RgbRow colours{converted.data(), converted.data() + from_width, converted.data() + 2 * from_width};
+  if (width == frame.width && height == frame.height) {
+    for (int64_t y = 0; y < height; ++y) {
+      source.read(y, colours);
+      use(y, colours);
+    }
+    return;
+  }
+  const TapLists columns(resize_taps(frame.width, width));
+  const size_t to_width = columns.weight.size();
+  std::vector<int32_t> kept(6 * to_width);
+  const auto kept_row = [&](size_t slot, size_t colour) {
+    return kept.data() + (3 * slot + colour) * to_width;
+  };
+  KeptRows rows([&](int64_t y, size_t slot) {
+    source.read(y, colours);
+    for (size_t c = 0; c < 3; ++c) resize_row(colours[c], columns, kept_row(slot, c));
+  });
+  std::vector<uint8_t> mixed(3 * to_width);
+  const RgbRow out{mixed.data(), mixed.data() + to_width, mixed.data() + 2 * to_width};
+  int64_t y = 0;
+  for (const ResizeTap& tap : resize_taps(frame.height, height)) {
+    const size_t first = rows.at(tap.first, tap.second);
+    const size_t second = rows.at(tap.second, tap.first);
+    for (size_t c = 0; c < 3; ++c)
+      mix_rows(kept_row(first, c), kept_row(second, c), tap.weight, out[c], to_width);
+    use(y++, out);
+  }
 }
 
 }  // namespace hone::media

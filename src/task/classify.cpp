@@ -7,7 +7,9 @@
 #include "base/error.hpp"
 #include "media/planar.hpp"
 #include "task/class_scores.hpp"
+#include "task/frame_feed.hpp"
 #include "task/names.hpp"
+#include "task/preprocess.hpp"
 
 namespace hone::task {
 namespace {
@@ -27,11 +29,24 @@ bool is_plain(const importer::Metadata& metadata) {
   return metadata.contains("task") || metadata.contains("darknet.width");
 }
 
+/// With one channel where the network's input is grey.
+importer::Image image_of(const media::Frame& frame, int64_t channels) {
+  const media::PlanarImage image = media::to_rgb(frame);
+  if (channels == 3) return media::interleaved(image);
+  importer::Image result{image.width, image.height, 1, {}};
+  for (size_t i = 0; i < image.planes[0].size(); ++i)
+    result.pixels.push_back(static_cast<uint8_t>(
+        (299 * image.planes[0][i] + 587 * image.planes[1][i] + 114 * image.planes[2][i] + 500) / 1000));
+  return result;
+}
+
 class Classifier {
  public:
   explicit Classifier(const ClassifyRequest& request)
       : request_(request), network_(with_usual_side(request.network)) {
     choose_preprocessing();
+    Refusal refusal = input_refusal(input());
+    feed_ = refusal ? FrameFeed({nullptr, std::move(refusal)}) : FrameFeed(network_.bind_frames(target()));
     names_ = request.labels.empty() ? names_from(network_.model().metadata) : read_names(request.labels);
   }
 
@@ -39,13 +54,14 @@ class Classifier {
   std::vector<std::string> notes() const {
     std::vector<std::string> notes = network_.notes();
     notes.push_back(assumed_);
+    if (network_.place().kind != tensor::PlaceKind::kCpu)
+      notes.push_back("images were preprocessed " + feed_.text());
     return notes;
   }
 
   /// Fills in the classes of each.
-  void run(const std::vector<importer::Image>& images, std::vector<ImageClasses>* results) {
-    const auto outputs = network_.run(tensor_of(images), std::vector<Network::Size>(images.size()));
-    const tensor::Tensor& scores = outputs.at(0);
+  void run(const std::vector<media::Frame>& frames, std::vector<ImageClasses>* results) {
+    const tensor::Tensor scores = outputs_of(frames).at(0);
     const auto rows = static_cast<size_t>(input().batch);
     const auto values = scores.to_double();
     const bool sound = !values.empty() && values.size() % rows == 0 &&
@@ -102,23 +118,59 @@ class Classifier {
     if (!flags.resize && !flags.crop) preprocessing_.resize = preprocessing_.crop = 0;
   }
 
+  std::vector<tensor::Tensor> outputs_of(const std::vector<media::Frame>& frames) {
+    std::vector<const media::Frame*> pointers;
+    for (const media::Frame& frame : frames) pointers.push_back(&frame);
+    const auto upload = feed_.upload(pointers, [&](size_t i) { return form_of(frames[i]); });
+    if (upload) return feed_.run(*upload);
+    std::vector<importer::Image> images;
+    for (const media::Frame& frame : frames) images.push_back(image_of(frame, input().channels));
+    return network_.run(tensor_of(images), std::vector<Network::Size>(images.size()));
+  }
+
+  bool takes_whole_images() const { return preprocessing_.resize == 0 && preprocessing_.crop == 0; }
+
+  engine::FrameTarget target() const {
+    engine::FrameTarget target = target_of(input());
+    for (size_t c = 0; c < 3; ++c)
+      target.levels[c] = importer::level_values(preprocessing_, static_cast<int64_t>(c), 3);
+    return target;
+  }
+
+  /// Gives a device the rule of tensor_of().
+  FrameForm form_of(const media::Frame& frame) const {
+    if (takes_whole_images())
+      return antialiased_form(frame, {input().width, 0, input().width}, {input().height, 0, input().height},
+                              0, 0);
+    const importer::ImageCut cut = importer::cut_of(preprocessing_, frame.width, frame.height);
+    ImageInput found = input();
+    found.width = cut.part_width;
+    found.height = cut.part_height;
+    require_shape(found.shape());
+    return antialiased_form(frame, {cut.width, cut.left, cut.part_width},
+                            {cut.height, cut.top, cut.part_height}, 0, 0);
+  }
+
+  void require_shape(const tensor::Shape& found) const {
+    if (found != input().shape())
+      fail_usage("images become {}, the input is {}: --resize and --crop decide", tensor::shape_text(found),
+                 tensor::shape_text(input().shape()));
+  }
+
   /// A batch that is not full is filled up with its last image.
   tensor::Tensor tensor_of(const std::vector<importer::Image>& images) const {
     std::vector<importer::Image> all;
     const ImageInput& form = input();
     for (size_t i = 0; i < static_cast<size_t>(form.batch); ++i) {
       const importer::Image& image = images[std::min(i, images.size() - 1)];
-      const bool as_it_is = preprocessing_.resize == 0 && preprocessing_.crop == 0;
-      all.push_back(as_it_is ? importer::resize_image(image, form.width, form.height) : image);
+      all.push_back(takes_whole_images() ? importer::resize_image(image, form.width, form.height) : image);
     }
     const auto layout = form.channels_last ? importer::Layout::kNhwc : importer::Layout::kNchw;
     tensor::Tensor tensor = importer::images_to_tensor(all, preprocessing_, layout);
-    tensor::Shape wanted = form.shape();
-    if (!form.has_batch) wanted.insert(wanted.begin(), 1);
-    if (tensor.shape() != wanted)
-      fail_usage("images become {}, the input is {}: --resize and --crop decide",
-                 tensor::shape_text(tensor.shape()), tensor::shape_text(wanted));
-    return form.has_batch ? tensor : tensor.reshaped(form.shape());
+    tensor::Shape found = tensor.shape();
+    if (!form.has_batch) found.erase(found.begin());
+    require_shape(found);
+    return tensor.reshaped(found);
   }
 
   const ClassifyRequest& request_;
@@ -126,16 +178,8 @@ class Classifier {
   importer::Preprocessing preprocessing_;
   std::vector<std::string> names_;
   std::string assumed_;
+  FrameFeed feed_;
 };
-
-importer::Image gray_of(const media::Frame& frame) {
-  const media::PlanarImage image = media::to_rgb(frame);
-  importer::Image result{image.width, image.height, 1, {}};
-  for (size_t i = 0; i < image.planes[0].size(); ++i)
-    result.pixels.push_back(static_cast<uint8_t>(
-        (299 * image.planes[0][i] + 587 * image.planes[1][i] + 114 * image.planes[2][i] + 500) / 1000));
-  return result;
-}
 
 }  // namespace
 
@@ -148,17 +192,16 @@ ClassifyOutcome classify(const ClassifyRequest& request,
     Classifier classifier(request);
     bool more = true;
     while (more && !stopped()) {
-      std::vector<importer::Image> images;
+      std::vector<media::Frame> frames;
       std::vector<ImageClasses> results;
-      for (media::Frame frame; static_cast<int64_t>(images.size()) < classifier.input().batch;) {
+      for (media::Frame frame; static_cast<int64_t>(frames.size()) < classifier.input().batch;) {
         more = source->next(&frame);
         if (!more) break;
-        images.push_back(classifier.input().channels == 1 ? gray_of(frame)
-                                                          : media::interleaved(media::to_rgb(frame)));
         results.push_back({outcome.images++, source->name(), frame.seconds, {}});
+        frames.push_back(std::move(frame));
       }
-      if (images.empty()) break;
-      classifier.run(images, &results);
+      if (frames.empty()) break;
+      classifier.run(frames, &results);
       for (const ImageClasses& result : results) use(result);
     }
     outcome.notes = classifier.notes();

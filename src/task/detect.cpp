@@ -10,10 +10,9 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "media/draw.hpp"
 #include "system/cpu.hpp"
 #include "system/interruption.hpp"
-#include "task/names.hpp"
+#include "task/draw_detections.hpp"
 #include "task/stage.hpp"
 #include "task/tracker.hpp"
 
@@ -34,6 +33,8 @@ struct Item {
 
 struct Batch {
   std::vector<Item> items;
+  /// Either on its way to the network's device or filled in on the host.
+  std::optional<DeviceFrames::Upload> upload;
   tensor::Tensor input;
   std::vector<tensor::Tensor> outputs;
 };
@@ -65,35 +66,6 @@ Detector load_detector(const DetectRequest& request) {
     if (error.kind() != ErrorKind::kBadInput || (named && !error.where().empty())) throw;
     throw error.within(model);
   }
-}
-
-/// Boxes may reach far out of a frame.
-int64_t whole(float value) {
-  constexpr float kFar = 1e6f;
-  return std::lround(std::clamp(value, -kFar, kFar));
-}
-
-void draw_detections(const std::vector<std::string>& names, Item* item) {
-  if (item->result.detections.empty()) return;
-  media::WritableFrame canvas = media::copy_of(item->frame);
-  constexpr int64_t kThickness = 2;
-  // Letters a thirtieth of the picture high at most.
-  const int64_t scale = std::max<int64_t>(1, item->frame.height / 400);
-  for (const Detection& found : item->result.detections) {
-    const media::Rgb colour = media::class_colour(found.track >= 0 ? found.track : found.label);
-    const int64_t x = whole(found.box.x1);
-    const int64_t y = whole(found.box.y1);
-    media::draw_rectangle(&canvas, x, y, whole(found.box.x2), whole(found.box.y2), kThickness, colour);
-    std::string label = fmt::format("{} {:.0f}%", name_of(names, found.label), 100 * found.score);
-    if (found.track >= 0) label += fmt::format(" #{}", found.track);
-    const int64_t height = (media::kGlyphHeight + 2) * scale;
-    const int64_t top = y >= height ? y - height : y;
-    const auto letters = static_cast<int64_t>(label.size());
-    media::fill_rectangle(&canvas, x, top, x + (letters * media::kGlyphWidth + 1) * scale, top + height,
-                          colour);
-    media::draw_text(&canvas, x + scale, top + scale, label, scale, {255, 255, 255});
-  }
-  item->frame = canvas.frame;
 }
 
 /// Everything that the threads of one run share.
@@ -191,7 +163,8 @@ class Run {
     if (sink_ != nullptr)
       begin(&draw_times_, [this] {
         run_stage<Batch>(&draw_times_, decoded_, &drawn_, [this](Batch* batch) {
-          for (Item& item : batch->items) draw_detections(detector_.names(), &item);
+          for (Item& item : batch->items)
+            item.frame = draw_detections(item.frame, item.result.detections, detector_.names());
         });
       });
     begin(&write_times_, [this, &last] {
@@ -249,23 +222,34 @@ class Run {
   }
 
   void preprocess(Batch* batch) {
-    batch->input = detector_.make_input();
-    const auto count = static_cast<int64_t>(batch->items.size());
-    for (int64_t row = 0; row < detector_.batch(); ++row) {
-      // A batch that is not full is filled up with its last image.
-      Item& item = batch->items[static_cast<size_t>(std::min(row, count - 1))];
+    std::vector<const media::Frame*> frames;
+    std::vector<Geometry> geometries;
+    for (Item& item : batch->items) {
       item.geometry = detector_.place(item.frame.width, item.frame.height);
-      detector_.fill(item.frame, item.geometry, row, &batch->input);
+      frames.push_back(&item.frame);
+      geometries.push_back(item.geometry);
     }
+    batch->upload = detector_.upload(frames, geometries);
+    if (!batch->upload) fill_on_host(batch);
     // Frames that nobody draws on are not needed any more.
     if (sink_ != nullptr) return;
     for (Item& item : batch->items) item.frame = {};
   }
 
+  void fill_on_host(Batch* batch) {
+    batch->input = detector_.make_input();
+    for (size_t row = 0; row < static_cast<size_t>(detector_.batch()); ++row) {
+      // A batch that is not full is filled up with its last image.
+      const Item& item = batch->items[std::min(row, batch->items.size() - 1)];
+      detector_.fill(item.frame, item.geometry, static_cast<int64_t>(row), &batch->input);
+    }
+  }
+
   void infer(Batch* batch) {
     std::vector<Geometry> geometries;
     for (const Item& item : batch->items) geometries.push_back(item.geometry);
-    batch->outputs = detector_.run(batch->input, geometries);
+    batch->outputs = batch->upload ? detector_.run(*batch->upload) : detector_.run(batch->input, geometries);
+    batch->upload.reset();
     batch->input = {};
   }
 
@@ -340,6 +324,7 @@ class Run {
       outcome.accuracy = measure_accuracy(*truth_, judged_, detector_.names(), request_.detector.threshold);
     outcome.stopped = stopped();
     say_losses(losses, &outcome);
+    outcome.preprocessing = detector_.preprocessing();
     outcome.notes = detector_.notes();
     outcome.notes.push_back("frames are " + source_->info().format);
     if (truth_)
@@ -376,7 +361,8 @@ class Run {
   std::optional<Tracker> tracker_;
 
   BoundedQueue<Batch> read_{kPlaces};
-  BoundedQueue<Batch> filled_{kPlaces};
+  /// Batches that a device fills have a number of places of their own there.
+  BoundedQueue<Batch> filled_{detector_.feeds_device() ? DeviceFrames::kWaiting : kPlaces};
   BoundedQueue<Batch> inferred_{kPlaces};
   BoundedQueue<Batch> decoded_{kPlaces};
   BoundedQueue<Batch> drawn_{kPlaces};

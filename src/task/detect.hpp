@@ -45,7 +45,9 @@ struct DetectOutcome {
   std::optional<Accuracy> accuracy;
   std::vector<StageTimes> timeline;  ///< of the stages in their order, where it was asked for
   std::vector<std::string> notes;    ///< what was assumed, and what a reader of the results must know
-  std::vector<std::string> losses;   ///< what is missing from the results, a sentence each
+  /// Where frames became the network's input, and why there: "on cuda", "on the CPU: frames are 4:2:2".
+  std::string preprocessing;
+  std::vector<std::string> losses;  ///< what is missing from the results, a sentence each
   bool stopped = false;
 };
 

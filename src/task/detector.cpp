@@ -51,6 +51,9 @@ Detector::Detector(const DetectorOptions& options) : options_(options), network_
   InputForm form = choice_.decoder->input;
   form.fit = choice_.match.fit.value_or(form.fit);
   preprocessor_ = std::make_unique<Preprocessor>(input, form, network_.model().metadata, options.preprocess);
+  Refusal refusal = input_refusal(input);
+  feed_ = refusal ? FrameFeed({nullptr, std::move(refusal)})
+                  : FrameFeed(network_.bind_frames(preprocessor_->target()));
 }
 
 Signature Detector::signature_of(std::span<const tensor::Tensor> outputs) const {
@@ -109,6 +112,11 @@ std::vector<tensor::Tensor> Detector::run(const tensor::Tensor& input,
   std::vector<Network::Size> sizes;
   for (const Geometry& geometry : geometries) sizes.push_back({geometry.image_width, geometry.image_height});
   return network_.run(input, sizes);
+}
+
+std::optional<DeviceFrames::Upload> Detector::upload(std::span<const media::Frame* const> frames,
+                                                     std::span<const Geometry> geometries) {
+  return feed_.upload(frames, [&](size_t i) { return preprocessor_->form_of(*frames[i], geometries[i]); });
 }
 
 std::vector<Detection> Detector::decode(std::span<const tensor::Tensor> outputs, int64_t row,

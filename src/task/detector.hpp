@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "task/decoder.hpp"
+#include "task/frame_feed.hpp"
 #include "task/network.hpp"
 #include "task/preprocess.hpp"
 
@@ -20,7 +21,7 @@ struct DetectorOptions {
   FinishOptions finish;
 };
 
-/// fill() and decode() may be called by other threads than run().
+/// upload(), fill() and decode() may each be called by a thread of its own, and so may run().
 class Detector {
  public:
   /// Loads the network and runs it once on grey, which shows its outputs. Errors of Network, choose_decoder()
@@ -33,6 +34,14 @@ class Detector {
   Geometry place(int64_t width, int64_t height) const { return preprocessor_->place(width, height); }
   void fill(const media::Frame& frame, const Geometry& geometry, int64_t row, tensor::Tensor* input) const;
   std::vector<tensor::Tensor> run(const tensor::Tensor& input, const std::vector<Geometry>& geometries);
+  /// The frames, each with its geometry, on their way to the device that fills the input; nothing where the
+  /// host has to.
+  std::optional<DeviceFrames::Upload> upload(std::span<const media::Frame* const> frames,
+                                             std::span<const Geometry> geometries);
+  std::vector<tensor::Tensor> run(const DeviceFrames::Upload& upload) { return feed_.run(upload); }
+  /// Where the frames so far became the input.
+  std::string preprocessing() const { return feed_.text(); }
+  bool feeds_device() const { return feed_.has_device(); }
   /// Boxes in pixels of the image, by falling score.
   std::vector<Detection> decode(std::span<const tensor::Tensor> outputs, int64_t row,
                                 const Geometry& geometry) const;
@@ -51,6 +60,7 @@ class Detector {
   DecoderChoice choice_;
   std::vector<std::string> names_;
   std::unique_ptr<Preprocessor> preprocessor_;
+  FrameFeed feed_;
 };
 
 }  // namespace hone::task

@@ -7,6 +7,7 @@
 #include "backend/hone/hone_backend.hpp"
 #include "backend/registry.hpp"
 #include "base/error.hpp"
+#include "device/devices.hpp"
 #include "engine/engine_file.hpp"
 #include "quantize/float_graph.hpp"
 
@@ -62,7 +63,7 @@ tensor::Shape ImageInput::shape() const {
   return shape;
 }
 
-Network::Network(const NetworkOptions& options) {
+Network::Network(const NetworkOptions& options) : bind_frames_(options.bind_frames) {
   std::shared_ptr<const engine::Engine> engine;
   if (engine::is_engine_file(options.model)) {
     engine = engine::load_engine(options.model);
@@ -159,11 +160,13 @@ void Network::load(const NetworkOptions& options, std::shared_ptr<const engine::
   if (engine != nullptr) {
     std::optional<tensor::Place> place;
     if (!options.device.empty()) place = tensor::parse_place(options.device);
+    place_ = device::device_of_fingerprint(engine->fingerprint(), place).place();
     executable_ = backend::make_engine_executable(std::move(engine), options.threads, place);
     return;
   }
   backend::LoadOptions load;
   load.device = options.device.empty() ? "cpu" : options.device;
+  place_ = tensor::parse_place(load.device);
   load.precision = backend::parse_precision(options.precision);
   load.threads = options.threads;
   load.input_shapes[input_.name] = input_.shape();
@@ -199,6 +202,12 @@ std::vector<tensor::Tensor> Network::run(const tensor::Tensor& images, std::span
   }
   if (mask_input_) inputs[*mask_input_] = mask_;
   return executable_->run(inputs);
+}
+
+FrameBinding Network::bind_frames(const engine::FrameTarget& target) {
+  if (!bind_frames_) return {nullptr, "--preprocess cpu"};
+  if (model_.graph->inputs.size() != 1) return {nullptr, "the network has other inputs than images"};
+  return bind_frames_(*executable_, place_, input_.shape(), target);
 }
 
 std::vector<std::string> Network::notes() const {

@@ -11,6 +11,7 @@
 #include "backend/backend.hpp"
 #include "engine/engine.hpp"
 #include "import/load.hpp"
+#include "task/device_frames.hpp"
 #include "tensor/tensor.hpp"
 
 namespace hone::task {
@@ -30,6 +31,8 @@ struct NetworkOptions {
   std::optional<int64_t> height;
   /// Of both sides where nothing tells them.
   int64_t usual_side = 640;
+  /// Binds the network to the device that fills its input from frames; empty: the host fills it.
+  BindFrames bind_frames = task::bind_frames;
 };
 
 /// The input of a network, as it will be run.
@@ -56,6 +59,8 @@ class Network {
 
   const importer::Model& model() const { return model_; }
   const ImageInput& input() const { return input_; }
+  /// Where it runs.
+  tensor::Place place() const { return place_; }
   std::vector<std::string> input_names() const;
   std::vector<std::string> output_names() const;
 
@@ -66,6 +71,8 @@ class Network {
   /// `images`: of input().shape(), as float32, and converted to what the network takes. `sizes`: of the
   /// images before they were fitted, for networks that ask for them.
   std::vector<tensor::Tensor> run(const tensor::Tensor& images, std::span<const Size> sizes);
+  /// Runs whose input the network's device fills from frames. The network outlives them.
+  FrameBinding bind_frames(const engine::FrameTarget& target);
   /// What a reader of its results must know.
   std::vector<std::string> notes() const;
 
@@ -82,6 +89,8 @@ class Network {
   std::optional<size_t> mask_input_;
   tensor::Tensor mask_;
   std::unique_ptr<backend::Executable> executable_;
+  tensor::Place place_;
+  BindFrames bind_frames_;
   std::vector<std::string> notes_;
 };
 

@@ -26,6 +26,20 @@ void to_gray(media::PlanarImage* image) {
 
 }  // namespace
 
+Refusal input_refusal(const ImageInput& input) {
+  if (input.channels == 3) return {};
+  return "the network's input is grey";
+}
+
+engine::FrameTarget target_of(const ImageInput& input) {
+  engine::FrameTarget target;
+  target.dtype = input.dtype;
+  target.width = static_cast<int32_t>(input.width);
+  target.height = static_cast<int32_t>(input.height);
+  target.channels_last = input.channels_last;
+  return target;
+}
+
 Preprocessor::Preprocessor(const ImageInput& input, const InputForm& form, const importer::Metadata& metadata,
                            const PreprocessOptions& options)
     : input_(input), form_(form) {
@@ -56,37 +70,60 @@ ChannelRule Preprocessor::rule_of(size_t channel) const {
   return {colour, table_[channel], normalized(form_.padding, channel)};
 }
 
-/// One colour of the image in the size that it has in the input, normalised.
-void Preprocessor::resize(const media::PlanarImage& image, const Geometry& g, size_t channel,
-                          std::vector<float>* out) const {
-  const uint8_t* plane = image.planes[rule_of(channel).colour].data();
-  out->resize(static_cast<size_t>(g.width * g.height));
-  std::vector<uint8_t> levels(out->size());
-  media::resize_plane(plane, image.width, image.height, levels.data(), g.width, g.height, g.width);
+engine::FrameTarget Preprocessor::target() const {
+  engine::FrameTarget target = target_of(input_);
+  for (size_t c = 0; c < 3; ++c) {
+    const ChannelRule rule = rule_of(c);
+    target.colour[c] = static_cast<int32_t>(rule.colour);
+    std::ranges::copy(rule.levels, target.levels[c].begin());
+    target.margin[c] = rule.margin;
+  }
+  return target;
+}
+
+FrameForm Preprocessor::form_of(const media::Frame& frame, const Geometry& g) const {
+  if (form_.antialias && (g.width != frame.width || g.height != frame.height))
+    return antialiased_form(frame, {g.width, 0, g.width}, {g.height, 0, g.height}, g.left, g.top);
+  return bilinear_form(frame, g);
+}
+
+void Preprocessor::write_row(const uint8_t* levels, int64_t y, const Geometry& g, size_t channel,
+                             float* image) const {
+  const int64_t pixel = input_.channels_last ? input_.channels : 1;
+  const int64_t plane = input_.channels_last ? 1 : input_.width * input_.height;
+  float* to = image + static_cast<int64_t>(channel) * plane + ((g.top + y) * input_.width + g.left) * pixel;
   const auto& table = table_[channel];
-  std::transform(levels.begin(), levels.end(), out->begin(), [&](uint8_t level) { return table[level]; });
+  for (int64_t x = 0; x < g.width; ++x) to[x * pixel] = table[levels[x]];
+}
+
+void Preprocessor::write_margins(const Geometry& g, float* image) const {
+  if (g.width == input_.width && g.height == input_.height) return;
+  const int64_t pixels = input_.width * input_.height;
+  for (int64_t c = 0; c < input_.channels; ++c) {
+    const float margin = rule_of(static_cast<size_t>(c)).margin;
+    for (int64_t i = 0; i < pixels; ++i)
+      image[input_.channels_last ? i * input_.channels + c : c * pixels + i] = margin;
+  }
 }
 
 void Preprocessor::fill(const media::Frame& frame, const Geometry& g, float* image) const {
+  write_margins(g, image);
+  const bool resizes = g.width != frame.width || g.height != frame.height;
+  if (input_.channels == 3 && !(form_.antialias && resizes)) {
+    media::resize_to_rgb(frame, g.width, g.height, [&](int64_t y, const std::array<uint8_t*, 3>& row) {
+      for (size_t c = 0; c < 3; ++c) write_row(row[rule_of(c).colour], y, g, c, image);
+    });
+    return;
+  }
   media::PlanarImage colours = media::to_rgb(frame);
   if (input_.channels == 1) to_gray(&colours);
-  if (form_.antialias && (g.width != frame.width || g.height != frame.height))
+  if (form_.antialias && resizes)
     colours = media::planar(importer::resize_image(media::interleaved(colours), g.width, g.height));
-  const int64_t pixel = input_.channels_last ? input_.channels : 1;
-  const int64_t plane = input_.width * input_.height;
-  std::vector<float> part;
-  for (int64_t c = 0; c < input_.channels; ++c) {
-    const auto channel = static_cast<size_t>(c);
-    resize(colours, g, channel, &part);
-    float* out = image + (input_.channels_last ? c : c * plane);
-    const bool covers = g.width == input_.width && g.height == input_.height;
-    const float margin = rule_of(channel).margin;
-    for (int64_t i = 0; !covers && i < plane; ++i) out[i * pixel] = margin;
-    for (int64_t y = 0; y < g.height; ++y) {
-      const float* row = part.data() + y * g.width;
-      float* to = out + ((g.top + y) * input_.width + g.left) * pixel;
-      for (int64_t x = 0; x < g.width; ++x) to[x * pixel] = row[x];
-    }
+  std::vector<uint8_t> levels(static_cast<size_t>(g.width * g.height));
+  for (size_t c = 0; c < static_cast<size_t>(input_.channels); ++c) {
+    const uint8_t* plane = colours.planes[rule_of(c).colour].data();
+    media::resize_plane(plane, colours.width, colours.height, levels.data(), g.width, g.height, g.width);
+    for (int64_t y = 0; y < g.height; ++y) write_row(levels.data() + y * g.width, y, g, c, image);
   }
 }
 

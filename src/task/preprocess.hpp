@@ -11,6 +11,7 @@
 #include "media/frame.hpp"
 #include "media/planar.hpp"
 #include "task/decoder.hpp"
+#include "task/frame_form.hpp"
 #include "task/geometry.hpp"
 #include "task/network.hpp"
 
@@ -33,6 +34,11 @@ struct ChannelRule {
   float margin = 0;               ///< what stands where no image is
 };
 
+/// A reason where no device fills such an input from frames.
+Refusal input_refusal(const ImageInput& input);
+/// The input of three channels as a device needs it, without the channels' rules.
+engine::FrameTarget target_of(const ImageInput& input);
+
 /// The form with the model's metadata (image.scale, image.mean, image.std as import/image/preprocess.hpp has
 /// them) and the flags over it. Used by any number of threads.
 class Preprocessor {
@@ -48,12 +54,17 @@ class Preprocessor {
   void fill(const media::Frame& frame, const Geometry& geometry, float* image) const;
   /// Of an input of three colours: all of fill() that is not geometry.
   ChannelRule rule_of(size_t channel) const;
+  /// For a device that does what fill() does; frame_refusal() says of which frames.
+  engine::FrameTarget target() const;
+  FrameForm form_of(const media::Frame& frame, const Geometry& geometry) const;
   /// "letterbox to 640 x 640, RGB, times 0.00392".
   std::string text() const;
 
  private:
-  void resize(const media::PlanarImage& image, const Geometry& geometry, size_t channel,
-              std::vector<float>* out) const;
+  /// The values of row y of the rectangle.
+  void write_row(const uint8_t* levels, int64_t y, const Geometry& geometry, size_t channel,
+                 float* image) const;
+  void write_margins(const Geometry& geometry, float* image) const;
   float normalized(float level, size_t channel) const;
 
   ImageInput input_;

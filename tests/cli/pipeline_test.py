@@ -31,6 +31,16 @@ def check_frames(runner, folder, model):
     assert len(runner.good("detect", model, folder, "--frames", "400").stdout.splitlines()) == FRAMES
 
 
+def check_preprocessing(runner, folder, model):
+    """The table says where frames became the input, and --preprocess cpu keeps them on the host."""
+    stats = runner.folder / "where.json"
+    for arguments, wanted in ([], "the network runs there"), (["--preprocess", "cpu"], "--preprocess cpu"):
+        ending = runner.good("detect", model, folder, "-o", runner.folder / "where.jsonl", "--stats", stats, *arguments)
+        assert f"frames were preprocessed on the CPU: {wanted}\n" in ending.stdout, ending.stdout
+        assert json.loads(stats.read_text())["preprocessing"] == f"on the CPU: {wanted}"
+    runner.bad(USAGE, "--preprocess", "detect", model, folder, "--preprocess", "moon")
+
+
 def check_backends(runner, folder, model):
     """One command, a row each: what runs, and why something does not."""
     table, out = runner.folder / "table.json", runner.folder / "found.jsonl"
@@ -110,6 +120,7 @@ def main():
         runner = Runner(sys.argv[1], pathlib.Path(folder))
         folder, model = make(runner)
         check_frames(runner, folder, model)
+        check_preprocessing(runner, folder, model)
         check_backends(runner, folder, model)
         check_timeline(runner, folder, model)
         check_page(runner, folder, model)

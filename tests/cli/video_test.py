@@ -80,8 +80,39 @@ def check_containers(videos):
         assert np.abs(found - list(COLOURS.values())).max() < 10, f"{name}: {found}"
 
 
-    content = (videos.runner.folder / "out.mp4").read_bytes()
+def check_browser(videos, plain):
+    """What browsers want of a file (opencv#23847): the index before the pictures, H.264 in High profile, 4:2:0 with 8 bits,
+    whatever the source had."""
+    content = plain.read_bytes()
     assert content.index(b"moov") < content.index(b"mdat"), "a browser plays before it has the whole file"
+    assert content[4:8] == b"ftyp" and b"isom" in content[8:32], content[:32]
+    record = content[content.index(b"avcC") + 4:]
+    assert record[:2] == bytes([1, 100]), f"profile {record[1]}"
+    at = 6
+    assert record[5] & 31 == 1, "one sequence parameter set"
+    at += 2 + struct.unpack(">H", record[at:at + 2])[0]
+    assert record[at] == 1, "one picture parameter set"
+    at += 3 + struct.unpack(">H", record[at + 1:at + 3])[0]
+    chroma, luma_bits, chroma_bits = record[at] & 3, record[at + 1] & 7, record[at + 2] & 7
+    assert (chroma, luma_bits, chroma_bits) == (1, 0, 0), (chroma, luma_bits, chroma_bits)
+    # mp4v, which browsers do not play, comes only where it is asked for.
+    old = videos.write("old.mp4", "--encoder", "mpeg4").read_bytes()
+    assert b"mp4v" in old and b"avc1" not in old
+
+
+def check_gif(videos):
+    """Of a GIF among images the first picture counts, which is said once; one by itself is a video."""
+    folder = videos.runner.folder / "gifs"
+    folder.mkdir()
+    for number in (1, 4):
+        numbered(number).save(folder / f"{number}.png")
+    for number in (2, 3):
+        numbered(number).save(folder / f"{number}.gif", save_all=True, append_images=[numbered(60), numbered(61)])
+    lines, said = videos.read(folder)
+    assert videos.numbers(lines) == [1, 2, 3, 4], videos.numbers(lines)
+    assert said.count("only the first picture of each GIF file is used") == 1, said
+    lines, said = videos.read(folder / "2.gif")
+    assert videos.numbers(lines) == [2, 60, 61] and "GIF" not in said, (lines, said)
 
 
 def check_size_change(videos):
@@ -311,6 +342,8 @@ def main():
         videos = Videos(Runner(sys.argv[1], pathlib.Path(folder)))
         check_containers(videos)
         plain = videos.runner.folder / "out.mp4"
+        check_browser(videos, plain)
+        check_gif(videos)
         check_size_change(videos)
         check_sizes(videos)
         check_drawing(videos)

@@ -98,6 +98,20 @@ TEST(ResizeImage, InterpolatesWhenItEnlarges) {
   EXPECT_THAT(resize_image({1, 2, 1, {0, 100}}, 1, 4).pixels, ElementsAre(0, 25, 75, 100));
 }
 
+TEST(ResizeImage, GivesPillowsPixels) {
+  const std::vector<uint8_t> pixels{
+      248, 194, 190, 207, 147, 26,  237, 21,  245, 211, 239, 45,  5,   157, 159, 60,  54,  236, 109, 46,
+      199, 82,  32,  205, 36,  7,   134, 222, 57,  146, 8,   149, 14,  15,  22,  10,  144, 208, 24,  24,
+      7,   41,  11,  85,  59,  104, 225, 110, 226, 201, 8,   159, 26,  27,  163, 122, 33,  41,  201, 67,
+      70,  166, 228, 40,  50,  179, 0,   177, 137, 63,  13,  188, 255, 64,  94,  8,   8,   156, 25,  29,
+      157, 146, 190, 115, 219, 135, 39,  100, 237, 127, 72,  227, 168, 21,  73,  132, 16,  153, 140, 107,
+      80,  163, 61,  110, 47,  229, 148, 170, 97,  110, 56,  150, 74,  193, 62,  44,  238};
+  // Pillow 9.4: Image.fromarray(pixels).resize((5, 4), Image.BILINEAR).
+  EXPECT_THAT(resize_image({13, 9, 1, pixels}, 5, 4).pixels,
+              ElementsAre(163, 129, 107, 125, 86, 75, 74, 97, 125, 107, 86, 108, 136, 109, 91, 132, 114, 115,
+                          116, 113));
+}
+
 TEST(ImagesToTensor, NormalizesPerChannelInBothLayouts) {
   const Image image = ramp(2, 1, 3);  // (0, 1, 2), (3, 4, 5)
   Preprocessing preprocessing;

@@ -56,6 +56,35 @@ TEST(Resize, ReadsBetweenPixelCentres) {
   EXPECT_EQ(half, (std::vector<uint8_t>{50, 120}));
 }
 
+TEST(Resize, InOnePassWithTheColoursGivesTheSame) {
+  for (const PixelFormat format : {PixelFormat::kRgb24, PixelFormat::kGray, PixelFormat::kYuv420,
+                                   PixelFormat::kYuv422, PixelFormat::kYuv444}) {
+    WritableFrame frame = blank(format, 61, 35);
+    frame.frame.full_range = false;
+    unsigned number = 1;
+    for (int64_t p = 0; p < plane_count(format); ++p) {
+      const int64_t bytes = frame.frame.planes[static_cast<size_t>(p)].stride * plane_height(frame.frame, p);
+      for (int64_t i = 0; i < bytes; ++i) {
+        number = number * 1664525 + 1013904223;
+        frame.data[static_cast<size_t>(p)][i] = static_cast<uint8_t>(number >> 24);
+      }
+    }
+    const PlanarImage image = to_rgb(frame.frame);
+    for (const auto& [width, height] : {std::pair<int64_t, int64_t>{61, 35}, {20, 70}, {97, 11}, {1, 1}}) {
+      std::vector<uint8_t> wanted(static_cast<size_t>(width * height));
+      std::array<std::vector<uint8_t>, 3> found;
+      resize_to_rgb(frame.frame, width, height, [&](int64_t y, const std::array<uint8_t*, 3>& row) {
+        EXPECT_EQ(static_cast<int64_t>(found[0].size()), y * width);
+        for (size_t c = 0; c < 3; ++c) found[c].insert(found[c].end(), row[c], row[c] + width);
+      });
+      for (size_t c = 0; c < 3; ++c) {
+        resize_plane(image.planes[c].data(), 61, 35, wanted.data(), width, height, width);
+        EXPECT_EQ(found[c], wanted) << "colour " << c << " in " << width << " x " << height;
+      }
+    }
+  }
+}
+
 TEST(Frame, FourQuarterTurnsAreNone) {
   for (const PixelFormat format : {PixelFormat::kRgb24, PixelFormat::kYuv420, PixelFormat::kGray}) {
     WritableFrame frame = blank(format, 5, 3);

@@ -73,31 +73,13 @@ class MetadataReader {
 };
 
 Image resize_and_crop(const Image& image, const Preprocessing& preprocessing) {
-  Image result = image;
-  if (preprocessing.resize > 0) {
-    const int64_t shorter = std::min(image.width, image.height);
-    const auto scaled = [&](int64_t side) {
-      return std::min(kMaxSide, preprocessing.resize * side / shorter);
-    };
-    result = resize_image(image, scaled(image.width), scaled(image.height));
-  }
-  const int64_t crop = preprocessing.crop;
-  if (crop == 0) return result;
-  if (crop > result.width || crop > result.height) {
-    throw Error(preprocessing.fault.crop,
-                fmt::format("an image of {} x {} pixels is smaller than the crop of {}", result.width,
-                            result.height, crop));
-  }
-  // Half a pixel goes to the even side, as in torchvision.
-  const auto start = [&](int64_t side) {
-    return static_cast<int64_t>(std::nearbyint(static_cast<double>(side - crop) / 2));
-  };
-  const int64_t left = start(result.width);
-  const int64_t top = start(result.height);
-  Image cropped{crop, crop, image.channels, {}};
-  for (int64_t y = top; y < top + crop; ++y) {
-    const auto row = result.pixels.begin() + (y * result.width + left) * image.channels;
-    cropped.pixels.insert(cropped.pixels.end(), row, row + crop * image.channels);
+  const ImageCut cut = cut_of(preprocessing, image.width, image.height);
+  Image result = resize_image(image, cut.width, cut.height);
+  if (cut.part_width == cut.width && cut.part_height == cut.height) return result;
+  Image cropped{cut.part_width, cut.part_height, image.channels, {}};
+  for (int64_t y = cut.top; y < cut.top + cut.part_height; ++y) {
+    const auto row = result.pixels.begin() + (y * result.width + cut.left) * image.channels;
+    cropped.pixels.insert(cropped.pixels.end(), row, row + cut.part_width * image.channels);
   }
   return cropped;
 }
@@ -117,12 +99,11 @@ void normalize_into(std::span<float> out, const Image& image, const Preprocessin
   const int64_t pixels = image.width * image.height;
   const bool planes = layout == Layout::kNchw;
   for (int64_t c = 0; c < image.channels; ++c) {
-    const float mean = per_channel(preprocessing.mean, c);
-    const float deviation = per_channel(preprocessing.std, c);
+    const std::array<float, 256> values = level_values(preprocessing, c, image.channels);
     for (int64_t i = 0; i < pixels; ++i) {
       const int64_t source = i * image.channels + c;
-      const float value = static_cast<float>(image.pixels[static_cast<size_t>(source)]) * preprocessing.scale;
-      out[static_cast<size_t>(planes ? c * pixels + i : source)] = (value - mean) / deviation;
+      out[static_cast<size_t>(planes ? c * pixels + i : source)] =
+          values[image.pixels[static_cast<size_t>(source)]];
     }
   }
 }
@@ -140,6 +121,47 @@ Preprocessing preprocessing_from(const std::map<std::string, std::string>& metad
   reader.list("image.mean", result.mean);
   reader.divisors("image.std", result.std);
   return result;
+}
+
+ImageCut cut_of(const Preprocessing& preprocessing, int64_t width, int64_t height) {
+  ImageCut cut{.width = width, .height = height};
+  if (preprocessing.resize > 0) {
+    const int64_t shorter = std::min(width, height);
+    const auto scaled = [&](int64_t side) {
+      return std::min(kMaxSide, preprocessing.resize * side / shorter);
+    };
+    cut.width = scaled(width);
+    cut.height = scaled(height);
+  }
+  cut.part_width = cut.width;
+  cut.part_height = cut.height;
+  const int64_t crop = preprocessing.crop;
+  if (crop == 0) return cut;
+  if (crop > cut.width || crop > cut.height) {
+    throw Error(preprocessing.fault.crop,
+                fmt::format("an image of {} x {} pixels is smaller than the crop of {}", cut.width,
+                            cut.height, crop));
+  }
+  // Half a pixel goes to the even side, as in torchvision.
+  const auto start = [&](int64_t side) {
+    return static_cast<int64_t>(std::nearbyint(static_cast<double>(side - crop) / 2));
+  };
+  cut.left = start(cut.width);
+  cut.top = start(cut.height);
+  cut.part_width = crop;
+  cut.part_height = crop;
+  return cut;
+}
+
+std::array<float, 256> level_values(const Preprocessing& preprocessing, int64_t channel, int64_t channels) {
+  require_channels(preprocessing.mean, channels, "mean", preprocessing.fault.mean);
+  require_channels(preprocessing.std, channels, "std", preprocessing.fault.std);
+  const float mean = per_channel(preprocessing.mean, channel);
+  const float deviation = per_channel(preprocessing.std, channel);
+  std::array<float, 256> values{};
+  for (size_t level = 0; level < values.size(); ++level)
+    values[level] = (static_cast<float>(level) * preprocessing.scale - mean) / deviation;
+  return values;
 }
 
 std::vector<float> parse_floats(const std::string& text, const std::string& what) {

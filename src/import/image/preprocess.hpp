@@ -2,6 +2,7 @@
 // torchvision's presets do it.
 #pragma once
 
+#include <array>
 #include <map>
 #include <span>
 #include <string>
@@ -44,9 +45,25 @@ std::vector<float> parse_floats(const std::string& text, const std::string& what
 /// floats keep only some of their digits.
 std::vector<float> parse_divisors(const std::string& text, const std::string& what);
 
+/// The size that an image is resized to, and the part of it that is kept.
+struct ImageCut {
+  int64_t width = 0;
+  int64_t height = 0;
+  int64_t left = 0;
+  int64_t top = 0;
+  int64_t part_width = 0;
+  int64_t part_height = 0;
+};
+/// The cut for an image of this size; an error of the kind of `fault` when the
+/// image is smaller than the crop.
+ImageCut cut_of(const Preprocessing& preprocessing, int64_t width, int64_t height);
+
+/// The values of the levels 0 to 255 in one channel of `channels`; an error of the
+/// kind of `fault` when mean or std have neither one nor `channels` numbers.
+std::array<float, 256> level_values(const Preprocessing& preprocessing, int64_t channel, int64_t channels);
+
 /// Bilinear with the filter widened by the reduction (antialiased), 8-bit after
-/// each direction, as Pillow's Image.resize(BILINEAR) that torchvision uses; a
-/// pixel may differ from Pillow's by one level.
+/// each direction, as Pillow's Image.resize(BILINEAR) that torchvision uses.
 Image resize_image(const Image& image, int64_t width, int64_t height);
 
 /// Images of one size as float32 [N, C, H, W] or [N, H, W, C]. Bad input when

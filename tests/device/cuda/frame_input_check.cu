@@ -78,6 +78,28 @@ std::vector<FrameTap> taps_of(int from, int to) {
   return taps;
 }
 
+/// Windows of a triangle as wide as the reduction, their weights times 2^22.
+struct Windows {
+  std::vector<FrameWindow> windows;
+  std::vector<int32_t> weights;
+
+  Windows(int from, int to) {
+    const double ratio = static_cast<double>(from) / to;
+    const double reach = std::max(ratio, 1.0);
+    for (int i = 0; i < to; ++i) {
+      const double centre = (i + 0.5) * ratio;
+      const int first = std::max(0, static_cast<int>(centre - reach + 0.5));
+      const int end = std::min(from, static_cast<int>(centre + reach + 0.5));
+      windows.push_back({first, end - first, static_cast<int>(weights.size())});
+      double sum = 0;
+      for (int k = first; k < end; ++k) sum += std::max(0.0, 1 - std::abs(k + 0.5 - centre) / reach);
+      for (int k = first; k < end; ++k)
+        weights.push_back(static_cast<int32_t>(
+            std::lround(std::max(0.0, 1 - std::abs(k + 0.5 - centre) / reach) / sum * 4194304)));
+    }
+  }
+};
+
 /// Everything of one call.
 struct Case {
   Noise noise;
@@ -85,6 +107,9 @@ struct Case {
   std::vector<FrameTap> rows;
   std::vector<float> levels;
   std::shared_ptr<DeviceBuffer> device_columns, device_rows, device_levels;
+  /// Null where it is not antialiased.
+  std::shared_ptr<Windows> column_windows, row_windows;
+  std::vector<std::shared_ptr<DeviceBuffer>> uploaded;
   FrameInput input;
 
   Case(FrameFormat format, int width, int height, int input_width, int input_height, bool letterbox)
@@ -118,10 +143,41 @@ struct Case {
     input.colour[2] = 0;
   }
 
+  /// Antialiased from now on.
+  void use_windows() {
+    column_windows = std::make_shared<Windows>(noise.width, input.width);
+    row_windows = std::make_shared<Windows>(noise.height, input.height);
+    const auto upload = [this](const auto& values) {
+      uploaded.push_back(on_device(values));
+      return uploaded.back()->get();
+    };
+    input.column_windows = static_cast<const FrameWindow*>(upload(column_windows->windows));
+    input.row_windows = static_cast<const FrameWindow*>(upload(row_windows->windows));
+    input.column_weights = static_cast<const int32_t*>(upload(column_windows->weights));
+    input.row_weights = static_cast<const int32_t*>(upload(row_windows->weights));
+  }
+
+  int64_t filtered(int column, int row, int colour) const {
+    const auto level = [](int64_t sum) { return std::clamp<int64_t>((sum + (1 << 21)) >> 22, 0, 255); };
+    const FrameWindow& h = column_windows->windows[static_cast<size_t>(column)];
+    const FrameWindow& v = row_windows->windows[static_cast<size_t>(row)];
+    int64_t sum = 0;
+    for (int i = 0; i < v.count; ++i) {
+      int64_t line = 0;
+      for (int k = 0; k < h.count; ++k)
+        line += int64_t{column_windows->weights[static_cast<size_t>(h.weights + k)]} *
+                noise.level(h.first + k, v.first + i, colour, input.colours);
+      sum += row_windows->weights[static_cast<size_t>(v.weights + i)] * level(line);
+    }
+    return level(sum);
+  }
+
   double expected(int x, int y, int channel) const {
     const int column = x - input.left;
     const int row = y - input.top;
     if (column < 0 || row < 0 || column >= input.width || row >= input.height) return input.margin[channel];
+    if (column_windows != nullptr)
+      return levels[static_cast<size_t>(256 * channel + filtered(column, row, input.colour[channel]))];
     const FrameTap& h = columns[static_cast<size_t>(column)];
     const FrameTap& v = rows[static_cast<size_t>(row)];
     const auto level = [&](int at_x, int at_y) {
@@ -181,16 +237,23 @@ void check_frame_input() {
     Family family("frame_input");
     for (const FrameFormat format : {FrameFormat::kRgb24, FrameFormat::kYuv420, FrameFormat::kNv12}) {
       for (const bool letterbox : {false, true}) {
-        const Case cases[] = {{format, 97, 55, 64, 32, letterbox},    {format, 40, 90, 64, 48, letterbox},
-                              {format, 64, 32, 64, 32, letterbox},    {format, 33, 17, 65, 33, letterbox},
-                              {format, 1, 1, 8, 6, letterbox},        {format, 1920, 1080, 96, 96, letterbox},
-                              {format, 960, 540, 416, 416, letterbox}};
-        for (const Case& one : cases)
-          for (const FloatType type : kFloatTypes)
-            for (const ImageOrder order : {ImageOrder::kPlain, ImageOrder::kChannelsLast})
-              check_case(family, one, type, order,
-                         type_name(type) + std::string(letterbox ? " letterbox " : " stretch ") +
-                             std::to_string(one.noise.width) + " x " + std::to_string(one.noise.height));
+        Case cases[] = {{format, 97, 55, 64, 32, letterbox},    {format, 40, 90, 64, 48, letterbox},
+                        {format, 64, 32, 64, 32, letterbox},    {format, 33, 17, 65, 33, letterbox},
+                        {format, 1, 1, 8, 6, letterbox},        {format, 1920, 1080, 96, 96, letterbox},
+                        {format, 960, 540, 416, 416, letterbox}};
+        for (Case& one : cases)
+          for (const bool antialiased : {false, true}) {
+            if (antialiased) one.use_windows();
+            for (const FloatType type : kFloatTypes) {
+              // The windows of large frames take the host long.
+              if (antialiased && one.noise.width > 1000 && type != FloatType::kHalf) continue;
+              for (const ImageOrder order : {ImageOrder::kPlain, ImageOrder::kChannelsLast})
+                check_case(family, one, type, order,
+                           type_name(type) + std::string(letterbox ? " letterbox " : " stretch ") +
+                               (antialiased ? "antialiased " : "") + std::to_string(one.noise.width) + " x " +
+                               std::to_string(one.noise.height));
+            }
+          }
       }
     }
     Case outside(FrameFormat::kNv12, 32, 32, 32, 32, false);

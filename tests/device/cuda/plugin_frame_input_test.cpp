@@ -5,6 +5,8 @@
 #include <random>
 
 #include "device/cuda/plugin/kernels/image/frame_input.hpp"
+#include "import/image/preprocess.hpp"
+#include "media/planar.hpp"
 #include "task/preprocess.hpp"
 
 namespace hone::device::cuda {
@@ -29,6 +31,13 @@ media::Frame noise(PixelFormat format, int64_t width, int64_t height) {
             static_cast<uint8_t>(generator() >> 20);
   }
   return frame.frame;
+}
+
+std::vector<FrameWindow> windows_of(const task::FrameForm::Axis& axis) {
+  std::vector<FrameWindow> windows;
+  for (const engine::FrameWindow& window : axis.windows)
+    windows.push_back({window.first, window.count, window.weights});
+  return windows;
 }
 
 std::vector<FrameTap> taps_of(int64_t from, int64_t to) {
@@ -87,11 +96,12 @@ struct Call {
     input.strides[1] = 2 * width;
   }
 
+  template <bool windows = false>
   void values_at(int32_t x, int32_t y, float (&values)[3]) const {
     switch (input.format) {
-      case FrameFormat::kRgb24: return frame::values_at<FrameFormat::kRgb24>(input, x, y, values);
-      case FrameFormat::kYuv420: return frame::values_at<FrameFormat::kYuv420>(input, x, y, values);
-      default: return frame::values_at<FrameFormat::kNv12>(input, x, y, values);
+      case FrameFormat::kRgb24: return frame::values_at<FrameFormat::kRgb24, windows>(input, x, y, values);
+      case FrameFormat::kYuv420: return frame::values_at<FrameFormat::kYuv420, windows>(input, x, y, values);
+      default: return frame::values_at<FrameFormat::kNv12, windows>(input, x, y, values);
     }
   }
 };
@@ -113,6 +123,42 @@ void expect_equal(const media::Frame& frame, task::Fit fit, bool bgr, bool as_nv
         ASSERT_EQ(values[c], wanted[static_cast<size_t>((c * input.height + y) * input.width + x)])
             << "channel " << c << " at " << x << ", " << y << " of " << frame.width << " x " << frame.height;
     }
+}
+
+/// The middle of an antialiased image, as classifiers take it.
+void expect_equal_antialiased(const media::Frame& frame, bool as_nv12) {
+  constexpr int64_t kSide = 24;
+  const int64_t width = kSide + 9;
+  const int64_t height = kSide + 2;
+  const importer::Image wanted =
+      importer::resize_image(media::interleaved(media::to_rgb(frame)), width, height);
+  task::ImageInput input;
+  input.width = input.height = kSide;
+  const task::Preprocessor preprocessor(input, {task::Fit::kStretch, 0, false, 1, false}, {}, {});
+  Call call(frame, preprocessor.place(frame.width, frame.height), preprocessor, as_nv12);
+  const task::FrameForm form = task::antialiased_form(frame, {width, 5, kSide}, {height, 1, kSide}, 0, 0);
+  const auto columns = windows_of(form.columns);
+  const auto rows = windows_of(form.rows);
+  call.input.column_windows = columns.data();
+  call.input.row_windows = rows.data();
+  call.input.column_weights = form.columns.weights.data();
+  call.input.row_weights = form.rows.weights.data();
+  for (int32_t y = 0; y < kSide; ++y)
+    for (int32_t x = 0; x < kSide; ++x) {
+      float values[3];
+      call.values_at<true>(x, y, values);
+      for (int64_t c = 0; c < 3; ++c)
+        ASSERT_EQ(values[c], wanted.pixels[static_cast<size_t>(((y + 1) * width + x + 5) * 3 + c)])
+            << "channel " << c << " at " << x << ", " << y << " of " << frame.width << " x " << frame.height;
+    }
+}
+
+TEST(FrameInput, AntialiasesAsTheProcessorDoes) {
+  for (const auto& [width, height] : {std::pair{97, 155}, {33, 26}, {7, 200}, {1, 1}}) {
+    expect_equal_antialiased(noise(PixelFormat::kRgb24, width, height), false);
+    for (const bool as_nv12 : {false, true})
+      expect_equal_antialiased(noise(PixelFormat::kYuv420, width, height), as_nv12);
+  }
 }
 
 TEST(FrameInput, GivesWhatTheProcessorGives) {

@@ -11,6 +11,7 @@
 #include "device/cuda/plugin/device_guard.hpp"
 #include "device/cuda/plugin/driver_release.hpp"
 #include "device/cuda/plugin/execution/cuda_executor.hpp"
+#include "device/cuda/plugin/frame_filler.hpp"
 #include "device/cuda/plugin/gpu.hpp"
 #include "device/cuda/plugin/libraries/cublaslt.hpp"
 #include "device/cuda/plugin/libraries/cudnn_compiler.hpp"
@@ -123,7 +124,7 @@ DeviceProperties properties_of(int ordinal, CUcontext context) {
   return properties;
 }
 
-class CudaDevice final : public engine::Device {
+class CudaDevice final : public engine::Device, public engine::FrameDevice {
  public:
   CudaDevice(int ordinal, CUcontext context)
       : gpu_(properties_of(ordinal, context), context),
@@ -218,6 +219,16 @@ class CudaDevice final : public engine::Device {
     const DeviceGuard guard(gpu_.context());
     auto memory = std::make_shared<const DeviceBytes>(gpu_.memory(), bytes);
     return {.place = place(), .data = memory->data(), .bytes = bytes, .owner = memory};
+  }
+
+  tensor::Buffer allocate_staging(int64_t bytes) const override {
+    const DeviceGuard guard(gpu_.context());
+    auto memory = std::make_shared<const PinnedBytes>(bytes);
+    return {.place = {}, .data = memory->data(), .bytes = bytes, .owner = memory};
+  }
+
+  std::unique_ptr<engine::FrameFiller> make_frame_filler(const engine::FrameTarget& target) const override {
+    return make_cuda_frame_filler(gpu_, target);
   }
 
   std::unique_ptr<tensor::Queue> make_queue() const override {

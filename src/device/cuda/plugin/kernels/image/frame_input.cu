@@ -1,6 +1,6 @@
 // See frame_input.hpp. A thread makes the three channels of one pixel or, where one store takes both, of two
 // next to each other. Frames are read through the caches: four source pixels with their chroma a target
-// pixel.
+// pixel, or the pixels of its window.
 #include "device/cuda/plugin/kernels/image/frame_input.hpp"
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
@@ -11,7 +11,7 @@ namespace {
 constexpr int kColumns = 32;
 constexpr int kRows = 8;
 
-template <class T, FrameFormat format, int pixels, bool channels_last>
+template <class T, FrameFormat format, int pixels, bool channels_last, bool windows>
 __global__ void __launch_bounds__(kColumns* kRows)
     frame_input_kernel(const __grid_constant__ FrameInput input, T* __restrict__ image, KernelStamp* stamp) {
   const RunningKernel running(stamp);
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kColumns* kRows)
   if (x >= input.input_width || y >= input.input_height) return;
   float values[pixels][3];
 #pragma unroll
-  for (int i = 0; i < pixels; ++i) frame::values_at<format>(input, x + i, y, values[i]);
+  for (int i = 0; i < pixels; ++i) frame::values_at<format, windows>(input, x + i, y, values[i]);
   const int64_t at = int64_t{y} * input.input_width + x;
   if constexpr (channels_last) {
 #pragma unroll
@@ -42,13 +42,18 @@ template <class T, FrameFormat format>
 cudaError_t launch_frame_input(const FrameInput& input, void* image, ImageOrder order,
                                const LaunchOptions& options) {
   const bool last = order == ImageOrder::kChannelsLast;
+  const bool windows = input.column_windows != nullptr;
   // Rows of an odd width begin between two of the larger stores.
   constexpr size_t kStore = 2 * sizeof(T);
-  const bool pairs = input.input_width % 2 == 0 && reinterpret_cast<uintptr_t>(image) % kStore == 0;
+  const bool pairs =
+      !windows && input.input_width % 2 == 0 && reinterpret_cast<uintptr_t>(image) % kStore == 0;
   const int pixels = pairs ? 2 : 1;
-  const auto kernel = last    ? frame_input_kernel<T, format, 1, true>
-                      : pairs ? frame_input_kernel<T, format, 2, false>
-                              : frame_input_kernel<T, format, 1, false>;
+  const auto with_windows =
+      last ? frame_input_kernel<T, format, 1, true, true> : frame_input_kernel<T, format, 1, false, true>;
+  const auto with_taps = last    ? frame_input_kernel<T, format, 1, true, false>
+                         : pairs ? frame_input_kernel<T, format, 2, false, false>
+                                 : frame_input_kernel<T, format, 1, false, false>;
+  const auto kernel = windows ? with_windows : with_taps;
   const int32_t columns = last ? input.input_width : input.input_width / pixels;
   const dim3 grid((columns + kColumns - 1) / kColumns, (input.input_height + kRows - 1) / kRows);
   return launch(kernel, grid, dim3(kColumns, kRows), options, input, static_cast<T*>(image));
@@ -59,7 +64,10 @@ bool is_covered(const FrameInput& input) {
                       input.left + input.width <= input.input_width &&
                       input.top + input.height <= input.input_height;
   const int planes = input.format == FrameFormat::kRgb24 ? 1 : input.format == FrameFormat::kNv12 ? 2 : 3;
-  bool whole = input.columns != nullptr && input.rows != nullptr && input.levels != nullptr;
+  const bool taps = input.columns != nullptr && input.rows != nullptr && input.column_windows == nullptr;
+  const bool windows = input.column_windows != nullptr && input.row_windows != nullptr &&
+                       input.column_weights != nullptr && input.row_weights != nullptr;
+  bool whole = (taps || windows) && input.levels != nullptr;
   for (int i = 0; i < planes; ++i) whole = whole && input.planes[i] != nullptr;
   return inside && whole;
 }

@@ -1,9 +1,11 @@
 // Decoded frames to the input of a network in one kernel: colours, resizing into a rectangle of the input,
 // and normalization, without a copy between them.
 //
-// The rule is that of the CPU (src/media/colour.cpp, src/media/resize.cpp, src/task/preprocess.cpp) to the
-// bit: every source pixel becomes red, green and blue in whole levels, four of them are mixed with weights of
-// 11 bits and rounded to a level again, and a table tells what the level becomes.
+// The rules are those of the CPU (src/media/colour.cpp, src/media/resize.cpp, src/import/image/resize.cpp,
+// src/task/preprocess.cpp) to the bit: every source pixel becomes red, green and blue in whole levels. Four
+// of them are mixed with weights of 11 bits and rounded to a level again, or, antialiased, all of a window
+// with weights of 22 bits, rounded after the columns and after the rows. A table holds the value of each
+// level.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +20,14 @@ struct FrameTap {
   int32_t first = 0;
   int32_t second = 0;
   int32_t weight = 0;
+};
+
+/// The source pixels of a target pixel along an axis where it is antialiased: `count` from `first` on, with
+/// the weights from `weights` on, times 2^22.
+struct FrameWindow {
+  int32_t first = 0;
+  int32_t count = 0;
+  int32_t weights = 0;
 };
 
 /// Eight bits a sample; chroma of the last two has half the width and height, rounded up.
@@ -43,13 +53,17 @@ struct FrameInput {
   FrameColours colours;  ///< not for kRgb24
 
   /// The rectangle of the input that the frame fills, and where its pixels come from: `width` and `height`
-  /// taps.
+  /// taps, or a window with its weights for each.
   int32_t left = 0;
   int32_t top = 0;
   int32_t width = 0;
   int32_t height = 0;
   const FrameTap* columns = nullptr;
   const FrameTap* rows = nullptr;
+  const FrameWindow* column_windows = nullptr;
+  const FrameWindow* row_windows = nullptr;
+  const int32_t* column_weights = nullptr;
+  const int32_t* row_weights = nullptr;
 
   int32_t input_width = 0;
   int32_t input_height = 0;
@@ -64,6 +78,7 @@ namespace frame {
 
 constexpr int kColourBits = 16;
 constexpr int kWeightBits = 11;
+constexpr int kWindowBits = 22;
 
 /// Red, green and blue of a pixel of the frame.
 struct Pixel {
@@ -119,8 +134,29 @@ HONE_HOST_DEVICE Pixel mixed_at(const FrameInput& input, int32_t x, int32_t y) {
   return result;
 }
 
-/// The three channels of a pixel of the network's input.
+/// The same of windows. Sums of 255 times all weights have room in 32 bits.
 template <FrameFormat format>
+HONE_HOST_DEVICE Pixel filtered_at(const FrameInput& input, int32_t x, int32_t y) {
+  constexpr int32_t kHalf = 1 << (kWindowBits - 1);
+  const FrameWindow column = input.column_windows[x];
+  const FrameWindow row = input.row_windows[y];
+  Pixel sum{{kHalf, kHalf, kHalf}};
+  for (int32_t i = 0; i < row.count; ++i) {
+    Pixel line{{kHalf, kHalf, kHalf}};
+    for (int32_t k = 0; k < column.count; ++k) {
+      const Pixel pixel = pixel_at<format>(input, column.first + k, row.first + i);
+      const int32_t weight = input.column_weights[column.weights + k];
+      for (int c = 0; c < 3; ++c) line.colour[c] += weight * pixel.colour[c];
+    }
+    const int32_t weight = input.row_weights[row.weights + i];
+    for (int c = 0; c < 3; ++c) sum.colour[c] += weight * clamp_level(line.colour[c] >> kWindowBits);
+  }
+  for (int c = 0; c < 3; ++c) sum.colour[c] = clamp_level(sum.colour[c] >> kWindowBits);
+  return sum;
+}
+
+/// The three channels of a pixel of the network's input; `windows`: antialiased.
+template <FrameFormat format, bool windows = false>
 HONE_HOST_DEVICE void values_at(const FrameInput& input, int32_t x, int32_t y, float (&values)[3]) {
   const int32_t column = x - input.left;
   const int32_t row = y - input.top;
@@ -128,7 +164,12 @@ HONE_HOST_DEVICE void values_at(const FrameInput& input, int32_t x, int32_t y, f
     for (int c = 0; c < 3; ++c) values[c] = input.margin[c];
     return;
   }
-  const Pixel pixel = mixed_at<format>(input, column, row);
+  Pixel pixel;
+  if constexpr (windows) {
+    pixel = filtered_at<format>(input, column, row);
+  } else {
+    pixel = mixed_at<format>(input, column, row);
+  }
   for (int c = 0; c < 3; ++c) {
     const int32_t colour = input.colour[c];
     const int32_t level = colour == 0 ? pixel.colour[0] : colour == 1 ? pixel.colour[1] : pixel.colour[2];

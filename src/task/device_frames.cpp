@@ -1,0 +1,222 @@
+// See device_frames.hpp.
+#include "task/device_frames.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "device/devices.hpp"
+
+namespace hone::task {
+namespace {
+
+/// Between things in a slot's memory, so that a device reads each of them from an aligned address.
+constexpr int64_t kAlignment = 64;
+
+/// Lays bytes out one after the other; without memory it only counts them.
+class Packing {
+ public:
+  explicit Packing(std::byte* memory = nullptr) : memory_(memory) {}
+
+  int64_t size() const { return size_; }
+
+  /// Where they begin.
+  int64_t add(const void* from, size_t bytes) {
+    const int64_t at = take(static_cast<int64_t>(bytes));
+    if (memory_ != nullptr && bytes > 0) std::memcpy(memory_ + at, from, bytes);
+    return at;
+  }
+  template <class T>
+  int64_t add(const std::vector<T>& values) {
+    return add(values.data(), values.size() * sizeof(T));
+  }
+  /// Rows without what is between them.
+  int64_t add_plane(const media::Plane& plane, int64_t row_bytes, int64_t rows) {
+    const int64_t at = take(row_bytes * rows);
+    for (int64_t y = 0; memory_ != nullptr && y < rows; ++y)
+      std::memcpy(memory_ + at + y * row_bytes, plane.data + y * plane.stride,
+                  static_cast<size_t>(row_bytes));
+    return at;
+  }
+
+ private:
+  int64_t take(int64_t bytes) {
+    const int64_t at = size_;
+    size_ = (size_ + bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return at;
+  }
+
+  std::byte* memory_;
+  int64_t size_ = 0;
+};
+
+/// While bytes are only counted there is no base.
+template <class T>
+const T* at(const std::byte* base, int64_t offset) {
+  return reinterpret_cast<const T*>(reinterpret_cast<uintptr_t>(base) + static_cast<uintptr_t>(offset));
+}
+
+engine::FrameAxis pack_axis(const FrameForm::Axis& axis, const std::byte* base, Packing* packing) {
+  if (axis.windows.empty()) return {.taps = at<engine::FrameTap>(base, packing->add(axis.taps))};
+  const int64_t windows = packing->add(axis.windows);
+  return {.windows = at<engine::FrameWindow>(base, windows),
+          .weights = at<int32_t>(base, packing->add(axis.weights))};
+}
+
+/// `base`: where the packing's memory begins on the device.
+engine::FrameImage pack(const FrameJob& job, const std::byte* base, Packing* packing) {
+  const FrameForm& form = *job.form;
+  engine::FrameImage image{.format = form.format,
+                           .colours = form.colours,
+                           .left = form.left,
+                           .top = form.top,
+                           .width = form.width,
+                           .height = form.height};
+  for (int64_t p = 0; p < media::plane_count(job.frame->format); ++p) {
+    const auto index = static_cast<size_t>(p);
+    const int64_t row =
+        media::plane_width(*job.frame, p) * (job.frame->format == media::PixelFormat::kRgb24 ? 3 : 1);
+    const int64_t offset =
+        packing->add_plane(job.frame->planes[index], row, media::plane_height(*job.frame, p));
+    image.planes[index] = at<uint8_t>(base, offset);
+    image.strides[index] = row;
+  }
+  image.columns = pack_axis(form.columns, base, packing);
+  image.rows = pack_axis(form.rows, base, packing);
+  return image;
+}
+
+int64_t bytes_of(const tensor::TensorView& view) {
+  return static_cast<int64_t>(tensor::dtype_size(view.dtype)) * tensor::element_count(view.shape);
+}
+
+}  // namespace
+
+/// Memory that batches take turns with.
+struct DeviceFrames::Slots {
+  struct Slot {
+    bool taken = false;
+    tensor::Buffer staging;
+    tensor::Buffer device;
+    std::shared_ptr<const tensor::Event> ready;  ///< null where nothing has to pass
+    std::vector<engine::FrameImage> images;
+  };
+
+  size_t take() {
+    const std::lock_guard lock(mutex);
+    const auto free = std::ranges::find_if(all, [](const Slot& slot) { return !slot.taken; });
+    if (free == all.end()) fail_internal("more than {} batches of frames are on their way", kSlots);
+    free->taken = true;
+    return static_cast<size_t>(free - all.begin());
+  }
+  void give_back(size_t index) {
+    const std::lock_guard lock(mutex);
+    all[index].taken = false;
+  }
+
+  mutable std::mutex mutex;
+  std::array<Slot, kSlots> all;
+};
+
+DeviceFrames::Upload::~Upload() {
+  if (slots_ != nullptr) slots_->give_back(slot_);
+}
+
+DeviceFrames::DeviceFrames(Parts parts)
+    : parts_(std::move(parts)), copies_(parts_.device.make_queue()), slots_(std::make_shared<Slots>()) {
+  for (const tensor::TensorView& output : parts_.runs->outputs())
+    landings_.push_back(parts_.frames.allocate_staging(bytes_of(output)));
+}
+
+DeviceFrames::~DeviceFrames() = default;
+
+int64_t DeviceFrames::bytes() const {
+  const std::lock_guard lock(slots_->mutex);
+  int64_t sum = 0;
+  for (const Slots::Slot& slot : slots_->all) sum += slot.staging.bytes;
+  return sum;
+}
+
+DeviceFrames::Upload DeviceFrames::upload(std::span<const FrameJob> frames) {
+  Upload upload(slots_, slots_->take());
+  Slots::Slot& slot = slots_->all[upload.slot_];
+  Packing needed;
+  for (const FrameJob& job : frames) pack(job, nullptr, &needed);
+  if (slot.staging.bytes < needed.size()) {
+    tensor::Buffer staging = parts_.frames.allocate_staging(needed.size());
+    tensor::Buffer device = parts_.device.allocate(needed.size());
+    const std::lock_guard lock(slots_->mutex);
+    slot.staging = std::move(staging);
+    slot.device = std::move(device);
+  }
+  Packing packing(slot.staging.data);
+  slot.images.clear();
+  for (const FrameJob& job : frames) slot.images.push_back(pack(job, slot.device.data, &packing));
+  slot.images.resize(static_cast<size_t>(parts_.images), slot.images.back());
+  tensor::Buffer used = slot.staging;
+  used.bytes = packing.size();
+  parts_.device.copy(used, slot.device, copies_.get());
+  slot.ready = copies_ == nullptr ? nullptr : copies_->record();
+  return upload;
+}
+
+std::vector<tensor::Tensor> DeviceFrames::run(const Upload& upload) {
+  const Slots::Slot& slot = upload.slots_->all[upload.slot_];
+  if (slot.ready != nullptr) parts_.queue->wait(*slot.ready);
+  const int64_t image = bytes_of(parts_.input) / parts_.images;
+  for (size_t i = 0; i < slot.images.size(); ++i)
+    parts_.filler->fill(slot.images[i], parts_.input.data() + static_cast<int64_t>(i) * image,
+                        parts_.queue.get());
+  parts_.runs->submit();
+  return download();
+}
+
+std::vector<tensor::Tensor> DeviceFrames::download() {
+  const std::vector<tensor::TensorView>& views = parts_.runs->outputs();
+  for (size_t i = 0; i < views.size(); ++i) {
+    tensor::Buffer from = views[i].buffer;
+    from.bytes = bytes_of(views[i]);
+    parts_.device.copy(from, landings_[i], parts_.queue.get());
+  }
+  if (parts_.queue != nullptr) parts_.queue->synchronize();
+  std::vector<tensor::Tensor> outputs;
+  for (size_t i = 0; i < views.size(); ++i) {
+    tensor::Tensor output(views[i].dtype, views[i].shape);
+    std::copy_n(landings_[i].data, output.byte_size(), output.mutable_bytes());
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+FrameBinding bind_frames(backend::Executable& executable, tensor::Place place, const tensor::Shape& shape,
+                         const engine::FrameTarget& target) {
+  if (place.kind == tensor::PlaceKind::kCpu) return {nullptr, "the network runs there"};
+  try {
+    const engine::Device& device = device::find_device(place);
+    const auto* frames = dynamic_cast<const engine::FrameDevice*>(&device);
+    if (frames == nullptr) return {nullptr, fmt::format("{} takes no frames", device.name())};
+    DeviceFrames::Parts parts{.device = device, .frames = *frames};
+    parts.filler = frames->make_frame_filler(target);
+    if (parts.filler == nullptr)
+      return {nullptr, fmt::format("{} fills no input of {} from frames", device.name(),
+                                   tensor::dtype_name(target.dtype))};
+    parts.exchange = std::make_unique<backend::DeviceExchange>(place);
+    parts.queue = device.wrap_queue(parts.exchange->stream());
+    parts.input = {.dtype = target.dtype, .shape = shape};
+    parts.images = shape.size() == 4 ? shape.front() : 1;
+    parts.input.buffer = parts.exchange->allocate(bytes_of(parts.input));
+    backend::Bound bound = executable.bind({&parts.input, 1}, *parts.exchange);
+    if (bound.refusal) return {nullptr, std::move(bound.refusal)};
+    parts.runs = std::move(bound.runs);
+    return {std::make_unique<DeviceFrames>(std::move(parts)), {}};
+  } catch (const LostDevice&) {
+    throw;
+  } catch (const Error& error) {
+    // There may be no room for a second execution, or no kernels of ours for another system's GPU.
+    if (error.kind() != ErrorKind::kEnvironment) throw;
+    return {nullptr, error.what()};
+  }
+}
+
+}  // namespace hone::task

@@ -1,0 +1,177 @@
+// Frames that a device turns into a network's input: the same numbers, order and results as on the host, in
+// bounded memory.
+#include "task/device_frames.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "import/image/preprocess.hpp"
+#include "media/planar.hpp"
+#include "task/frame_device.hpp"
+#include "task/frame_feed.hpp"
+#include "task/preprocess.hpp"
+
+namespace hone::task {
+namespace {
+
+using media::PixelFormat;
+using test::FrameDevice;
+using test::LoopFiller;
+
+media::Frame noise(PixelFormat format, int64_t width, int64_t height, unsigned seed = 7) {
+  media::Frame like;
+  like.format = format;
+  like.full_range = false;
+  media::WritableFrame frame = media::blank_like(like, width, height);
+  std::mt19937 generator(seed);
+  for (int64_t plane = 0; plane < media::plane_count(format); ++plane) {
+    const auto index = static_cast<size_t>(plane);
+    const int64_t bytes = frame.frame.planes[index].stride * media::plane_height(frame.frame, plane);
+    std::generate_n(frame.data[index], bytes, [&] { return static_cast<uint8_t>(generator() >> 20); });
+  }
+  return frame.frame;
+}
+
+/// Its output is its input.
+class Echo final : public backend::BoundRuns {
+ public:
+  explicit Echo(tensor::TensorView input) : outputs_{std::move(input)} {}
+  void submit() override {}
+  const std::vector<tensor::TensorView>& outputs() const override { return outputs_; }
+
+ private:
+  std::vector<tensor::TensorView> outputs_;
+};
+
+ImageInput input_of(int64_t batch, bool channels_last) {
+  ImageInput input;
+  input.batch = batch;
+  input.width = 64;
+  input.height = 48;
+  input.channels_last = channels_last;
+  return input;
+}
+
+std::unique_ptr<DeviceFrames> echo_on(const FrameDevice& device, const ImageInput& input,
+                                      const engine::FrameTarget& target) {
+  DeviceFrames::Parts parts{.device = device, .frames = device};
+  parts.input = tensor::view_of(tensor::Tensor(tensor::DType::kFloat32, input.shape()));
+  parts.images = input.batch;
+  parts.filler = device.make_frame_filler(target);
+  parts.runs = std::make_unique<Echo>(parts.input);
+  return std::make_unique<DeviceFrames>(std::move(parts));
+}
+
+/// A batch of three with frames for two.
+void expect_what_the_host_fills(const std::vector<media::Frame>& frames, const InputForm& form,
+                                bool channels_last) {
+  const FrameDevice device;
+  const ImageInput input = input_of(3, channels_last);
+  const Preprocessor preprocessor(input, form, {}, {});
+  const auto on_device = echo_on(device, input, preprocessor.target());
+  std::vector<FrameJob> jobs;
+  std::vector<float> wanted;
+  for (size_t i = 0; i < 3; ++i) {
+    const media::Frame& frame = frames[std::min(i, frames.size() - 1)];
+    const Geometry geometry = preprocessor.place(frame.width, frame.height);
+    std::vector<float> image(static_cast<size_t>(3 * input.width * input.height));
+    preprocessor.fill(frame, geometry, image.data());
+    wanted.insert(wanted.end(), image.begin(), image.end());
+    if (i < frames.size())
+      jobs.push_back({&frame, std::make_shared<FrameForm>(preprocessor.form_of(frame, geometry))});
+  }
+  const auto found = on_device->run(on_device->upload(jobs)).at(0);
+  EXPECT_THAT(found.values<float>(), testing::ElementsAreArray(wanted));
+}
+
+TEST(DeviceFrames, FillWhatTheHostFills) {
+  for (const PixelFormat format : {PixelFormat::kRgb24, PixelFormat::kYuv420}) {
+    const std::vector<media::Frame> frames{noise(format, 97, 55), noise(format, 33, 65, 8)};
+    for (const Fit fit : {Fit::kStretch, Fit::kLetterbox, Fit::kCorner, Fit::kDarknet})
+      for (const bool channels_last : {false, true})
+        expect_what_the_host_fills(frames, {fit, 114, channels_last, 1.0f / 255, true}, channels_last);
+    InputForm antialiased{Fit::kStretch, 0, false, 1, false};
+    antialiased.antialias = true;
+    expect_what_the_host_fills(frames, antialiased, false);
+  }
+}
+
+TEST(DeviceFrames, CutAndResizeAsClassifiersDo) {
+  const FrameDevice device;
+  const ImageInput input = input_of(1, false);
+  importer::Preprocessing preprocessing;
+  preprocessing.resize = 50;
+  engine::FrameTarget target = target_of(input);
+  for (size_t c = 0; c < 3; ++c)
+    target.levels[c] = importer::level_values(preprocessing, static_cast<int64_t>(c), 3);
+  const auto on_device = echo_on(device, input, target);
+  const media::Frame frame = noise(PixelFormat::kYuv420, 131, 97);
+  const importer::Image resized = importer::resize_image(media::interleaved(media::to_rgb(frame)), 67, 50);
+  const auto form = std::make_shared<FrameForm>(antialiased_form(frame, {67, 2, 64}, {50, 1, 48}, 0, 0));
+  const FrameJob job{&frame, form};
+  const auto found = on_device->run(on_device->upload({&job, 1})).at(0);
+  const auto values = found.values<float>();
+  for (size_t c = 0; c < 3; ++c)
+    for (size_t y = 0; y < 48; ++y)
+      for (size_t x = 0; x < 64; ++x)
+        ASSERT_EQ(values[(c * 48 + y) * 64 + x],
+                  target.levels[c][resized.pixels[((y + 1) * 67 + x + 2) * 3 + c]])
+            << c << ", " << x << ", " << y;
+}
+
+TEST(DeviceFrames, KeepOrderInBoundedMemory) {
+  const FrameDevice device;
+  const ImageInput input = input_of(1, false);
+  const Preprocessor preprocessor(input, {Fit::kStretch, 0, false, 1, false}, {}, {});
+  const auto on_device = echo_on(device, input, preprocessor.target());
+  const auto upload = [&](unsigned seed) {
+    const media::Frame frame = noise(PixelFormat::kYuv420, 64, 48, seed);
+    const FrameJob job{&frame,
+                       std::make_shared<FrameForm>(preprocessor.form_of(frame, preprocessor.place(64, 48)))};
+    return on_device->upload({&job, 1});
+  };
+  std::vector<DeviceFrames::Upload> waiting;
+  for (unsigned seed = 0; seed < DeviceFrames::kSlots; ++seed) waiting.push_back(upload(seed));
+  EXPECT_THROW(upload(99), Error) << "more than there is room for";
+  const int allocations = device.allocations;
+  const int64_t bytes = on_device->bytes();
+  EXPECT_GT(bytes, 0);
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    const media::Frame frame = noise(PixelFormat::kYuv420, 64, 48, seed);
+    std::vector<float> wanted(3 * 64 * 48);
+    preprocessor.fill(frame, preprocessor.place(64, 48), wanted.data());
+    const auto found = on_device->run(waiting.front()).at(0);
+    ASSERT_THAT(found.values<float>(), testing::ElementsAreArray(wanted)) << seed;
+    waiting.erase(waiting.begin());
+    waiting.push_back(upload(seed + DeviceFrames::kSlots));
+  }
+  EXPECT_EQ(device.allocations, allocations);
+  EXPECT_EQ(on_device->bytes(), bytes);
+}
+
+TEST(FrameFeed, SaysWhereFramesWerePreprocessed) {
+  const FrameDevice device;
+  const ImageInput input = input_of(1, false);
+  const Preprocessor preprocessor(input, {Fit::kStretch, 0, false, 1, false}, {}, {});
+  FrameFeed feed({echo_on(device, input, preprocessor.target()), {}});
+  const auto takes = [&](PixelFormat format) {
+    const media::Frame frame = noise(format, 32, 32);
+    const media::Frame* const pointer = &frame;
+    const auto make = [&](size_t) { return preprocessor.form_of(frame, preprocessor.place(32, 32)); };
+    return feed.upload({&pointer, 1}, make).has_value();
+  };
+  EXPECT_TRUE(takes(PixelFormat::kYuv420));
+  EXPECT_EQ(feed.text(), "on fake");
+  EXPECT_FALSE(takes(PixelFormat::kYuv444));
+  EXPECT_EQ(feed.text(), "on fake, but 1 of 2 on the CPU: frames are 4:4:4");
+  EXPECT_FALSE(takes(PixelFormat::kGray));
+  EXPECT_EQ(feed.text(), "on fake, but 2 of 3 on the CPU: frames are 4:4:4");
+  FrameFeed refused({nullptr, "there is no room"});
+  EXPECT_FALSE(refused.has_device());
+  EXPECT_EQ(refused.text(), "on the CPU: there is no room");
+}
+
+}  // namespace
+}  // namespace hone::task
