@@ -146,6 +146,12 @@ graph::Graph optimised(const graph::Graph& graph, const std::map<std::string, Sh
   return bound;
 }
 
+void add_finer_policies(const Device& device, Precision precision, std::vector<NumericPolicy>& policies) {
+  for (const NumericPolicy& policy : device.finer_policies(precision)) {
+    if (std::find(policies.begin(), policies.end(), policy) == policies.end()) policies.push_back(policy);
+  }
+}
+
 }  // namespace
 
 SearchBudget build_budget(const BuildOptions& options, const Device& device) {
@@ -164,6 +170,7 @@ std::shared_ptr<Engine> build_engine(const graph::Graph& graph, const Device& de
   engine->hone_version = HONE_VERSION;
   engine->policies = {device.policy_for(options.precision)};
   for (const Precision other : options.other_precisions) engine->policies.push_back(device.policy_for(other));
+  if (options.optimization_level > 0) add_finer_policies(device, options.precision, engine->policies);
   engine->threads = options.threads;
   device.set_threads(options.threads);
 

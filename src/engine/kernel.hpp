@@ -221,6 +221,9 @@ class Device {
   /// The policy of steps in this precision: its own, or emulated bf16 on a CPU without bf16. Environment
   /// error for any other one that the device lacks.
   NumericPolicy policy_for(Precision precision) const;
+  /// Policies that round less and may be faster on this device. An engine of the precision whose tactics are
+  /// searched chooses among them, too, step by step.
+  virtual std::vector<NumericPolicy> finer_policies(Precision) const { return {}; }
   /// Whether policy_for() gives it.
   bool runs(const NumericPolicy& policy) const;
   /// The kernel followed by rounding its float32 outputs to what bfloat16 can hold.

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "device/cpu/generation.hpp"
+#include "device/cpu/instructions.hpp"
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/own_convolution.hpp"
 #include "device/cpu/quantized/tactics.hpp"
@@ -64,8 +65,6 @@ TacticList make_tactics() {
   return list;
 }
 
-bool has_avx512() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"); }
-
 std::string cpu_model() {
   // CPUID leaves 0x80000002-4 hold the brand string.
   unsigned words[12] = {};
@@ -94,6 +93,8 @@ std::string isa_text() {
     default: return fmt::format("oneDNN's instruction set {}", static_cast<int>(isa));
   }
 }
+
+bool has_fast_bf16() { return has_amx_bf16() || has_fast_avx512_bf16(); }
 
 class CpuDevice final : public engine::Device {
  public:
@@ -156,6 +157,11 @@ class CpuDevice final : public engine::Device {
     return precision == Precision::kFp32 || (precision == Precision::kBf16 && has_avx512());
   }
 
+  std::vector<engine::NumericPolicy> finer_policies(Precision precision) const override {
+    if (precision != Precision::kBf16 || !computes_in(precision) || has_fast_bf16()) return {};
+    return {engine::policy_of(Precision::kFp32)};
+  }
+
   std::vector<std::string> notes(const engine::NumericPolicy& policy) const override {
     if (policy.is_emulated()) {
       return {
@@ -163,9 +169,11 @@ class CpuDevice final : public engine::Device {
           "bf16"};
     }
     if (policy.storage != tensor::DType::kBFloat16) return {};
-    if (!__builtin_cpu_supports("avx512bf16")) {
+    if (!has_avx512_bf16()) {
       return {"this CPU has no bf16 instructions: oneDNN widens to fp32 in registers"};
     }
+    if (!has_fast_bf16())
+      return {"this CPU multiplies bf16 more slowly than fp32: steps are in either, whichever is faster"};
     return {};
   }
 

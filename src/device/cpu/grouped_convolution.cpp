@@ -9,11 +9,12 @@
 #include <cstring>
 
 #include "device/cpu/clones.hpp"
+#include "device/cpu/instructions.hpp"
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/own_convolution.hpp"
 #include "device/cpu/packed_form.hpp"
 #include "device/cpu/post_ops.hpp"
-#include "device/cpu/tile_math_avx2.hpp"
+#include "device/cpu/tile_math.hpp"
 #include "engine/requirements.hpp"
 #include "graph/convolution_geometry.hpp"
 
@@ -327,7 +328,7 @@ PackedConstant pack_filters(const StepRequest& request, const Problem& problem,
 }
 
 Refusal refuse(const StepRequest& request, const graph::Convolution& geometry) {
-  if (!has_avx2_tiles()) return "the CPU has no vectors for operands of this type";
+  if (!has_avx2()) return "the CPU has no vectors for operands of this type";
   if (request.storage() != DType::kFloat32 || request.emulates_bf16()) return "only fp32";
   if (!request.graph.value(request.node.inputs[1]).constant) return "the weights are not constant";
   if (geometry.group < 2) return "the convolution has no groups";
@@ -359,20 +360,9 @@ Offer offer_grouped(const StepRequest& request, engine::WeightStore& weights) {
   const size_t inside = links.size() + (sum ? 1 : 0);
   auto kernel = std::make_shared<GroupedConvolutionKernel>(problem, packed.data, node.has_input(2), sum,
                                                            std::move(links));
-  Offer offer;
-  offer.inputs.resize(request.inputs.size());
-  offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kChannelsLast};
-  offer.outputs = {{DType::kFloat32, request.outputs[0].shape, Layout::kChannelsLast}};
-  if (node.has_input(2)) offer.inputs[2] = {DType::kFloat32, request.inputs[2].shape, Layout::kPlain};
-  if (sum) {
-    offer.inputs[3] = offer.outputs[0];
-    offer.accumulate_input = 3;
-  }
-  offer.packed = {packed.key};
-  offer.scratch_bytes = kernel->scratch_bytes();
-  offer.kernel = std::move(kernel);
-  if (!append_rest(request, inside, offer)) return Offer::refuse("a post-op that no chain can run");
-  return offer;
+  return finish_tiled_offer(request, {DType::kFloat32, request.inputs[0].shape, Layout::kChannelsLast},
+                            {DType::kFloat32, request.outputs[0].shape, Layout::kChannelsLast}, packed.key,
+                            inside, kernel, kernel->scratch_bytes());
 }
 
 }  // namespace

@@ -227,4 +227,24 @@ bool append_rest(const engine::StepRequest& request, size_t done, engine::Offer&
   return true;
 }
 
+engine::Offer finish_tiled_offer(const engine::StepRequest& request, const TensorDesc& input,
+                                 const TensorDesc& output, const engine::WeightKey& packed, size_t inside,
+                                 std::shared_ptr<const engine::Kernel> kernel, int64_t scratch_bytes) {
+  engine::Offer offer;
+  offer.inputs.resize(request.inputs.size());
+  offer.inputs[0] = input;
+  offer.outputs = {output};
+  if (request.node.has_input(2))
+    offer.inputs[2] = {tensor::DType::kFloat32, request.inputs[2].shape, engine::Layout::kPlain};
+  if (begins_with_sum(request)) {
+    offer.inputs[kFirstExtra] = output;
+    offer.accumulate_input = static_cast<int>(kFirstExtra);
+  }
+  offer.packed = {packed};
+  offer.scratch_bytes = scratch_bytes;
+  offer.kernel = std::move(kernel);
+  if (!append_rest(request, inside, offer)) return engine::Offer::refuse("a post-op that no chain can run");
+  return offer;
+}
+
 }  // namespace hone::device::cpu

@@ -26,6 +26,14 @@ void apply_links(const std::vector<ChainLink>& links, float* x, int64_t n);
 /// place on that output; operands of the node's own shapes. False when no chain can run them.
 bool append_rest(const engine::StepRequest& request, size_t done, engine::Offer& offer);
 
+/// The offer of a product with a packed constant by a kernel of ours, which reads input 0 as `input` and does
+/// the first `inside` post-ops itself: a sum that the product begins with (begins_with_sum) is in its
+/// result's place. The rest follows as a chain.
+engine::Offer finish_tiled_offer(const engine::StepRequest& request, const engine::TensorDesc& input,
+                                 const engine::TensorDesc& output, const engine::WeightKey& packed,
+                                 size_t inside, std::shared_ptr<const engine::Kernel> kernel,
+                                 int64_t scratch_bytes);
+
 /// The offer with the most post-ops inside the primitive; `make(inside, allow_sum)` offers with the first
 /// `inside` of the node's. Sum in place comes first, then the residual as a binary operand, then ever fewer.
 /// When all refuse, the refusal is that of the attempt with all post-ops.

@@ -1,4 +1,4 @@
-// Tactics of MaxPool and AveragePool along one axis.
+// Tactics of MaxPool and AveragePool on plain images.
 #pragma once
 
 #include "device/cpu/tactics.hpp"

@@ -7,30 +7,57 @@
 #include <utility>
 
 #include "device/cpu/clones.hpp"
+#include "device/cpu/instructions.hpp"
 #include "device/cpu/tile_math_avx2.hpp"
 
 namespace hone::device::cpu {
 namespace {
 
-#define HONE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+#define HONE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,avx512vnni")))
 #define HONE_AVX512_INLINE HONE_AVX512 HONE_INLINE
 
 /// How far ahead of the units at hand columns are fetched.
 constexpr int64_t kAhead = 16;
 
+/// Sums of integers are in the same registers as those of float32, which only hold bits then.
+template <TileType type>
+constexpr bool kIsInteger = type == TileType::kBytes || type == TileType::kShorts;
+
+template <TileType type>
+constexpr bool kIsHalf = type == TileType::kBFloat16 || type == TileType::kWidened;
+
+/// Instructions that are written out leave each sum in its register: for the same intrinsics GCC 12 moves
+/// sums through the stack.
 template <TileType type>
 HONE_AVX512_INLINE __m512 multiply_add(__m512 sum, uint32_t a, __m512i b) {
   const __m512i all = _mm512_set1_epi32(static_cast<int>(a));
   if constexpr (type == TileType::kFloat32) {
     return _mm512_fmadd_ps(_mm512_castsi512_ps(all), _mm512_castsi512_ps(b), sum);
-  } else {
+  } else if constexpr (type == TileType::kBFloat16) {
     return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(all), reinterpret_cast<__m512bh>(b));
+  } else if constexpr (type == TileType::kWidened) {
+    __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(all), "v"(b));
+  } else if constexpr (type == TileType::kBytes) {
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(all), "v"(b));
+  } else {
+    __m512i products;
+    __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+v"(sum), "=&v"(products) : "v"(all), "v"(b));
+  }
+  return sum;
+}
+
+template <TileType type>
+HONE_AVX512_INLINE __m512 add(__m512 a, __m512 b) {
+  if constexpr (kIsInteger<type>) {
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
+  } else {
+    return _mm512_add_ps(a, b);
   }
 }
 
 template <TileType type>
 HONE_AVX512_INLINE __m512 load_result(const void* result, int64_t at, __mmask16 mask) {
-  if constexpr (type == TileType::kFloat32) {
+  if constexpr (!kIsHalf<type>) {
     return _mm512_maskz_loadu_ps(mask, static_cast<const float*>(result) + at);
   } else {
     // The forms with masks: those without leave a register undefined, which GCC 12 warns of.
@@ -41,7 +68,7 @@ HONE_AVX512_INLINE __m512 load_result(const void* result, int64_t at, __mmask16 
 
 template <TileType type>
 HONE_AVX512_INLINE void store_result(void* result, int64_t at, __mmask16 mask, __m512 sum) {
-  if constexpr (type == TileType::kFloat32) {
+  if constexpr (!kIsHalf<type>) {
     _mm512_mask_storeu_ps(static_cast<float*>(result) + at, mask, sum);
   } else {
     _mm256_mask_storeu_epi16(static_cast<uint16_t*>(result) + at, mask,
@@ -64,6 +91,40 @@ HONE_AVX512_INLINE void add_unit(const uint32_t* a, const uint32_t* b, __m512 (&
   }
 }
 
+/// The same of two neighbours: the first one of each pair is the lower half of four bytes.
+template <int64_t kRows>
+HONE_AVX512_INLINE void add_widened_unit(const uint32_t* a, const uint32_t* b, __m512 (&sums)[kRows][2]) {
+  const __m512i first = _mm512_loadu_si512(b);
+  const __m512i second = _mm512_loadu_si512(b + 16);
+  _mm_prefetch(reinterpret_cast<const char*>(b + kAhead * kTileColumns), _MM_HINT_T0);
+  _mm_prefetch(reinterpret_cast<const char*>(b + kAhead * kTileColumns + 16), _MM_HINT_T0);
+  const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xFFFF0000U));
+#pragma GCC unroll 2
+  for (int neighbour = 0; neighbour < 2; ++neighbour) {
+    const __m512i one =
+        neighbour == 0 ? _mm512_maskz_slli_epi32(0xFFFF, first, 16) : _mm512_and_si512(first, upper);
+    const __m512i other =
+        neighbour == 0 ? _mm512_maskz_slli_epi32(0xFFFF, second, 16) : _mm512_and_si512(second, upper);
+#pragma GCC unroll 14
+    for (int64_t row = 0; row < kRows; ++row) {
+      const uint32_t x = a[row * kTileStride + neighbour];
+      sums[row][0] = multiply_add<TileType::kWidened>(sums[row][0], x, one);
+      sums[row][1] = multiply_add<TileType::kWidened>(sums[row][1], x, other);
+    }
+  }
+}
+
+/// One unit of that type, of which there are more before.
+template <TileType type, int64_t kRows>
+HONE_AVX512_INLINE void add_unit_at(const uint32_t* a, const uint32_t* b, int64_t unit,
+                                    __m512 (&sums)[kRows][2]) {
+  if constexpr (type == TileType::kWidened) {
+    add_widened_unit<kRows>(a + 2 * unit, b + unit * kTileColumns, sums);
+  } else {
+    add_unit<type, kRows>(a + unit, b + unit * kTileColumns, sums);
+  }
+}
+
 template <TileType type, int64_t kRows>
 HONE_AVX512 void run_tile(const uint32_t* a, const uint32_t* b, int64_t units, const TileTarget& target) {
   const auto columns = static_cast<unsigned>(target.columns);
@@ -72,17 +133,19 @@ HONE_AVX512 void run_tile(const uint32_t* a, const uint32_t* b, int64_t units, c
       static_cast<__mmask16>(columns >= 32  ? 0xFFFFU
                              : columns > 16 ? (1U << (columns - 16)) - 1
                                             : 0U)};
+  const auto* const all_bias = static_cast<const float*>(target.bias);
+  auto* const kept = static_cast<float*>(target.sums);
   __m512 sums[kRows][2];
   for (int half = 0; half < 2; ++half) {
     const __mmask16 mask = masks[static_cast<size_t>(half)];
     const __m512 bias =
-        target.bias == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask, target.bias + 16 * half);
+        all_bias == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask, all_bias + 16 * half);
     for (int64_t row = 0; row < kRows; ++row) {
       if (target.start == TileStart::kSums) {
-        sums[row][half] = _mm512_maskz_loadu_ps(mask, target.sums + row * target.sums_stride + 16 * half);
+        sums[row][half] = _mm512_maskz_loadu_ps(mask, kept + row * target.sums_stride + 16 * half);
       } else if (target.start == TileStart::kResult) {
-        sums[row][half] = _mm512_add_ps(
-            bias, load_result<type>(target.result, row * target.result_stride + 16 * half, mask));
+        sums[row][half] =
+            add<type>(bias, load_result<type>(target.result, row * target.result_stride + 16 * half, mask));
       } else {
         sums[row][half] = bias;
       }
@@ -97,16 +160,16 @@ HONE_AVX512 void run_tile(const uint32_t* a, const uint32_t* b, int64_t units, c
   }
   int64_t unit = 0;
   for (; unit + kChains <= units; unit += kChains) {
-    add_unit<type, kRows>(a + unit, b + unit * kTileColumns, sums);
+    add_unit_at<type, kRows>(a, b, unit, sums);
 #pragma GCC unroll 4
     for (int64_t chain = 1; chain < kChains; ++chain)
-      add_unit<type, kRows>(a + unit + chain, b + (unit + chain) * kTileColumns, more[chain]);
+      add_unit_at<type, kRows>(a, b, unit + chain, more[chain]);
   }
-  for (; unit < units; ++unit) add_unit<type, kRows>(a + unit, b + unit * kTileColumns, sums);
+  for (; unit < units; ++unit) add_unit_at<type, kRows>(a, b, unit, sums);
   for (int64_t chain = 1; chain < kChains; ++chain) {
     for (int64_t row = 0; row < kRows; ++row) {
       for (int half = 0; half < 2; ++half)
-        sums[row][half] = _mm512_add_ps(sums[row][half], more[chain][row][half]);
+        sums[row][half] = add<type>(sums[row][half], more[chain][row][half]);
     }
   }
   for (int half = 0; half < 2; ++half) {
@@ -115,7 +178,7 @@ HONE_AVX512 void run_tile(const uint32_t* a, const uint32_t* b, int64_t units, c
       if (target.ends) {
         store_result<type>(target.result, row * target.result_stride + 16 * half, mask, sums[row][half]);
       } else {
-        _mm512_mask_storeu_ps(target.sums + row * target.sums_stride + 16 * half, mask, sums[row][half]);
+        _mm512_mask_storeu_ps(kept + row * target.sums_stride + 16 * half, mask, sums[row][half]);
       }
     }
   }
@@ -129,29 +192,36 @@ constexpr std::array<RunTile, sizeof...(kRows)> tiles(std::index_sequence<kRows.
   return {run_tile<type, static_cast<int64_t>(kRows) + 1>...};
 }
 
-constexpr auto kFloat32Tiles = tiles<TileType::kFloat32>(std::make_index_sequence<kTileRows>());
-constexpr auto kBFloat16Tiles = tiles<TileType::kBFloat16>(std::make_index_sequence<kTileRows>());
-
-bool has_avx512() {
-  static const bool kHas = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                           __builtin_cpu_supports("avx512vl");
-  return kHas;
-}
+constexpr auto kRowCounts = std::make_index_sequence<kTileRows>();
+constexpr std::array<std::array<RunTile, kTileRows>, 5> kTiles = {
+    tiles<TileType::kFloat32>(kRowCounts), tiles<TileType::kBFloat16>(kRowCounts),
+    tiles<TileType::kWidened>(kRowCounts), tiles<TileType::kBytes>(kRowCounts),
+    tiles<TileType::kShorts>(kRowCounts)};
 
 }  // namespace
 
 bool has_tiles(TileType type) {
-  if (type == TileType::kFloat32) return has_avx512() || has_avx2_tiles();
-  return has_avx512() && __builtin_cpu_supports("avx512bf16");
+  switch (type) {
+    case TileType::kBFloat16:
+    case TileType::kWidened: return has_avx512_bf16();
+    case TileType::kBytes: return has_avx512_vnni();
+    case TileType::kFloat32:
+    case TileType::kShorts: break;
+  }
+  return has_avx2();
+}
+
+TileType tile_type(bool is_float32) {
+  if (is_float32) return TileType::kFloat32;
+  return has_fast_avx512_bf16() ? TileType::kBFloat16 : TileType::kWidened;
 }
 
 int64_t tile_rows() { return has_avx512() ? kTileRows : kAvx2TileRows; }
 
 void multiply_tile(TileType type, int64_t rows, const uint32_t* a, const uint32_t* b, int64_t units,
                    const TileTarget& target) {
-  if (!has_avx512()) return multiply_avx2_tile(rows, a, b, units, target);
-  const auto& tiles = type == TileType::kFloat32 ? kFloat32Tiles : kBFloat16Tiles;
-  tiles[static_cast<size_t>(rows - 1)](a, b, units, target);
+  if (!has_avx512()) return multiply_avx2_tile(type, rows, a, b, units, target);
+  kTiles[static_cast<size_t>(type)][static_cast<size_t>(rows - 1)](a, b, units, target);
 }
 
 }  // namespace hone::device::cpu

@@ -1,4 +1,4 @@
-// Tiles of matrix products in the registers of AVX-512, or of AVX2 for float32: rows of the left operand
+// Tiles of matrix products in the registers of AVX-512, or of AVX2 for some types: rows of the left operand
 // times packed columns.
 //
 //     a: rows x units, copied next to each other        b: units x 32 columns, packed
@@ -7,8 +7,8 @@
 //     │ a row        │                                  │  │  │  28 registers over all units
 //     └──────────────┘                                  └──┴──┘
 //
-// A unit is what one lane multiplies at a time, in four bytes: one float32 or two neighbours of bfloat16. So
-// both types share one kernel.
+// A unit is what one lane multiplies at a time, in four bytes: one float32, two neighbours of bfloat16 or of
+// int16, or four bytes. So all types share one kernel.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,27 @@ inline constexpr int64_t kTileStride = kTileUnits + 16;
 constexpr int64_t parts_of(int64_t count, int64_t part) { return (count + part - 1) / part; }
 
 /// The types of operands and of results.
-enum class TileType : uint8_t { kFloat32, kBFloat16 };
+enum class TileType : uint8_t {
+  kFloat32,
+  kBFloat16,
+  /// Rows of float32 times columns of bfloat16, which are widened in registers, with results of bfloat16: for
+  /// CPUs that multiply float32 faster. A unit is two neighbours of a column; a row has eight bytes of each.
+  kWidened,
+  /// Rows of uint8 times columns of int8. Sums and results are int32, and exact as far as they fit.
+  kBytes,
+  /// Both of int16 with the values of a byte or of differences of two, sums and results as of bytes: for CPUs
+  /// without products of bytes.
+  kShorts,
+};
 
 /// Whether this CPU runs tiles of that type.
 bool has_tiles(TileType type);
+/// The type for operands in memory of float32, or else of bfloat16, that is the fastest on this CPU.
+TileType tile_type(bool is_float32);
+/// The most units of that type that a tile sums at once.
+constexpr int64_t most_units(TileType type) {
+  return type == TileType::kWidened ? kTileUnits / 2 : kTileUnits;
+}
 
 /// Where a tile's sums begin.
 enum class TileStart : uint8_t {
@@ -48,21 +65,21 @@ enum class TileStart : uint8_t {
 struct TileTarget {
   /// 1 to 32 columns are there.
   int64_t columns;
-  /// A value a column, in float32; null for zeros.
-  const float* bias;
+  /// A value a column, of the type of sums: float32, or int32 of integers; null for zeros.
+  const void* bias;
   TileStart start;
   /// Whether sums go to `result` and not to `sums`.
   bool ends;
-  /// Sums in float32 between calls, `sums_stride` elements a row. May be `result` where that is of float32.
-  float* sums;
+  /// Sums between calls, `sums_stride` elements a row. May be `result` where that is of their type.
+  void* sums;
   int64_t sums_stride;
   /// `result_stride` elements a row.
   void* result;
   int64_t result_stride;
 };
 
-/// One tile of `rows` (1 to 14) and `units` (1 to kTileUnits): `a` holds rows kTileStride units apart, `b`
-/// holds 32 columns a unit.
+/// One tile of `rows` (1 to 14) and `units` (1 to most_units()): `a` holds rows 4 * kTileStride bytes apart,
+/// `b` holds 32 columns a unit.
 void multiply_tile(TileType type, int64_t rows, const uint32_t* a, const uint32_t* b, int64_t units,
                    const TileTarget& target);
 

@@ -1,5 +1,5 @@
-// Tiles of float32 in the registers of AVX2 (tile_math.hpp): 16 registers hold the sums of six rows by two
-// vectors of columns, so that a tile is cut into such parts.
+// Tiles of float32 and of int16 in the registers of AVX2 (tile_math.hpp): 16 registers hold the sums of six
+// rows by two vectors of columns, so that a tile is cut into such parts.
 #pragma once
 
 #include "device/cpu/tile_math.hpp"
@@ -9,10 +9,8 @@ namespace hone::device::cpu {
 /// The rows of a tile that are cut evenly: two parts of six.
 inline constexpr int64_t kAvx2TileRows = 12;
 
-bool has_avx2_tiles();
-
-/// multiply_tile() of TileType::kFloat32.
-void multiply_avx2_tile(int64_t rows, const uint32_t* a, const uint32_t* b, int64_t units,
+/// multiply_tile() of TileType::kFloat32 or kShorts.
+void multiply_avx2_tile(TileType type, int64_t rows, const uint32_t* a, const uint32_t* b, int64_t units,
                         const TileTarget& target);
 
 }  // namespace hone::device::cpu

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <type_traits>
 
 #include "device/cpu/attention_operands.hpp"
 #include "device/cpu/chain_math.hpp"
@@ -66,7 +67,7 @@ class TiledAttentionKernel final : public engine::Kernel {
  public:
   explicit TiledAttentionKernel(AttentionOperands operands)
       : o_(std::move(operands)),
-        type_(o_.storage == DType::kFloat32 ? TileType::kFloat32 : TileType::kBFloat16),
+        type_(tile_type(o_.storage == DType::kFloat32)),
         threads_(omp_get_max_threads()),
         key_bytes_(packed_bytes(o_.k, per_unit())),
         value_bytes_(packed_bytes(o_.v, per_unit())) {
@@ -90,9 +91,11 @@ class TiledAttentionKernel final : public engine::Kernel {
         const auto head = static_cast<size_t>(task / blocks());
         const int64_t first = task % blocks() * block_;
         if (type_ == TileType::kFloat32) {
-          run_block<float>(run, head, first, scratch);
+          run_block<float, float>(run, head, first, scratch);
+        } else if (type_ == TileType::kWidened) {
+          run_block<BFloat16, float>(run, head, first, scratch);
         } else {
-          run_block<BFloat16>(run, head, first, scratch);
+          run_block<BFloat16, BFloat16>(run, head, first, scratch);
         }
       }
     }
@@ -108,7 +111,8 @@ class TiledAttentionKernel final : public engine::Kernel {
     return static_cast<const T*>(run.inputs[m.operand]) + m.offsets[head];
   }
 
-  template <class T>
+  /// Of elements of T, with rows of elements of Row.
+  template <class T, class Row>
   void run_block(const engine::Run& run, size_t head, int64_t first, std::byte* scratch) const {
     auto* const keys = reinterpret_cast<T*>(scratch);
     auto* const values = reinterpret_cast<T*>(scratch + key_bytes_);
@@ -120,11 +124,11 @@ class TiledAttentionKernel final : public engine::Kernel {
     const int64_t height = parts_of(end - first, parts_of(end - first, tile_rows()));
     for (int64_t row = first; row < end; row += height) {
       const int64_t rows = std::min(height, end - row);
-      copy_queries(input<T>(run, o_.q, head) + row * o_.q.row_stride, rows, queries);
+      copy_queries<T, Row>(input<T>(run, o_.q, head) + row * o_.q.row_stride, rows, queries);
       auto* const scores = reinterpret_cast<float*>(queries + kGroup);
       score(queries, reinterpret_cast<const uint32_t*>(keys), rows, scores);
       for (int64_t i = 0; i < rows; ++i) o_.weigh(run.inputs, head, row + i, scores + i * kTileStride);
-      const uint32_t* const weights = narrowed<T>(scores, rows, queries + 2 * kGroup);
+      const uint32_t* const weights = weights_of<Row>(scores, rows, queries + 2 * kGroup);
       T* const result =
           static_cast<T*>(run.outputs[0]) + o_.result.offsets[head] + row * o_.result.row_stride;
       sum_values(weights, reinterpret_cast<const uint32_t*>(values), rows, result);
@@ -132,16 +136,22 @@ class TiledAttentionKernel final : public engine::Kernel {
   }
 
   /// Rows next to each other, with a zero behind an odd number of neighbours.
-  template <class T>
+  template <class T, class Row>
   void copy_queries(const T* from, int64_t rows, uint32_t* to) const {
-    const int64_t units = parts_of(o_.q.columns, kPerUnit<T>);
     for (int64_t row = 0; row < rows; ++row, from += o_.q.row_stride, to += kTileStride) {
-      to[units - 1] = 0;
-      auto* const line = reinterpret_cast<T*>(to);
-      if (o_.q.column_stride == 1) {
-        std::memcpy(line, from, static_cast<size_t>(o_.q.columns) * sizeof(T));
+      auto* const line = reinterpret_cast<Row*>(to);
+      const auto columns = static_cast<size_t>(o_.q.columns);
+      if (o_.q.columns % per_unit() != 0) line[columns] = Row{};
+      if constexpr (std::is_same_v<T, Row>) {
+        if (o_.q.column_stride == 1) {
+          std::memcpy(line, from, columns * sizeof(T));
+        } else {
+          for (int64_t i = 0; i < o_.q.columns; ++i) line[i] = from[i * o_.q.column_stride];
+        }
+      } else if (o_.q.column_stride == 1) {
+        widen(from, line, columns);
       } else {
-        for (int64_t i = 0; i < o_.q.columns; ++i) line[i] = from[i * o_.q.column_stride];
+        for (int64_t i = 0; i < o_.q.columns; ++i) widen(from + i * o_.q.column_stride, line + i, 1);
       }
     }
   }
@@ -155,16 +165,18 @@ class TiledAttentionKernel final : public engine::Kernel {
     }
   }
 
-  /// The weights as a tile takes them.
-  template <class T>
-  const uint32_t* narrowed(const float* scores, int64_t rows, uint32_t* to) const {
-    if constexpr (sizeof(T) == sizeof(float)) {
+  /// The weights as rows of a tile.
+  template <class Row>
+  const uint32_t* weights_of(float* scores, int64_t rows, uint32_t* to) const {
+    const bool is_odd = o_.keys() % per_unit() != 0;
+    if constexpr (std::is_same_v<Row, float>) {
+      for (int64_t row = 0; is_odd && row < rows; ++row) scores[row * kTileStride + o_.keys()] = 0;
       return reinterpret_cast<const uint32_t*>(scores);
     } else {
       for (int64_t row = 0; row < rows; ++row) {
         uint32_t* const line = to + row * kTileStride;
-        line[parts_of(o_.keys(), kPerUnit<T>) - 1] = 0;
-        narrow(scores + row * kTileStride, reinterpret_cast<T*>(line), static_cast<size_t>(o_.keys()));
+        if (is_odd) line[o_.keys() / per_unit()] = 0;
+        narrow(scores + row * kTileStride, reinterpret_cast<Row*>(line), static_cast<size_t>(o_.keys()));
       }
       return to;
     }
@@ -192,7 +204,7 @@ class TiledAttentionKernel final : public engine::Kernel {
 
 Offer offer_tiled_attention(const StepRequest& request, engine::WeightStore&) {
   const DType storage = request.storage();
-  if (!has_tiles(storage == DType::kFloat32 ? TileType::kFloat32 : TileType::kBFloat16))
+  if (!has_tiles(tile_type(storage == DType::kFloat32)))
     return Offer::refuse("the CPU has no vectors for operands of this type");
   Offer offer;
   AttentionOperands operands;

@@ -396,20 +396,9 @@ Offer offer_tiled(const StepRequest& request, engine::WeightStore& weights) {
   const size_t inside = links.size() + (sum ? 1 : 0);
   auto kernel = std::make_shared<TiledConvolutionKernel>(problem, packed.data, node.has_input(2), sum,
                                                          std::move(links));
-  Offer offer;
-  offer.inputs.resize(request.inputs.size());
-  offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kChannelsLast};
-  offer.outputs = {{DType::kFloat32, request.outputs[0].shape, Layout::kChannelsLast}};
-  if (node.has_input(2)) offer.inputs[2] = {DType::kFloat32, request.inputs[2].shape, Layout::kPlain};
-  if (sum) {
-    offer.inputs[3] = offer.outputs[0];
-    offer.accumulate_input = 3;
-  }
-  offer.packed = {packed.key};
-  offer.scratch_bytes = kernel->scratch_bytes();
-  offer.kernel = std::move(kernel);
-  if (!append_rest(request, inside, offer)) return Offer::refuse("a post-op that no chain can run");
-  return offer;
+  return finish_tiled_offer(request, {DType::kFloat32, request.inputs[0].shape, Layout::kChannelsLast},
+                            {DType::kFloat32, request.outputs[0].shape, Layout::kChannelsLast}, packed.key,
+                            inside, kernel, kernel->scratch_bytes());
 }
 
 Refusal only_images(const StepRequest& request) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/cpu/chain_math.hpp"
 #include "device/cpu/matrix.hpp"
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/post_ops.hpp"
@@ -20,9 +21,10 @@ using engine::Layout;
 using engine::Offer;
 using engine::StepRequest;
 using engine::TensorDesc;
+using tensor::BFloat16;
 using tensor::DType;
 
-/// Rows that are copied at a time: with kTileUnits units, half of an L2 cache of 1 MiB.
+/// Rows that are copied at a time: with kTileUnits units of four bytes, half of an L2 cache of 1 MiB.
 constexpr int64_t kBlockRows = 18 * kTileRows;
 /// Panels of columns whose sums stay in the L2 cache from one block of units to the next.
 constexpr int64_t kBlockPanels = 8;
@@ -38,6 +40,8 @@ struct Problem {
 
   int64_t panels() const { return parts_of(columns, kTileColumns); }
   int64_t units() const { return parts_of(depth * width, 4); }
+  /// Units of a block.
+  int64_t most() const { return most_units(type); }
   /// Units of a panel as it is packed: oneDNN fills blocks of 16 up with zeros.
   int64_t packed_units() const { return parts_of(units(), 16) * 16; }
 };
@@ -95,7 +99,9 @@ class TiledMatrixKernel final : public engine::Kernel {
   }
 
   int64_t copied_rows() const { return std::min(parts_of(problem_.rows, shares_.rows), kBlockRows); }
-  bool sums_apart() const { return problem_.type != TileType::kFloat32 && problem_.units() > kTileUnits; }
+  bool sums_apart() const {
+    return problem_.type != TileType::kFloat32 && problem_.units() > problem_.most();
+  }
   int64_t share_bytes() const {
     const int64_t sums = sums_apart() ? copied_rows() * kBlockPanels * kTileColumns : 0;
     return 4 * (copied_rows() * kTileStride + sums);
@@ -109,9 +115,10 @@ class TiledMatrixKernel final : public engine::Kernel {
     for (int64_t row = rows.begin; row < rows.end; row += kBlockRows) {
       const Range block = {row, std::min(row + kBlockRows, rows.end)};
       for (int64_t panel = panels.begin; panel < panels.end; panel += kBlockPanels) {
-        for (int64_t unit = 0; unit < problem_.units(); unit += kTileUnits) {
+        for (int64_t unit = 0; unit < problem_.units(); unit += problem_.most()) {
           // Rows that are whole are copied for the first panels and stay.
-          if (problem_.units() > kTileUnits || panel == panels.begin) copy_rows(run, block, unit, copied);
+          if (problem_.units() > problem_.most() || panel == panels.begin)
+            copy_rows(run, block, unit, copied);
           run_panels(run, block, {panel, std::min(panel + kBlockPanels, panels.end)}, unit, copied);
         }
         finish(run, block, {panel, std::min(panel + kBlockPanels, panels.end)});
@@ -122,7 +129,9 @@ class TiledMatrixKernel final : public engine::Kernel {
   void copy_rows(const engine::Run& run, Range rows, int64_t unit, uint32_t* copied) const {
     const int64_t row_bytes = problem_.depth * problem_.width;
     const auto* from = static_cast<const std::byte*>(run.inputs[0]) + rows.begin * row_bytes + unit * 4;
-    const int64_t bytes = std::min(row_bytes - unit * 4, kTileUnits * 4);
+    const int64_t bytes = std::min(row_bytes - unit * 4, problem_.most() * 4);
+    if (problem_.type == TileType::kWidened)
+      return widen_rows(from, rows.size(), bytes / problem_.width, copied);
     for (int64_t row = 0; row < rows.size(); ++row, from += row_bytes, copied += kTileStride) {
       // The second half of an odd last unit meets a zero, and must be a number for that.
       if (bytes % 4 != 0) copied[bytes / 4] = 0;
@@ -130,8 +139,17 @@ class TiledMatrixKernel final : public engine::Kernel {
     }
   }
 
+  void widen_rows(const std::byte* from, int64_t rows, int64_t count, uint32_t* copied) const {
+    for (int64_t row = 0; row < rows; ++row, from += problem_.depth * problem_.width, copied += kTileStride) {
+      // The second neighbour of an odd last unit meets a zero, and must be a number for that.
+      if (count % 2 != 0) copied[count] = 0;
+      widen(reinterpret_cast<const BFloat16*>(from), reinterpret_cast<float*>(copied),
+            static_cast<size_t>(count));
+    }
+  }
+
   void run_panels(const engine::Run& run, Range rows, Range panels, int64_t unit, uint32_t* copied) const {
-    const int64_t units = std::min(problem_.units() - unit, kTileUnits);
+    const int64_t units = std::min(problem_.units() - unit, problem_.most());
     const int64_t tiles = parts_of(rows.size(), tile_rows());
     auto* const apart = reinterpret_cast<float*>(copied + copied_rows() * kTileStride);
     TileTarget target{};
@@ -176,7 +194,7 @@ class TiledMatrixKernel final : public engine::Kernel {
 Offer offer_tiled(const StepRequest& request, engine::WeightStore& weights) {
   const graph::Node& node = request.node;
   const bool half = request.storage() == DType::kBFloat16;
-  const TileType type = half ? TileType::kBFloat16 : TileType::kFloat32;
+  const TileType type = tile_type(!half);
   if (!has_tiles(type)) return Offer::refuse("the CPU has no vectors for operands of this type");
   if (Refusal reason = refuse_operands(request)) return Offer::refuse(std::move(reason));
   const engine::Shape& left = request.inputs[0].shape;
@@ -197,20 +215,9 @@ Offer offer_tiled(const StepRequest& request, engine::WeightStore& weights) {
   const size_t inside = links.size() + (sum ? 1 : 0);
   auto kernel =
       std::make_shared<TiledMatrixKernel>(problem, packed.data, node.has_input(2), sum, std::move(links));
-  Offer offer;
-  offer.inputs.resize(request.inputs.size());
-  offer.inputs[0] = {request.storage(), left, Layout::kPlain};
-  offer.outputs = {{request.storage(), result, Layout::kPlain}};
-  if (node.has_input(2)) offer.inputs[2] = {DType::kFloat32, request.inputs[2].shape, Layout::kPlain};
-  if (sum) {
-    offer.inputs[3] = offer.outputs[0];
-    offer.accumulate_input = 3;
-  }
-  offer.packed = {packed.key};
-  offer.scratch_bytes = kernel->scratch_bytes();
-  offer.kernel = std::move(kernel);
-  if (!append_rest(request, inside, offer)) return Offer::refuse("a post-op that no chain can run");
-  return offer;
+  return finish_tiled_offer(request, {request.storage(), left, Layout::kPlain},
+                            {request.storage(), result, Layout::kPlain}, packed.key, inside, kernel,
+                            kernel->scratch_bytes());
 }
 
 }  // namespace

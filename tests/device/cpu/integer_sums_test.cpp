@@ -60,7 +60,10 @@ TEST(CpuIntegerSums, MultipliesStacksAndVectorsOfAnySize) {
                                  {{17, 3}, {3}},
                                  {{2, 7, 33}, {33, 19}},
                                  {{2, 1, 4, 5}, {3, 5, 6}},
-                                 {{70, 257}, {257, 64}}}) {
+                                 {{70, 257}, {257, 64}},
+                                 {{130, 2100}, {2100, 37}},
+                                 {{3, 40}, {40, 600}},
+                                 {{3, 60, 11}, {3, 11, 40}}}) {
     for (const DType a_type : {DType::kUInt8, DType::kInt8}) {
       for (const bool is_constant : {true, false}) {
         GraphBuilder b;
@@ -97,7 +100,11 @@ std::vector<Images> images() {
           {{2, 16, 9, 11}, {32, 16, 3, 3}, 1, {{"pads", Ints{1, 1, 1, 1}}}},
           {{1, 6, 8, 7}, {6, 1, 3, 3}, 6, {{"pads", Ints{2, 0, 1, 3}}, {"dilations", Ints{2, 1}}}},
           {{1, 4, 9, 5}, {6, 2, 1, 1}, 2, {{"strides", Ints{3, 2}}}},
-          {{1, 2, 5, 6, 4}, {3, 2, 2, 3, 1}, 1, {{"pads", Ints{1, 0, 1, 0, 2, 0}}}}};
+          {{1, 2, 5, 6, 4}, {3, 2, 2, 3, 1}, 1, {{"pads", Ints{1, 0, 1, 0, 2, 0}}}},
+          {{1, 300, 7, 5}, {290, 300, 3, 3}, 1, {{"pads", Ints{1, 1, 1, 1}}}},
+          {{1, 3, 20, 33}, {40, 3, 7, 7}, 1, {{"pads", Ints{3, 3, 3, 3}}, {"strides", Ints{2, 2}}}},
+          {{2, 5, 21}, {5, 1, 3}, 5, {{"pads", Ints{1, 1}}}},
+          {{1, 40, 6, 6}, {40, 1, 5, 5}, 40, {{"pads", Ints{4, 4, 4, 4}}, {"dilations", Ints{2, 2}}}}};
 }
 
 TEST(CpuIntegerSums, SumsConvolutionsOfOneToThreeAxes) {

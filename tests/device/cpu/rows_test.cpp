@@ -1,4 +1,4 @@
-// Kernels of the CPU that go along rows: pooling along one axis, norms of vectors, sums that are scattered.
+// Kernels of the CPU that go along rows: pooling of plain images, norms of vectors, sums that are scattered.
 #include <gtest/gtest.h>
 
 #include "device/cpu/cpu_steps.hpp"
@@ -55,6 +55,47 @@ TEST(CpuRows, ArePooledWithHolesAndBeyondTheirEnd) {
                {"ceil_mode", int64_t{1}},
                {"count_include_pad", int64_t{1}}}),
        b.node("MaxPool", {x}, {{"kernel_shape", Ints{4}}, {"strides", Ints{3}}, {"ceil_mode", int64_t{1}}})});
+}
+
+TEST(CpuRows, ArePooledAcrossImages) {
+  const test::AttributeList small = {
+      {"kernel_shape", Ints{3, 2}}, {"strides", Ints{2, 1}}, {"pads", Ints{1, 0, 1, 1}}};
+  const test::AttributeList beyond = {{"kernel_shape", Ints{4, 3}},
+                                      {"strides", Ints{3, 2}},
+                                      {"pads", Ints{1, 1, 1, 1}},
+                                      {"ceil_mode", int64_t{1}}};
+  const test::AttributeList holes = {
+      {"kernel_shape", Ints{2, 3}}, {"dilations", Ints{3, 2}}, {"pads", Ints{2, 1, 1, 2}}};
+  test::AttributeList counted = beyond;
+  counted.emplace_back("count_include_pad", int64_t{1});
+  GraphBuilder b;
+  const auto image = b.input("image", {2, 3, 11, 23});
+  const auto volume = b.input("volume", {1, 2, 5, 6, 7});
+  const graph::Graph graph = b.finish(
+      {b.node("MaxPool", {image}, small), b.node("AveragePool", {image}, small),
+       b.node("MaxPool", {image}, beyond), b.node("AveragePool", {image}, beyond),
+       b.node("AveragePool", {image}, counted), b.node("MaxPool", {image}, holes),
+       b.node("AveragePool", {image}, holes),
+       b.node("MaxPool", {volume}, {{"kernel_shape", Ints{2, 3, 2}}, {"pads", Ints{1, 1, 0, 0, 1, 1}}}),
+       b.node("AveragePool", {volume}, {{"kernel_shape", Ints{3, 2, 4}}})});
+  const auto inputs = test::random_inputs(graph, 3, 1);
+  const auto expected = reference::run_graph(graph, inputs);
+  const engine::Device& device = cpu::cpu_device();
+  for (const int threads : {1, 2, 7}) {
+    device.set_threads(threads);
+    engine::ProgramOptions options;
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      options.plans[{static_cast<int32_t>(i), {}}] = {{"row_pooling", {}}, engine::Layout::kPlain, {}, 0};
+    engine::WeightStore weights;
+    const std::shared_ptr<const engine::Program> program =
+        engine::build_program(std::make_shared<const graph::Graph>(graph), device, weights, options);
+    for (const engine::ProgramStep& step : program->steps())
+      EXPECT_EQ(step.plan.tactic.text(), "row_pooling") << step.name;
+    const auto actual = engine::Execution(program, device).run(inputs);
+    for (size_t i = 0; i < actual.size(); ++i)
+      EXPECT_LE(test::relative_error(actual[i], expected[i]), test::rounding_tolerance(graph)) << i;
+  }
+  device.set_threads(2);
 }
 
 TEST(CpuRows, AreDividedByTheirNorm) {

@@ -18,6 +18,9 @@ class WithoutBf16 final : public FakeDevice {
  public:
   using FakeDevice::FakeDevice;
   bool computes_in(Precision precision) const override { return precision == Precision::kFp32; }
+  std::vector<NumericPolicy> finer_policies(Precision) const override { return finer; }
+
+  std::vector<NumericPolicy> finer;
 };
 
 BuildOptions two_precisions(int level) {
@@ -64,12 +67,32 @@ TEST_F(PolicyChoice, EachStepGetsTheFastestPolicy) {
   }
 }
 
+TEST_F(PolicyChoice, ADeviceMayBeFasterInAFinerOne) {
+  const FakeTactic relu("relu", {});
+  WithoutBf16 device({&relu}, false);
+  device.times_us = {{"relu", 20}, {"relu in bf16-emulated", 200}};
+  BuildOptions build = options(3);
+  build.precision = Precision::kBf16;
+  EXPECT_EQ(policies_text(build_engine(relu_network(), device, build)->policies), "bf16-emulated");
+  device.finer = {policy_of(Precision::kFp32)};
+  const auto engine = build_engine(relu_network(), device, build);
+  EXPECT_EQ(policies_text(engine->policies), "bf16-emulated+fp32");
+  EXPECT_THAT(policies_of(*engine, "Relu"), Each("fp32"));
+  EXPECT_THAT(policies_of(*engine, "MaxPool"), Each("bf16-emulated")) << "equally fast: the engine's own";
+  build.other_precisions = {Precision::kFp32};
+  EXPECT_EQ(policies_text(build_engine(relu_network(), device, build)->policies), "bf16-emulated+fp32");
+  build = options(0);
+  build.precision = Precision::kBf16;
+  EXPECT_EQ(policies_text(build_engine(relu_network(), device, build)->policies), "bf16-emulated")
+      << "nothing is searched";
+}
+
 TEST_F(PolicyChoice, OnePolicyForAllWhereMixingCostsMore) {
   const FakeTactic relu("relu", {});
   WithoutBf16 device({&relu}, false);
   device.times_us = {{"relu", 200}, {"relu in bf16-emulated", 20}};
-  // Where oneDNN has no fast pooling for plain images, as with AVX2, the reference pools.
-  for (const char* tactic : {"onednn_pooling", "reference"})
+  // oneDNN has no fast pooling for plain images with AVX2.
+  for (const char* tactic : {"onednn_pooling", "row_pooling"})
     device.times_us[fmt::format("{} in bf16-emulated", tactic)] = 100;
   device.mixed_us = 10'000;
   const auto engine = build_engine(relu_network(), device, two_precisions(3));
