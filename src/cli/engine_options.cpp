@@ -66,6 +66,9 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
   all.push_back(add_dim_option(command, options.request.parameters));
   const OptionList others = {
       add_device_option(command, options.request.device),
+      command.add_option("--portable", options.request.portable,
+                         "An engine for every CPU with these instructions: AVX2, AVX-512, AVX-512-VNNI, "
+                         "AVX-512-BF16 or AMX, which this CPU must have (default: for CPUs like this one)"),
       command
           .add_option(
               "--precision", options.precision,

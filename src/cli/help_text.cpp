@@ -38,11 +38,11 @@ constexpr auto kGroups = std::to_array<Group>({
     {"bench", "Judgement",
      "--require-percentile --require-valid --max-error --compare-to --baseline --max-regression"},
     {"bench", "Results", "--output --save-result --percentiles --layers --csv --json"},
+    {"build", "Where it runs", "--device --portable --threads"},
     {"build", "Precision", "--precision --calibrate --calib"},
     {"build", "Shapes", "--minShapes --optShapes --maxShapes --dim --bind"},
     {"build", "Search for the fastest tactics",
-     "--builderOptimizationLevel --builderBudget --threads --timingCacheFile --errorOnTimingCacheMiss "
-     "--noTimingCache"},
+     "--builderOptimizationLevel --builderBudget --timingCacheFile --errorOnTimingCacheMiss --noTimingCache"},
     {"build", "Model", "--weights --seed --disable-pass"},
     {"profile", "A model",
      "--backends --precisions --batches --shapes --dim --weights --seed --input --values --threads "
@@ -77,6 +77,7 @@ constexpr auto kExamples = std::to_array<Example>({
     {"bench", "hone bench model.hone --layers --csv"},
     {"build", "hone build model.onnx -o model.hone --precision bf16"},
     {"build", "hone build model.onnx -o model.hone --minShapes x:1x3x224x224 --maxShapes x:8x3x224x224"},
+    {"build", "hone build model.onnx -o model.hone --portable AVX2"},
     {"cache", "hone cache"},
     {"cache", "hone cache clear timings"},
     {"classify", "hone classify resnet50.onnx images/ --labels names.txt --top 5"},

@@ -186,6 +186,8 @@ class Device {
   /// What packed weights and choices of tactics depend on: processor, instruction set, library version. Two
   /// GPUs of one model have the same.
   virtual std::string fingerprint() const = 0;
+  /// Why an engine with this fingerprint, of a device of this kind, does not run here.
+  virtual Refusal refuse_engine(std::string_view built_for) const;
   /// What tactic times depend on: the fingerprint, and what makes no engine unfit that was built before.
   virtual std::string timing_fingerprint() const { return fingerprint(); }
   /// Layouts for images worth trying, best guess first.

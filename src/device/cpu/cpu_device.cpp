@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "device/cpu/generation.hpp"
+#include "device/cpu/instructions.hpp"
 #include "device/cpu/onednn.hpp"
 #include "device/cpu/own_convolution.hpp"
 #include "device/cpu/quantized/tactics.hpp"
@@ -64,8 +65,6 @@ TacticList make_tactics() {
   return list;
 }
 
-bool has_avx512() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"); }
-
 std::string cpu_model() {
   // CPUID leaves 0x80000002-4 hold the brand string.
   unsigned words[12] = {};
@@ -79,20 +78,18 @@ std::string cpu_model() {
   return brand;
 }
 
-/// The instructions that oneDNN uses here, by the names that CPUs list them under.
-std::string isa_text() {
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  switch (isa) {
-    case dnnl::cpu_isa::sse41: return "SSE4.1";
-    case dnnl::cpu_isa::avx: return "AVX";
-    case dnnl::cpu_isa::avx2: return "AVX2";
-    case dnnl::cpu_isa::avx2_vnni: return "AVX2 with VNNI";
-    case dnnl::cpu_isa::avx512_core: return "AVX-512";
-    case dnnl::cpu_isa::avx512_core_vnni: return "AVX-512 with VNNI";
-    case dnnl::cpu_isa::avx512_core_bf16: return "AVX-512 with BF16";
-    case dnnl::cpu_isa::avx512_core_amx: return "AVX-512 with AMX";
-    default: return fmt::format("oneDNN's instruction set {}", static_cast<int>(isa));
+/// What an engine records that runs on every CPU with the level's instructions.
+std::string portable_fingerprint(Level level) {
+  return fmt::format("cpu; {} or above; oneDNN {}", level_name(level), onednn_version());
+}
+
+/// The level of a portable engine with oneDNN as it is here.
+std::optional<Level> level_of(std::string_view fingerprint) {
+  for (const Level level :
+       {Level::kAvx2, Level::kAvx512, Level::kAvx512Vnni, Level::kAvx512Bf16, Level::kAmx}) {
+    if (fingerprint == portable_fingerprint(level)) return level;
   }
+  return std::nullopt;
 }
 
 class CpuDevice final : public engine::Device {
@@ -103,7 +100,24 @@ class CpuDevice final : public engine::Device {
 
   /// Any processor with these instructions runs the engine; how fast its steps are is another matter.
   std::string fingerprint() const override {
-    return fmt::format("cpu; {}; oneDNN {}", isa_text(), onednn_version());
+    if (const auto level = narrowed_level()) return portable_fingerprint(*level);
+    return fmt::format("cpu; {}; oneDNN {}", instructions_text(), onednn_version());
+  }
+
+  /// A portable engine runs with more instructions than it asks for: kernels are made anew, and weights that they want in
+  /// another form are packed again.
+  Refusal refuse_engine(std::string_view built_for) const override {
+    const std::optional<Level> needed = level_of(built_for);
+    if (needed && has_level(*needed)) return {};
+    if (needed) {
+      const auto highest = highest_level();
+      return fmt::format("the engine needs a CPU with {}, this one has {}{}", level_name(*needed),
+                         instructions_text(),
+                         highest ? fmt::format("; build it again with --portable {}", level_name(*highest)) : "");
+    }
+    const Refusal refusal = Device::refuse_engine(built_for);
+    if (!refusal) return {};
+    return refusal.text() + ", or for several kinds of CPUs with --portable LEVEL";
   }
 
   /// What a search found on another processor, or among other tactics, is no choice here.
@@ -111,7 +125,7 @@ class CpuDevice final : public engine::Device {
     uLong names = 0;
     for (const engine::Tactic& tactic : tactics_)
       names = ::crc32_z(names, reinterpret_cast<const Bytef*>(tactic.name.c_str()), tactic.name.size() + 1);
-    return fmt::format("cpu; {}; {}; oneDNN {}; tactics {:08x}", cpu_model(), isa_text(), onednn_version(),
+    return fmt::format("cpu; {}; {}; oneDNN {}; tactics {:08x}", cpu_model(), instructions_text(), onednn_version(),
                        names);
   }
 
@@ -163,7 +177,7 @@ class CpuDevice final : public engine::Device {
           "bf16"};
     }
     if (policy.storage != tensor::DType::kBFloat16) return {};
-    if (!__builtin_cpu_supports("avx512bf16")) {
+    if (!has_level(Level::kAvx512Bf16)) {
       return {"this CPU has no bf16 instructions: oneDNN widens to fp32 in registers"};
     }
     return {};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/cpu/clones.hpp"
+#include "device/cpu/instructions.hpp"
 #include "device/cpu/tile_math_avx2.hpp"
 
 namespace hone::device::cpu {
@@ -132,24 +133,23 @@ constexpr std::array<RunTile, sizeof...(kRows)> tiles(std::index_sequence<kRows.
 constexpr auto kFloat32Tiles = tiles<TileType::kFloat32>(std::make_index_sequence<kTileRows>());
 constexpr auto kBFloat16Tiles = tiles<TileType::kBFloat16>(std::make_index_sequence<kTileRows>());
 
-bool has_avx512() {
-  static const bool kHas = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                           __builtin_cpu_supports("avx512vl");
-  return kHas;
+bool uses_avx512() {
+  static const bool kUses = has_avx512();
+  return kUses;
 }
 
 }  // namespace
 
 bool has_tiles(TileType type) {
-  if (type == TileType::kFloat32) return has_avx512() || has_avx2_tiles();
-  return has_avx512() && __builtin_cpu_supports("avx512bf16");
+  if (type == TileType::kFloat32) return uses_avx512() || has_avx2_tiles();
+  return has_level(Level::kAvx512Bf16);
 }
 
-int64_t tile_rows() { return has_avx512() ? kTileRows : kAvx2TileRows; }
+int64_t tile_rows() { return uses_avx512() ? kTileRows : kAvx2TileRows; }
 
 void multiply_tile(TileType type, int64_t rows, const uint32_t* a, const uint32_t* b, int64_t units,
                    const TileTarget& target) {
-  if (!has_avx512()) return multiply_avx2_tile(rows, a, b, units, target);
+  if (!uses_avx512()) return multiply_avx2_tile(rows, a, b, units, target);
   const auto& tiles = type == TileType::kFloat32 ? kFloat32Tiles : kBFloat16Tiles;
   tiles[static_cast<size_t>(rows - 1)](a, b, units, target);
 }
