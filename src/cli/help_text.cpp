@@ -91,6 +91,8 @@ constexpr auto kExamples = std::to_array<Example>({
     {"detect", "hone detect yolov8n.onnx street.mp4 -o boxes.mp4"},
     {"detect", "hone detect yolov4-tiny.cfg images/ -o boxes.jsonl --ground-truth truth.txt"},
     {"detect", "hone detect yolov4-tiny.cfg street.mp4 -o out.mp4 --backends hone,torch,torchscript"},
+    {"devices", "hone devices"},
+    {"devices", "hone devices | grep precisions"},
     {"diff", "hone diff before.trace.sqlite after.trace.sqlite"},
     {"diff", "hone diff a.trace.sqlite b.trace.sqlite --csv"},
     {"export", "hone export resnet50 -o resnet50.onnx --dynamic-batch"},

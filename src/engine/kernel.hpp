@@ -183,6 +183,8 @@ class Device {
   virtual ~Device() = default;
   /// For people: "cpu", "cuda:1".
   virtual std::string_view name() const = 0;
+  /// What its maker calls it: "NVIDIA H200".
+  virtual std::string model() const { return std::string(name()); }
   /// What packed weights and choices of tactics depend on: processor, instruction set, library version. Two
   /// GPUs of one model have the same.
   virtual std::string fingerprint() const = 0;

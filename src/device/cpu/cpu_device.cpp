@@ -98,6 +98,8 @@ class CpuDevice final : public engine::Device {
 
   std::string_view name() const override { return "cpu"; }
 
+  std::string model() const override { return cpu_model(); }
+
   /// Any processor with these instructions runs the engine; how fast its steps are is another matter.
   std::string fingerprint() const override {
     if (const auto level = narrowed_level()) return portable_fingerprint(*level);
