@@ -222,6 +222,8 @@ class Device {
   virtual bool splits_batches() const { return true; }
   /// Whether kernels store and multiply in this precision.
   virtual bool computes_in(Precision precision) const = 0;
+  /// Whether it has instructions that multiply in this precision; else kernels convert to another one first.
+  virtual bool multiplies_in(Precision precision) const { return computes_in(precision); }
   /// The policy of steps in this precision: its own, or emulated bf16 on a CPU without bf16. Environment
   /// error for any other one that the device lacks.
   NumericPolicy policy_for(Precision precision) const;

@@ -172,6 +172,10 @@ class CpuDevice final : public engine::Device {
     return precision == Precision::kFp32 || (precision == Precision::kBf16 && has_avx512());
   }
 
+  bool multiplies_in(Precision precision) const override {
+    return precision == Precision::kFp32 || (precision == Precision::kBf16 && has_level(Level::kAvx512Bf16));
+  }
+
   std::vector<std::string> notes(const engine::NumericPolicy& policy) const override {
     if (policy.is_emulated()) {
       return {
