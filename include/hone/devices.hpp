@@ -24,15 +24,15 @@ struct DeviceInfo {
   /// Bytes; of the CPU those of the machine, or of the control group that the process is in.
   int64_t total_memory = 0;
   int64_t free_memory = 0;
-  /// What BuildOptions::precision may name without being emulated; "int8" where quantized layers are multiplied as
-  /// integers.
+  /// What BuildOptions::precision may name without being emulated; "int8" where quantized layers are
+  /// multiplied as integers.
   std::vector<std::string> precisions;
   /// Why no engine can be built for it; only name and place are set then. Empty otherwise.
   std::string unavailable;
 };
 
-/// The CPU first, then of each other kind all devices up to the first that cannot be used; a kind without any is
-/// one entry that says why. Loads what the kinds need, which on a GPU makes a context of CUDA.
+/// The CPU first, then of each other kind all devices up to the first that cannot be used; a kind without any
+/// is one entry that says why. Loads what the kinds need, which on a GPU makes a context of CUDA.
 std::vector<DeviceInfo> devices();
 
 }  // namespace hone

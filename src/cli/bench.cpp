@@ -138,13 +138,12 @@ void check_small_results(const Arguments& arguments) {
   }
 }
 
-/// fp32 and the one of two bytes that the device multiplies in. PyTorch takes seconds for a run in a bf16 that
-/// is emulated.
+/// fp32 and the one of two bytes that the device multiplies in. PyTorch takes seconds for a run in a bf16
+/// that is emulated.
 void choose_precisions(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
   sweep.precisions = {"fp32", sweep.measure.setup.on_cpu() ? "bf16" : "fp16"};
-  if (!sweep.measure.setup.on_cpu() ||
-      device::find_device("cpu").multiplies_in(tensor::Precision::kBf16))
+  if (!sweep.measure.setup.on_cpu() || device::find_device("cpu").multiplies_in(tensor::Precision::kBf16))
     return;
   sweep.precisions.pop_back();
   const bool only_engines = count_engines(sweep.models) == sweep.models.size();
@@ -362,7 +361,8 @@ void add_bench_command(CLI::App& program) {
       ->add_option(
           "--precisions", sweep.precisions,
           "fp32, tf32, bf16, fp16, int8, int8+fp16; int8 of hone is calibrated on generated inputs (default: "
-          "fp32 bf16, and only fp32 where the CPU would emulate bf16; on cuda fp32 fp16; with --partition the "
+          "fp32 bf16, and only fp32 where the CPU would emulate bf16; on cuda fp32 fp16; with --partition "
+          "the "
           "partition's)")
       ->delimiter(',');
   add_device_option(*command, sweep.measure.setup.device);

@@ -18,8 +18,7 @@ void print_device(const device::DeviceSummary& device) {
     return;
   }
   fmt::print("{:<8} {}\n", name, report::printable(device.model));
-  fmt::print("{:<8} memory {:.1f} GB, {:.1f} GB free\n", "",
-             static_cast<double>(device.total_memory) / kGiga,
+  fmt::print("{:<8} memory {:.1f} GB, {:.1f} GB free\n", "", static_cast<double>(device.total_memory) / kGiga,
              static_cast<double>(device.free_memory) / kGiga);
   fmt::print("{:<8} precisions {}\n", "", fmt::join(device.precisions, ", "));
   fmt::print("{:<8} {}\n", "", report::printable(device.details));

@@ -82,6 +82,7 @@ constexpr auto kExamples = std::to_array<Example>({
     {"cache", "hone cache clear timings"},
     {"classify", "hone classify resnet50.onnx images/ --labels names.txt --top 5"},
     {"classify", "hone classify resnet50.onnx cat.jpg -o classes.csv"},
+    {"classify", "hone classify net.onnx validation/ --ground-truth folders --format csv -o classes.csv"},
     {"completion", "hone completion bash > ~/.local/share/bash-completion/completions/hone"},
     {"completion", "hone completion fish > ~/.config/fish/completions/hone.fish"},
     {"conformance", "hone conformance cases/ --backend hone"},

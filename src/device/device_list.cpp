@@ -30,8 +30,7 @@ DeviceSummary summary_of(const engine::Device& device) {
   const std::string fingerprint = device.fingerprint();
   summary.details = fingerprint.substr(std::min(fingerprint.find(';'), fingerprint.size() - 1) + 1);
   summary.details.erase(0, summary.details.find_first_not_of(' '));
-  if (summary.details.starts_with(summary.model + "; "))
-    summary.details.erase(0, summary.model.size() + 2);
+  if (summary.details.starts_with(summary.model + "; ")) summary.details.erase(0, summary.model.size() + 2);
   const engine::DeviceMemory memory = device.memory();
   const bool is_host = memory.total == 0;
   summary.total_memory = is_host ? system::machine_memory() : memory.total;

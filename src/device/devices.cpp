@@ -59,7 +59,8 @@ const engine::Device& find_device(std::string_view text) { return find_device(te
 
 const engine::Device& portable_device(std::string_view text, std::string_view level) {
   if (tensor::parse_place(text).kind != tensor::PlaceKind::kCpu)
-    fail_usage("portable engines are for the cpu, and {} is named; one for cuda runs on GPUs of its own kind", text);
+    fail_usage("portable engines are for the cpu, and {} is named; one for cuda runs on GPUs of its own kind",
+               text);
   cpu::narrow_to(cpu::parse_level(level));
   return cpu::cpu_device();
 }

@@ -8,6 +8,7 @@
 #include "media/planar.hpp"
 #include "task/class_scores.hpp"
 #include "task/names.hpp"
+#include "task/true_classes.hpp"
 
 namespace hone::task {
 namespace {
@@ -43,7 +44,8 @@ class Classifier {
   }
 
   /// Fills in the classes of each.
-  void run(const std::vector<importer::Image>& images, std::vector<ImageClasses>* results) {
+  void run(const std::vector<importer::Image>& images, TrueClasses* truth,
+           std::vector<ImageClasses>* results) {
     const auto outputs = network_.run(tensor_of(images), std::vector<Network::Size>(images.size()));
     const tensor::Tensor& scores = outputs.at(0);
     const auto rows = static_cast<size_t>(input().batch);
@@ -58,6 +60,8 @@ class Classifier {
       throw Error(ErrorKind::kBadInput,
                   fmt::format("it has {} names, the network {} classes", names_.size(), width),
                   request_.labels);
+    if (truth != nullptr && width_ == 0) truth->settle(names_, static_cast<int64_t>(width));
+    width_ = width;
     for (size_t i = 0; i < results->size(); ++i) {
       const auto row = std::span(values).subspan(i * width, width);
       const auto shares = probabilities(row);
@@ -65,10 +69,23 @@ class Classifier {
         const auto label = static_cast<int64_t>(index);
         (*results)[i].classes.push_back({label, name_of(names_, label), shares[index], row[index]});
       }
+      if (truth != nullptr) judge(row, shares, truth, &(*results)[i]);
     }
   }
 
  private:
+  void judge(std::span<const double> row, const std::vector<double>& shares, const TrueClasses* truth,
+             ImageClasses* image) const {
+    const int64_t label = truth->class_of(image->file);
+    const auto index = static_cast<size_t>(label);
+    image->truth = ClassScore{label, name_of(names_, label), shares[index], row[index]};
+    image->truth_rank = 1;
+    // Of equal scores the lower index comes first, as in likeliest().
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (row[i] > row[index] || (row[i] == row[index] && i < index)) ++image->truth_rank;
+    }
+  }
+
   static NetworkOptions with_usual_side(NetworkOptions options) {
     options.usual_side = 224;
     return options;
@@ -126,7 +143,15 @@ class Classifier {
   importer::Preprocessing preprocessing_;
   std::vector<std::string> names_;
   std::string assumed_;
+  size_t width_ = 0;  ///< classes, once outputs have been seen
 };
+
+void count(const ImageClasses& image, ClassAccuracy* accuracy) {
+  constexpr int64_t kFew = 5;
+  ++accuracy->images;
+  accuracy->top1 += image.truth_rank == 1 ? 1 : 0;
+  accuracy->top5 += image.truth_rank <= kFew ? 1 : 0;
+}
 
 importer::Image gray_of(const media::Frame& frame) {
   const media::PlanarImage image = media::to_rgb(frame);
@@ -141,8 +166,13 @@ importer::Image gray_of(const media::Frame& frame) {
 
 ClassifyOutcome classify(const ClassifyRequest& request,
                          const std::function<void(const ImageClasses&)>& use) {
-  const auto source = media::open_source(request.input, {request.timeout_seconds, request.stop});
+  const media::SourceOptions reading{request.timeout_seconds, request.stop};
+  std::optional<TrueClasses> truth;
+  if (!request.ground_truth.empty()) truth.emplace(request.ground_truth, request.input);
+  const auto source =
+      truth ? media::open_images(truth->files(), reading) : media::open_source(request.input, reading);
   ClassifyOutcome outcome;
+  if (truth) outcome.accuracy.emplace();
   const auto stopped = [&] { return request.stop != nullptr && *request.stop; };
   try {
     Classifier classifier(request);
@@ -158,10 +188,14 @@ ClassifyOutcome classify(const ClassifyRequest& request,
         results.push_back({outcome.images++, source->name(), frame.seconds, {}});
       }
       if (images.empty()) break;
-      classifier.run(images, &results);
-      for (const ImageClasses& result : results) use(result);
+      classifier.run(images, truth ? &*truth : nullptr, &results);
+      for (const ImageClasses& result : results) {
+        if (truth) count(result, &*outcome.accuracy);
+        use(result);
+      }
     }
     outcome.notes = classifier.notes();
+    if (truth && !truth->note().empty()) outcome.notes.push_back(truth->note());
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadInput || !error.where().empty()) throw;
     throw error.within(request.network.model);

@@ -106,16 +106,16 @@ class CpuDevice final : public engine::Device {
     return fmt::format("cpu; {}; oneDNN {}", instructions_text(), onednn_version());
   }
 
-  /// A portable engine runs with more instructions than it asks for: kernels are made anew, and weights that they want in
-  /// another form are packed again.
+  /// A portable engine runs with more instructions than it asks for: kernels are made anew, and weights that
+  /// they want in another form are packed again.
   Refusal refuse_engine(std::string_view built_for) const override {
     const std::optional<Level> needed = level_of(built_for);
     if (needed && has_level(*needed)) return {};
     if (needed) {
       const auto highest = highest_level();
-      return fmt::format("the engine needs a CPU with {}, this one has {}{}", level_name(*needed),
-                         instructions_text(),
-                         highest ? fmt::format("; build it again with --portable {}", level_name(*highest)) : "");
+      return fmt::format(
+          "the engine needs a CPU with {}, this one has {}{}", level_name(*needed), instructions_text(),
+          highest ? fmt::format("; build it again with --portable {}", level_name(*highest)) : "");
     }
     const Refusal refusal = Device::refuse_engine(built_for);
     if (!refusal) return {};
@@ -127,8 +127,8 @@ class CpuDevice final : public engine::Device {
     uLong names = 0;
     for (const engine::Tactic& tactic : tactics_)
       names = ::crc32_z(names, reinterpret_cast<const Bytef*>(tactic.name.c_str()), tactic.name.size() + 1);
-    return fmt::format("cpu; {}; {}; oneDNN {}; tactics {:08x}", cpu_model(), instructions_text(), onednn_version(),
-                       names);
+    return fmt::format("cpu; {}; {}; oneDNN {}; tactics {:08x}", cpu_model(), instructions_text(),
+                       onednn_version(), names);
   }
 
   std::vector<Layout> image_layouts(Precision) const override {

@@ -110,8 +110,8 @@ void narrow_to(Level level) {
                      highest ? fmt::format(", or here for {}", level_name(*highest)) : "");
   }
   if (used != wanted) {
-    fail_environment("kernels use {} already, which cannot be narrowed to {} any more; {}", instructions_text(),
-                     level_name(level),
+    fail_environment("kernels use {} already, which cannot be narrowed to {} any more; {}",
+                     instructions_text(), level_name(level),
                      is_limited_by_user() ? "unset ONEDNN_MAX_CPU_ISA"
                                           : "build the portable engine first, or in a process of its own");
   }
