@@ -17,14 +17,14 @@ struct DeviceInfo {
   /// As BuildOptions::device takes it: "cpu", "cuda", "cuda:1".
   std::string name;
   Place place;
-  /// What its maker calls it: "NVIDIA H200".
+  /// Its maker's name of it: "NVIDIA H200".
   std::string model;
   /// Instructions or compute capability, and the versions that engines are bound to: "AVX2; oneDNN 2.6.3".
   std::string details;
   /// Bytes; of the CPU those of the machine, or of the control group that the process is in.
   int64_t total_memory = 0;
   int64_t free_memory = 0;
-  /// What BuildOptions::precision may name without being emulated; "int8" where quantized layers are
+  /// The values of BuildOptions::precision that are not emulated; "int8" where quantized layers are
   /// multiplied as integers.
   std::vector<std::string> precisions;
   /// Why no engine can be built for it; only name and place are set then. Empty otherwise.

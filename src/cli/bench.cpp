@@ -58,7 +58,7 @@ struct Arguments {
   double percentile = 50;
   double warmup_ms = 200;
   bool save_result = false;
-  /// What a plain sweep leaves out here, and how to get it.
+  /// A sentence on what a plain sweep leaves out here, and how to get it.
   std::string left_out;
 };
 

@@ -61,7 +61,7 @@ std::string text_of(const task::ImageClasses& image) {
 }
 
 /// "top-1 91.32 % [90.01 92.47], top-5 …": the shares with their 95 % intervals.
-std::string accuracy_text(const task::ClassAccuracy& accuracy) {
+std::string accuracy_text(const task::TopAccuracy& accuracy) {
   const auto share = [&](int64_t hits) {
     const base::Interval interval = base::share_interval(hits, accuracy.images);
     return fmt::format("{:.2f} % [{:.2f} {:.2f}]",

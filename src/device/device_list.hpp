@@ -15,7 +15,7 @@ struct DeviceSummary {
   std::string details;  ///< instructions or compute capability, and versions: "AVX2; oneDNN 2.6.3"
   int64_t total_memory = 0;
   int64_t free_memory = 0;
-  /// Those that steps compute in, int8 among them where quantized ones are multiplied as integers.
+  /// The precisions that steps compute in, int8 among them where quantized ones are multiplied as integers.
   std::vector<std::string> precisions;
   /// Why it cannot be used; the rest is empty then.
   std::string unavailable;

@@ -183,7 +183,7 @@ class Device {
   virtual ~Device() = default;
   /// For people: "cpu", "cuda:1".
   virtual std::string_view name() const = 0;
-  /// What its maker calls it: "NVIDIA H200".
+  /// Its maker's name of it: "NVIDIA H200".
   virtual std::string model() const { return std::string(name()); }
   /// What packed weights and choices of tactics depend on: processor, instruction set, library version. Two
   /// GPUs of one model have the same.
@@ -222,7 +222,7 @@ class Device {
   virtual bool splits_batches() const { return true; }
   /// Whether kernels store and multiply in this precision.
   virtual bool computes_in(Precision precision) const = 0;
-  /// Whether it has instructions that multiply in this precision; else kernels convert to another one first.
+  /// True if it has instructions that multiply in this precision; else kernels convert to another one first.
   virtual bool multiplies_in(Precision precision) const { return computes_in(precision); }
   /// The policy of steps in this precision: its own, or emulated bf16 on a CPU without bf16. Environment
   /// error for any other one that the device lacks.

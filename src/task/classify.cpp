@@ -80,7 +80,7 @@ class Classifier {
     const auto index = static_cast<size_t>(label);
     image->truth = ClassScore{label, name_of(names_, label), shares[index], row[index]};
     image->truth_rank = 1;
-    // Of equal scores the lower index comes first, as in likeliest().
+    // The lower index of equal scores comes first, as in likeliest().
     for (size_t i = 0; i < row.size(); ++i) {
       if (row[i] > row[index] || (row[i] == row[index] && i < index)) ++image->truth_rank;
     }
@@ -146,7 +146,7 @@ class Classifier {
   size_t width_ = 0;  ///< classes, once outputs have been seen
 };
 
-void count(const ImageClasses& image, ClassAccuracy* accuracy) {
+void count(const ImageClasses& image, TopAccuracy* accuracy) {
   constexpr int64_t kFew = 5;
   ++accuracy->images;
   accuracy->top1 += image.truth_rank == 1 ? 1 : 0;

@@ -49,7 +49,7 @@ struct ImageClasses {
 };
 
 /// How often the network was right.
-struct ClassAccuracy {
+struct TopAccuracy {
   int64_t images = 0;
   int64_t top1 = 0;
   int64_t top5 = 0;
@@ -57,7 +57,7 @@ struct ClassAccuracy {
 
 struct ClassifyOutcome {
   int64_t images = 0;
-  std::optional<ClassAccuracy> accuracy;  ///< with ground truth
+  std::optional<TopAccuracy> accuracy;  ///< with ground truth
   std::vector<std::string> notes;
   media::Losses losses;
   bool stopped = false;

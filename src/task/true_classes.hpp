@@ -20,8 +20,8 @@ class TrueClasses {
   /// In the order in which they are read.
   const std::vector<std::string>& files() const { return files_; }
   /// Gives sub-folders their classes: those of their names among `names`, else the numbers that they are,
-  /// else, if they are as many as there are classes, their places in the order of the alphabet. Bad input for
-  /// sub-folders and labels that are no classes of a network with so many.
+  /// else, where there is one for each class, their places in alphabetical order. Bad input for sub-folders
+  /// and labels that are no classes of the network.
   void settle(const std::vector<std::string>& names, int64_t classes);
   /// How sub-folders became classes, for people; empty for a file.
   const std::string& note() const { return note_; }
@@ -34,7 +34,7 @@ class TrueClasses {
 
   std::string input_;
   std::vector<std::string> files_;
-  /// Of each image, for "folders".
+  /// The sub-folder of each image, for "folders".
   std::vector<std::string> folders_;
   quantize::Labels labels_;
   std::map<std::string, int64_t> classes_;

@@ -78,7 +78,7 @@ std::string cpu_model() {
   return brand;
 }
 
-/// What an engine records that runs on every CPU with the level's instructions.
+/// The fingerprint of an engine that runs on every CPU with the level's instructions.
 std::string portable_fingerprint(Level level) {
   return fmt::format("cpu; {} or above; oneDNN {}", level_name(level), onednn_version());
 }

@@ -14,7 +14,8 @@ enum class Level : uint8_t { kAvx2, kAvx512, kAvx512Vnni, kAvx512Bf16, kAmx };
 
 /// "AVX2", "AVX-512", "AVX-512-VNNI", "AVX-512-BF16", "AMX".
 std::string_view level_name(Level level);
-/// Of a name in any case, with or without dashes. Usage error, which lists the levels, for another one.
+/// The level of a name in any case, with or without dashes. Usage error, which lists the levels, for another
+/// one.
 Level parse_level(std::string_view name);
 
 /// True where kernels may use these instructions. The first call of this or instructions_text() settles which
