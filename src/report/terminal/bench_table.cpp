@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/statistics.hpp"
+#include "base/units.hpp"
 #include "bench/results/model_names.hpp"
 #include "report/terminal/percentile.hpp"
 #include "report/terminal/verdict_notes.hpp"
@@ -144,8 +145,8 @@ std::optional<double> gpu_memory(const RunRecord& run) {
 
 std::string prediction_text(const RunRecord& run) {
   const double measured = base::median(base::all_samples(run.samples));
-  return fmt::format("{}: predicted {:.3f} ms, measured p50 {:.3f} ms ({:+.1f} %)", run.setup.text(),
-                     *run.predicted, measured, 100 * (measured / *run.predicted - 1));
+  return fmt::format("{}: predicted {:.3f} ms, measured p50 {:.3f} ms ({})", run.setup.text(), *run.predicted,
+                     measured, base::change_text(measured / *run.predicted - 1));
 }
 
 }  // namespace

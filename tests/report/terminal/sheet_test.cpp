@@ -39,6 +39,24 @@ TEST(Sheet, LongNamesGiveWay) {
   EXPECT_EQ(cut_middle("short", 5), "short");
 }
 
+/// Kernels of one template have long names that differ in a parameter.
+TEST(Sheet, NamesThatWouldLookAlikeAreCutWhereTheyDiffer) {
+  const std::string before = "void cutlass::Kernel<cutlass_tensorop_f16_s16816gemm_";
+  const std::string after = "_align8>(Params) at the end of a long signature";
+  Sheet wide{"Kernels", {{"Name", "", false}}, {}, {}};
+  wide.rows = {{text_cell(before + "128x128" + after)}, {text_cell(before + "256x064" + after)}};
+  const std::vector<std::string> lines = sheet_text(wide, {30, 20});
+  EXPECT_EQ(lines[2], "void cu…m_128x128_align8>(Par…");
+  EXPECT_EQ(lines[3], "void cu…m_256x064_align8>(Par…");
+}
+
+TEST(Sheet, SizesOfCountersHaveUnits) {
+  EXPECT_EQ(unit_cell(4.72166e6, "B").text, "4.722 MB");
+  EXPECT_EQ(unit_cell(4.72166e6, "B").plain, "4.72166e+06");
+  EXPECT_EQ(unit_cell(2.5e9, "B/s").text, "2.500 GB/s");
+  EXPECT_EQ(unit_cell(93.21456, "%").text, "93.21");
+}
+
 TEST(Sheet, SeveralColumnsOfNamesGiveWay) {
   Sheet wide{"Two", {{"A", "", false}, {"B", "", false}}, {}, {}};
   wide.rows = {{text_cell(std::string(60, 'a')), text_cell(std::string(40, 'b'))}};
