@@ -82,7 +82,7 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
       command.add_option("--calib", options.request.int8.cache,
                          "A calibration cache for int8, of hone or of TensorRT, instead of data"),
       command.add_option("--minShapes", options.min_shapes,
-                         "Smallest input shapes, input:1x3x224x224[,other:…] (default: those to tune for)"),
+                         "Smallest input shapes, input:1x3x224x224[,other:...] (default: those to tune for)"),
       command.add_option(
           "--optShapes", options.opt_shapes,
           "Input shapes to tune for (default: the largest that are named, else the smallest; "
@@ -95,7 +95,7 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
       command
           .add_option(
               "--builderOptimizationLevel", options.request.optimization_level,
-              "0: time nothing … 3: time tactics, layouts and batch groups, 4: with more samples, 5: on cuda "
+              "0: time nothing; 3: time tactics, layouts and batch groups, 4: with more samples, 5: on cuda "
               "with every engine and knob of cuDNN")
           ->check(CLI::Range(0, 5))
           ->capture_default_str(),

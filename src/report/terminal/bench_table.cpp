@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "bench/results/model_names.hpp"
 #include "report/terminal/percentile.hpp"
+#include "report/terminal/symbols.hpp"
 #include "report/terminal/verdict_notes.hpp"
 
 namespace hone::report {
@@ -34,7 +35,7 @@ std::string number(double value) { return fmt::format("{:.{}f}", value, decimals
 std::string latency_cell(const base::Summary& summary) {
   if (!summary.p50_interval.bounded()) return number(summary.p50);
   const double half = (summary.p50_interval.high - summary.p50_interval.low) / 2;
-  return fmt::format("{} ±{:.{}f}", number(summary.p50), half, decimals(summary.p50));
+  return fmt::format("{} {}{:.{}f}", number(summary.p50), plus_minus(), half, decimals(summary.p50));
 }
 
 std::string percentile_cell(const std::vector<double>& samples, double percent) {
@@ -63,7 +64,7 @@ std::string short_speedup_cell(const RunRecord& run) {
   if (!run.speedup->interval) return ratio + "x [?]";
   const auto [low, high] = *run.speedup->interval;
   if (!run.speedup->differs()) return fmt::format("~ [{} {}]", ratio_text(low), ratio_text(high));
-  return fmt::format("{}x ±{}", ratio, ratio_text((high - low) / 2));
+  return fmt::format("{}x {}{}", ratio, plus_minus(), ratio_text((high - low) / 2));
 }
 
 std::string megabytes_cell(const std::optional<double>& megabytes) {
@@ -217,11 +218,11 @@ std::vector<std::string> BenchTable::shown(const std::vector<std::string>& cells
 std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const BenchForm& form,
                                      std::span<const std::string> remarks) {
   std::vector<std::string> notes = {fmt::format(
-      "p50 ± half its 95 % interval; percentiles where the samples tell them; speedup over {} in {} with "
+      "p50 {} half its 95 % interval; percentiles where the samples tell them; speedup over {} in {} with "
       "95 % interval (same or ~: it holds 1; [?]: too few rounds for one); "
       "error: relative L2 against the fp32 reference; top-1: samples whose largest output is the "
       "reference's{}.",
-      form.compare_to, form.precisions.front(),
+      plus_minus(), form.compare_to, form.precisions.front(),
       has_int8(form.precisions) ? "; in int8: the share of the multiply-adds that are multiplied as "
                                   "integers, - where a system does not report it"
                                 : "")};

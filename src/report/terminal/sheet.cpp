@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/units.hpp"
+#include "report/terminal/symbols.hpp"
 #include "report/terminal/table.hpp"
 
 namespace hone::report {
@@ -116,9 +117,10 @@ std::string printable(const std::string& text) {
 std::string cut_middle(const std::string& text, size_t width) {
   const size_t length = characters(text);
   if (length <= width || width < 3) return text;
-  const size_t head = (width - 1) * 2 / 3;
-  const size_t tail = width - 1 - head;
-  return text.substr(0, byte_of(text, head)) + "…" + text.substr(byte_of(text, length - tail));
+  const std::string mark(ellipsis());
+  const size_t kept = width - characters(mark);
+  const size_t head = kept * 2 / 3;
+  return text.substr(0, byte_of(text, head)) + mark + text.substr(byte_of(text, length - (kept - head)));
 }
 
 std::vector<std::string> wrap(const std::string& recorded, size_t width, size_t indent) {
@@ -160,11 +162,13 @@ std::string cut_before(const std::string& text, size_t place, size_t width) {
   constexpr size_t kBefore = 2;
   const size_t length = characters(text);
   const size_t head = width / 4;
-  const size_t room = width - head - 1;
+  const std::string mark(ellipsis());
+  const size_t room = width - head - characters(mark);
   const size_t from = std::max(head + 1, place - std::min(place, kBefore));
   if (length <= width || from + room >= length) return cut_middle(text, width);
-  return text.substr(0, byte_of(text, head)) + "…" +
-         text.substr(byte_of(text, from), byte_of(text, from + room - 1) - byte_of(text, from)) + "…";
+  const size_t end = from + room - characters(mark);
+  return text.substr(0, byte_of(text, head)) + mark +
+         text.substr(byte_of(text, from), byte_of(text, end) - byte_of(text, from)) + mark;
 }
 
 /// Names cut to a width. Those that would look alike, as kernels of one template do, are cut where they
@@ -186,12 +190,14 @@ std::vector<std::string> cut_names(const std::vector<std::string>& names, size_t
 
 /// The rows that are shown, printable.
 Sheet shown(const Sheet& sheet, size_t rows) {
-  Sheet result{printable(sheet.title), sheet.columns, {}, sheet.notes};
+  Sheet result{with_symbols(printable(sheet.title)), sheet.columns, {}, sheet.notes};
+  for (SheetColumn& column : result.columns) column.title = with_symbols(column.title);
+  for (std::string& note : result.notes) note = with_symbols(note);
   for (size_t row = 0; row < rows; ++row) {
     result.rows.push_back(sheet.rows[row]);
     for (Cell& cell : result.rows.back()) {
-      cell.text = printable(cell.text);
-      cell.shorter = printable(cell.shorter);
+      cell.text = with_symbols(printable(cell.text));
+      cell.shorter = with_symbols(printable(cell.shorter));
     }
   }
   return result;
@@ -252,7 +258,7 @@ std::vector<std::string> sheet_text(const Sheet& all, const SheetStyle& style) {
     for (const std::vector<std::string>& row : cells) lines.push_back(table.row(row));
   }
   if (rows < all.rows.size())
-    lines.push_back(fmt::format("… {} more rows (--rows 0 shows all)", all.rows.size() - rows));
+    lines.push_back(fmt::format("{} {} more rows (--rows 0 shows all)", ellipsis(), all.rows.size() - rows));
   for (const std::string& note : sheet.notes) {
     for (std::string& line : wrap(note, style.width)) lines.push_back(std::move(line));
   }

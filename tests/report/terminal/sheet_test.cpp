@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 namespace hone::report {
 namespace {
@@ -48,6 +49,21 @@ TEST(Sheet, NamesThatWouldLookAlikeAreCutWhereTheyDiffer) {
   const std::vector<std::string> lines = sheet_text(wide, {30, 20});
   EXPECT_EQ(lines[2], "void cu…m_128x128_align8>(Par…");
   EXPECT_EQ(lines[3], "void cu…m_256x064_align8>(Par…");
+}
+
+/// LC_ALL=C says that a terminal shows ASCII alone.
+TEST(Sheet, PlainLocalesGetPlainSymbols) {
+  Sheet wide{"Both", {{"Name", "", false}, {"A ±", "ns", true}}, {}, {"±: half"}};
+  wide.rows = {{text_cell(std::string(20, 'a') + std::string(20, 'z')), text_cell("1 ±2")}};
+  const char* const before = std::getenv("LC_ALL");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("LC_ALL", "C", 1);
+  EXPECT_THAT(sheet_text(wide, {30, 20}),
+              ElementsAre("Both", testing::StartsWith("Name                    A +-\n"),
+                          "aaaaaaaaaaaaaa..zzzzzzz  1 +-2", "+-: half"));
+  ::setenv("LC_ALL", "C.UTF-8", 1);
+  EXPECT_EQ(sheet_text(wide, {30, 20})[3], "±: half");
+  before == nullptr ? ::unsetenv("LC_ALL") : ::setenv("LC_ALL", kept.c_str(), 1);
 }
 
 TEST(Sheet, SizesOfCountersHaveUnits) {
