@@ -32,6 +32,7 @@
 #include "cli/subject_options.hpp"
 #include "cli/tensorrt_options.hpp"
 #include "cli/terminal.hpp"
+#include "device/cpu/instructions.hpp"
 #include "device/devices.hpp"
 #include "engine/engine_file.hpp"
 #include "report/terminal/bench_csv.hpp"
@@ -143,8 +144,7 @@ void check_small_results(const Arguments& arguments) {
 void choose_precisions(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
   sweep.precisions = {"fp32", sweep.measure.setup.on_cpu() ? "bf16" : "fp16"};
-  if (!sweep.measure.setup.on_cpu() || device::find_device("cpu").multiplies_in(tensor::Precision::kBf16))
-    return;
+  if (!sweep.measure.setup.on_cpu() || device::cpu::has_level(device::cpu::Level::kAvx512Bf16)) return;
   sweep.precisions.pop_back();
   const bool only_engines = count_engines(sweep.models) == sweep.models.size();
   if (!only_engines)

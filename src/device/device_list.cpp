@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/plugin_manifest.hpp"
 #include "device/devices.hpp"
+#include "system/cpu.hpp"
 #include "system/memory.hpp"
 #include "system/monitor.hpp"
 
@@ -25,12 +26,21 @@ std::vector<std::string> precisions_of(const engine::Device& device) {
   return names;
 }
 
+/// What follows the first semicolon of a fingerprint.
+std::string after_semicolon(const std::string& text) {
+  const size_t at = text.find("; ");
+  return at == std::string::npos ? "" : text.substr(at + 2);
+}
+
 DeviceSummary summary_of(const engine::Device& device) {
-  DeviceSummary summary{.place = device.place(), .model = device.model()};
-  const std::string fingerprint = device.fingerprint();
-  summary.details = fingerprint.substr(std::min(fingerprint.find(';'), fingerprint.size() - 1) + 1);
-  summary.details.erase(0, summary.details.find_first_not_of(' '));
-  if (summary.details.starts_with(summary.model + "; ")) summary.details.erase(0, summary.model.size() + 2);
+  DeviceSummary summary{.place = device.place()};
+  summary.details = after_semicolon(device.fingerprint());
+  summary.model = system::cpu_name();
+  if (summary.place.kind != tensor::PlaceKind::kCpu) {
+    // The fingerprint of a GPU names it first.
+    summary.model = summary.details.substr(0, summary.details.find(';'));
+    summary.details = after_semicolon(summary.details);
+  }
   const engine::DeviceMemory memory = device.memory();
   const bool is_host = memory.total == 0;
   summary.total_memory = is_host ? system::machine_memory() : memory.total;

@@ -79,7 +79,12 @@ const engine::Device& device_of_fingerprint(const std::string& fingerprint,
   if (place && place->kind != first.kind)
     fail_usage("the engine was built for '{}', not for {}", fingerprint, tensor::place_text(*place));
   const engine::Device& device = find_device(place.value_or(first));
-  if (const Refusal refusal = device.refuse_engine(fingerprint)) fail_environment("{}", refusal.text());
+  if (first.kind == tensor::PlaceKind::kCpu) {
+    if (const Refusal refusal = cpu::refuse_engine(fingerprint)) fail_environment("{}", refusal.text());
+  } else if (device.fingerprint() != fingerprint) {
+    fail_environment("the engine was built for '{}', this is '{}'; build it again here", fingerprint,
+                     device.fingerprint());
+  }
   return device;
 }
 

@@ -40,12 +40,6 @@ Refusal unmet(const Tactic& tactic, const StepRequest& request) {
 
 }  // namespace
 
-Refusal Device::refuse_engine(std::string_view built_for) const {
-  const std::string own = fingerprint();
-  if (built_for == own) return {};
-  return fmt::format("the engine was built for '{}', this is '{}'; build it again here", built_for, own);
-}
-
 NumericPolicy Device::policy_for(Precision precision) const {
   if (computes_in(precision)) return policy_of(precision);
   if (emulates(precision)) return emulated_bf16();

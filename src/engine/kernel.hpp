@@ -183,13 +183,9 @@ class Device {
   virtual ~Device() = default;
   /// For people: "cpu", "cuda:1".
   virtual std::string_view name() const = 0;
-  /// Its maker's name of it: "NVIDIA H200".
-  virtual std::string model() const { return std::string(name()); }
   /// What packed weights and choices of tactics depend on: processor, instruction set, library version. Two
   /// GPUs of one model have the same.
   virtual std::string fingerprint() const = 0;
-  /// Why an engine with this fingerprint, of a device of this kind, does not run here.
-  virtual Refusal refuse_engine(std::string_view built_for) const;
   /// What tactic times depend on: the fingerprint, and what makes no engine unfit that was built before.
   virtual std::string timing_fingerprint() const { return fingerprint(); }
   /// Layouts for images worth trying, best guess first.
@@ -222,8 +218,6 @@ class Device {
   virtual bool splits_batches() const { return true; }
   /// Whether kernels store and multiply in this precision.
   virtual bool computes_in(Precision precision) const = 0;
-  /// True if it has instructions that multiply in this precision; else kernels convert to another one first.
-  virtual bool multiplies_in(Precision precision) const { return computes_in(precision); }
   /// The policy of steps in this precision: its own, or emulated bf16 on a CPU without bf16. Environment
   /// error for any other one that the device lacks.
   NumericPolicy policy_for(Precision precision) const;

@@ -98,28 +98,10 @@ class CpuDevice final : public engine::Device {
 
   std::string_view name() const override { return "cpu"; }
 
-  std::string model() const override { return cpu_model(); }
-
   /// Any processor with these instructions runs the engine; how fast its steps are is another matter.
   std::string fingerprint() const override {
     if (const auto level = narrowed_level()) return portable_fingerprint(*level);
     return fmt::format("cpu; {}; oneDNN {}", instructions_text(), onednn_version());
-  }
-
-  /// A portable engine runs with more instructions than it asks for: kernels are made anew, and weights that
-  /// they want in another form are packed again.
-  Refusal refuse_engine(std::string_view built_for) const override {
-    const std::optional<Level> needed = level_of(built_for);
-    if (needed && has_level(*needed)) return {};
-    if (needed) {
-      const auto highest = highest_level();
-      return fmt::format(
-          "the engine needs a CPU with {}, this one has {}{}", level_name(*needed), instructions_text(),
-          highest ? fmt::format("; build it again with --portable {}", level_name(*highest)) : "");
-    }
-    const Refusal refusal = Device::refuse_engine(built_for);
-    if (!refusal) return {};
-    return refusal.text() + ", or for several kinds of CPUs with --portable LEVEL";
   }
 
   /// What a search found on another processor, or among other tactics, is no choice here.
@@ -172,10 +154,6 @@ class CpuDevice final : public engine::Device {
     return precision == Precision::kFp32 || (precision == Precision::kBf16 && has_avx512());
   }
 
-  bool multiplies_in(Precision precision) const override {
-    return precision == Precision::kFp32 || (precision == Precision::kBf16 && has_level(Level::kAvx512Bf16));
-  }
-
   std::vector<std::string> notes(const engine::NumericPolicy& policy) const override {
     if (policy.is_emulated()) {
       return {
@@ -194,6 +172,23 @@ class CpuDevice final : public engine::Device {
 };
 
 }  // namespace
+
+Refusal refuse_engine(std::string_view built_for) {
+  const std::string own = cpu_device().fingerprint();
+  if (built_for == own) return {};
+  const std::optional<Level> needed = level_of(built_for);
+  if (!needed) {
+    return fmt::format(
+        "the engine was built for '{}', this is '{}'; build it again here, or for several kinds of CPUs with "
+        "--portable LEVEL",
+        built_for, own);
+  }
+  if (has_level(*needed)) return {};
+  const auto highest = highest_level();
+  return fmt::format("the engine needs a CPU with {}, this one has {}{}", level_name(*needed),
+                     instructions_text(),
+                     highest ? fmt::format("; build it again with --portable {}", level_name(*highest)) : "");
+}
 
 const engine::Device& cpu_device() {
   static const CpuDevice kDevice;

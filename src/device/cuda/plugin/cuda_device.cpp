@@ -132,7 +132,6 @@ class CudaDevice final : public engine::Device {
         tactics_(make_tactics(gpu_, cudnn_, cublaslt_)) {}
 
   std::string_view name() const override { return name_; }
-  std::string model() const override { return properties().name; }
   tensor::Place place() const override { return {tensor::PlaceKind::kCuda, properties().ordinal}; }
 
   std::string fingerprint() const override {
