@@ -5,7 +5,7 @@
 #
 # A sweep a line: MODEL PRECISIONS BATCHES BACKENDS [OPTION...], lists with commas: resnet50 fp32,tf32 8,32 hone,torch-graph. They are
 # taken in this order, the next one by the GPU that is free first; # begins a comment. goal_sweeps.txt has those of the networks
-# that docs/PERFORMANCE.md has goals for. LIMIT: seconds after which none begins (3600); what did not run,
+# that docs/performance/h200.md has goals for. LIMIT: seconds after which none begins (3600); what did not run,
 # or was cut off, stands in OUTPUT/left.txt, as such lines. DURATION: of a configuration (1).
 # INSTALL, and how to keep what is measured, as for visit.sh. hone judges a run on a GPU by the cores that it may use, so that the
 # others do not make it INVALID.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints a table of docs/PERFORMANCE.md from a summary of results: hone's newest valid runs beside PyTorch's fastest.
+"""Prints a table of docs/performance from a summary of results: hone's newest valid runs beside PyTorch's fastest.
 
 usage: tables.py FOLDER PRECISION [MODEL...]       FOLDER has summary.json (bench/summarize.py); without models all of NAMES
 

@@ -6,7 +6,7 @@
 #   bench/gpu/tensorrt.sh INSTALL OUTPUT [MODEL:PRECISION[:BATCH,BATCH…]…]
 #
 # INSTALL: a tree with bin/hone and lib/libhone-tensorrt-<major>.so, as for visit.sh. MODEL: a built-in architecture or a file.
-# Without cells: those of the table in docs/PERFORMANCE.md. A build takes minutes, and one at a time runs on each GPU.
+# Without cells: those of the table in docs/performance/h200.md. A build takes minutes, and one at a time runs on each GPU.
 #
 # TENSORRT   folder with libnvinfer.so.N and libnvonnxparser.so.N; otherwise what hone finds, or else 8.6.1, which Maven
 #            fetches (825 MB, once, into ~/.cache/hone/tensorrt-8.6.1)

@@ -140,7 +140,7 @@ if part figures; then
   figures watched-again
 fi
 if part layers; then
-  # By the stamps of the engine's own kernels; tables as in docs/PERFORMANCE-LAYERS.md.
+  # By the stamps of the engine's own kernels; tables as in docs/performance/h200-layers.md.
   for model in $models; do
     for batch in ${BATCHES:-1}; do
       name=layers-$model-${PRECISIONS:-fp16}-$batch

@@ -59,6 +59,11 @@ struct BuildOptions {
   /// "cpu", "cuda" or "cuda:0", which is the first GPU that CUDA shows to the process, or "cuda:1". What is
   /// current on the threads that use the engine neither matters nor changes.
   std::string device = "cpu";
+  /// "AVX2", "AVX-512", "AVX-512-VNNI", "AVX-512-BF16" or "AMX": the engine runs on every CPU with these
+  /// instructions, and so does what this process builds and runs on the CPU from then on. Environment error
+  /// where this CPU lacks them, and where the process has used higher ones already. Empty: for CPUs like this
+  /// one.
+  std::string portable;
   /// "fp32" or "bf16"; on cuda also "tf32" and "fp16". Several, as "fp16+fp32": the engine's own, and others
   /// that single steps may be in where that is faster. Inputs and outputs keep the model's own types.
   std::string precision = "fp32";

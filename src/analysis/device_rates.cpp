@@ -1,4 +1,4 @@
-// See device_rates.hpp. The figures of the H200: docs/PERFORMANCE-LAYERS.md.
+// See device_rates.hpp. The figures of the H200: docs/performance/h200-layers.md.
 #include "analysis/device_rates.hpp"
 
 namespace hone::analysis {

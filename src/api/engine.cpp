@@ -89,6 +89,7 @@ Engine Engine::build(const std::string& name, const BuildOptions& options) {
   backend::BuildRequest request{.model = name,
                                 .parameters = {.weights = options.weights, .seed = options.seed},
                                 .device = options.device,
+                                .portable = options.portable,
                                 .precision = precisions.front(),
                                 .other_precisions = {precisions.begin() + 1, precisions.end()},
                                 .threads = options.threads,

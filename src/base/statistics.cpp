@@ -79,6 +79,16 @@ Summary summarize(std::vector<double> samples) {
   return summary;
 }
 
+Interval share_interval(int64_t hits, int64_t n) {
+  constexpr double kZ = 1.96;
+  const auto count = static_cast<double>(n);
+  const double share = static_cast<double>(hits) / count;
+  const double middle = share + kZ * kZ / (2 * count);
+  const double half = kZ * std::sqrt(share * (1 - share) / count + kZ * kZ / (4 * count * count));
+  const double whole = 1 + kZ * kZ / count;
+  return {(middle - half) / whole, (middle + half) / whole};
+}
+
 int64_t samples_for_percentile(double p) {
   if (p <= 0 || p >= 1) fail_internal("no sample count for the percentile {}", p);
   return static_cast<int64_t>(std::ceil(std::log(0.05) / std::log(p)));

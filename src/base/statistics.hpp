@@ -43,6 +43,9 @@ struct Summary {
 
 Summary summarize(std::vector<double> samples);
 
+/// 95 % interval of a share of which `hits` of n tries were seen (Wilson 1927); n at least 1.
+Interval share_interval(int64_t hits, int64_t n);
+
 /// Fewest samples whose largest one lies, with 95 % confidence, at or above the percentile p
 /// (1 - p^n >= 0.95; Wilks 1941): 5 for p50, 29 for p90, 59 for p95, 299 for p99.
 int64_t samples_for_percentile(double p);

@@ -21,7 +21,7 @@ std::string scaled(double value, std::span<const std::string_view> units) {
     value /= 1000;
     ++unit;
   }
-  if (unit == 0) return fmt::format("{:.4g} {}", value, units.front());
+  if (unit == 0) return fmt::format("{:.4g} {}", value + 0.0, units.front());
   const int decimals = std::abs(value) >= 99.995 ? 1 : std::abs(value) >= 9.9995 ? 2 : 3;
   return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
 }
@@ -29,11 +29,28 @@ std::string scaled(double value, std::span<const std::string_view> units) {
 constexpr std::array<std::string_view, 4> kTimes = {"ns", "us", "ms", "s"};
 constexpr std::array<std::string_view, 5> kSizes = {"B", "kB", "MB", "GB", "TB"};
 
+/// Zero instead of a value that would be shown as "-0.0".
+double without_minus_zero(double value, double half_of_last_digit) {
+  return std::abs(value) < half_of_last_digit ? 0.0 : value;
+}
+
 }  // namespace
 
 std::string time_text(double nanoseconds) { return scaled(nanoseconds, kTimes); }
 std::string bytes_text(double bytes) { return scaled(bytes, kSizes); }
 std::string rate_text(double bytes_per_second) { return scaled(bytes_per_second, kSizes) + "/s"; }
-std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string share_text(double share) {
+  return fmt::format("{:.1f} %", without_minus_zero(100 * share, 0.05));
+}
+std::string change_text(double share) {
+  return fmt::format("{:+.1f} %", without_minus_zero(100 * share, 0.05));
+}
+std::string number_text(double value) {
+  constexpr double kFourDigits = 9999.5;
+  return std::abs(value) < kFourDigits ? fmt::format("{:.4g}", value + 0.0) : fmt::format("{:.0f}", value);
+}
+std::string factor_text(double factor) {
+  return fmt::format("{:.{}f}", factor, factor >= 99.95 ? 0 : factor >= 9.995 ? 1 : 2);
+}
 
 }  // namespace hone::base

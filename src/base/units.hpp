@@ -14,5 +14,12 @@ std::string bytes_text(double bytes);
 std::string rate_text(double bytes_per_second);
 /// "12.3 %" of a share between 0 and 1.
 std::string share_text(double share);
+/// "+12.3 %" of a change by that share.
+std::string change_text(double share);
+/// Four digits, more where there are more before the point, never an exponent for large ones: "751.8",
+/// "0.01234", "28796".
+std::string number_text(double value);
+/// "1.00", "12.3", "123": how many times one thing is the other.
+std::string factor_text(double factor);
 
 }  // namespace hone::base

@@ -32,6 +32,7 @@
 #include "cli/subject_options.hpp"
 #include "cli/tensorrt_options.hpp"
 #include "cli/terminal.hpp"
+#include "device/cpu/instructions.hpp"
 #include "device/devices.hpp"
 #include "engine/engine_file.hpp"
 #include "report/terminal/bench_csv.hpp"
@@ -58,6 +59,8 @@ struct Arguments {
   double percentile = 50;
   double warmup_ms = 200;
   bool save_result = false;
+  /// A sentence on what a plain sweep leaves out here, and how to get it.
+  std::string left_out;
 };
 
 std::vector<std::string> command_line() {
@@ -136,10 +139,23 @@ void check_small_results(const Arguments& arguments) {
   }
 }
 
+/// fp32 and the one of two bytes that the device multiplies in. PyTorch takes seconds for a run in a bf16
+/// that is emulated.
+void choose_precisions(Arguments* arguments) {
+  bench::SweepOptions& sweep = arguments->sweep;
+  sweep.precisions = {"fp32", sweep.measure.setup.on_cpu() ? "bf16" : "fp16"};
+  if (!sweep.measure.setup.on_cpu() || device::cpu::has_level(device::cpu::Level::kAvx512Bf16)) return;
+  sweep.precisions.pop_back();
+  const bool only_engines = count_engines(sweep.models) == sweep.models.size();
+  if (!only_engines)
+    arguments->left_out =
+        "bf16 is left out: this CPU has no instructions for it, and emulating it is slow; "
+        "--precisions fp32 bf16 measures it";
+}
+
 /// Checks and completes what the command line gave.
 void complete(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
-  const bool cuda = !sweep.measure.setup.on_cpu();
   const size_t engines = count_engines(sweep.models);
   if (engines > 0) check_engines(*arguments, engines);
   const std::vector<std::string> usual = engines > 0
@@ -159,7 +175,7 @@ void complete(Arguments* arguments) {
   if (arguments->full) sweep.usual_batches = {1, 8, 16, 32};
   // Its blocks may run in no other.
   if (sweep.precisions.empty()) sweep.precisions = partitioned;
-  if (sweep.precisions.empty()) sweep.precisions = {"fp32", cuda ? "fp16" : "bf16"};
+  if (sweep.precisions.empty()) choose_precisions(arguments);
   sweep.shapes = parse_named_shapes(arguments->shapes);
   // trtexec's shapes hold the batch.
   if (sweep.batches.empty() && !sweep.shapes.empty()) {
@@ -254,6 +270,7 @@ void run_bench(Arguments* arguments) {
   events.on_plan = [&](const bench::Sweep& planned, double seconds) {
     if (!arguments->limits.baseline.empty()) bench::require_comparable(baseline, planned);
     screen.plan(planned, seconds);
+    if (!arguments->left_out.empty()) screen.line(arguments->left_out);
   };
   events.on_progress = [&](const base::Progress& progress) { screen.progress(progress); };
   events.on_change = [&](const bench::Sweep& sweep) { bench::write_sweep(sweep, path); };
@@ -344,7 +361,9 @@ void add_bench_command(CLI::App& program) {
       ->add_option(
           "--precisions", sweep.precisions,
           "fp32, tf32, bf16, fp16, int8, int8+fp16; int8 of hone is calibrated on generated inputs (default: "
-          "fp32 bf16; on cuda fp32 fp16; with --partition the partition's)")
+          "fp32 bf16, and only fp32 where the CPU would emulate bf16; on cuda fp32 fp16; with --partition "
+          "the "
+          "partition's)")
       ->delimiter(',');
   add_device_option(*command, sweep.measure.setup.device);
   command->add_flag("--includeDataTransfers", sweep.measure.setup.transfers,

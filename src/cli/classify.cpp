@@ -4,6 +4,7 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/pending_file.hpp"
+#include "base/statistics.hpp"
 #include "cli/command.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/vision_options.hpp"
@@ -30,6 +31,8 @@ std::string json_of(const task::ImageClasses& image) {
   for (const task::ClassScore& one : image.classes)
     json["classes"].push_back(Json{
         {"class", one.label}, {"name", one.name}, {"probability", one.probability}, {"score", one.score}});
+  if (image.truth)
+    json["truth"] = {{"class", image.truth->label}, {"name", image.truth->name}, {"rank", image.truth_rank}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -38,8 +41,9 @@ std::string csv_of(const task::ImageClasses& image) {
   const std::string name = image.file.empty() ? fmt::format("{}", image.frame) : image.file;
   for (size_t i = 0; i < image.classes.size(); ++i) {
     const task::ClassScore& one = image.classes[i];
-    text += fmt::format("{},{},{},{},{:.6f},{:.6g}\n", report::csv_field(name), i + 1, one.label,
+    text += fmt::format("{},{},{},{},{:.6f},{:.6g}", report::csv_field(name), i + 1, one.label,
                         report::csv_field(one.name), one.probability, one.score);
+    text += image.truth ? fmt::format(",{}\n", image.truth->label) : "\n";
   }
   return text;
 }
@@ -50,7 +54,22 @@ std::string text_of(const task::ImageClasses& image) {
   for (const task::ClassScore& one : image.classes)
     text += fmt::format("\n  {:>5}  {:<24} probability {:>6.2f} %  score {:.4f}", one.label,
                         report::printable(one.name), 100 * one.probability, one.score);
+  if (image.truth)
+    text += fmt::format("\n  true: {} {}, which is number {}", image.truth->label,
+                        report::printable(image.truth->name), image.truth_rank);
   return text + "\n";
+}
+
+/// "top-1 91.32 % [90.01 92.47], top-5 …": the shares with their 95 % intervals.
+std::string accuracy_text(const task::TopAccuracy& accuracy) {
+  const auto share = [&](int64_t hits) {
+    const base::Interval interval = base::share_interval(hits, accuracy.images);
+    return fmt::format("{:.2f} % [{:.2f} {:.2f}]",
+                       100 * static_cast<double>(hits) / static_cast<double>(accuracy.images),
+                       100 * interval.low, 100 * interval.high);
+  };
+  return fmt::format("accuracy of {} image{}: top-1 {}, top-5 {}", accuracy.images,
+                     accuracy.images == 1 ? "" : "s", share(accuracy.top1), share(accuracy.top5));
 }
 
 /// Shown as it comes, or in a file that is whole or not there.
@@ -64,7 +83,10 @@ class ResultText {
     if (format_ == "json")
       write((begun_ ? ",\n" : "[\n") + json_of(image));
     else if (format_ == "csv")
-      write((begun_ ? "" : "file,rank,class,name,probability,score\n") + csv_of(image));
+      write((begun_
+                 ? ""
+                 : fmt::format("file,rank,class,name,probability,score{}\n", image.truth ? ",truth" : "")) +
+            csv_of(image));
     else
       write(text_of(image));
     begun_ = true;
@@ -106,8 +128,8 @@ void classify(ClassifyArguments* arguments) {
   request.preprocess.std = arguments->vision.std_values();
   const std::string format = choose_format(*arguments);
   if (!arguments->output.empty()) {
-    refuse_overwriting(arguments->output,
-                       {request.network.model, request.network.load.weights, request.input, request.labels});
+    refuse_overwriting(arguments->output, {request.network.model, request.network.load.weights, request.input,
+                                           request.labels, request.ground_truth});
     base::check_writable(arguments->output);
   }
   const system::Interruptible interruptible;
@@ -122,6 +144,8 @@ void classify(ClassifyArguments* arguments) {
     fmt::print(stderr, "warning: {} images or packets could not be decoded\n", outcome.losses.damaged);
   if (!outcome.losses.ended_early.empty())
     fmt::print(stderr, "warning: {}\n", report::printable(outcome.losses.ended_early));
+  if (outcome.accuracy && outcome.accuracy->images > 0)
+    fmt::print(format.empty() ? stdout : stderr, "{}\n", accuracy_text(*outcome.accuracy));
   if (outcome.stopped) fmt::print(stderr, "hone: interrupted after {} images\n", outcome.images);
   if (outcome.stopped) system::throw_if_interrupted();
 }
@@ -136,6 +160,9 @@ void add_classify_command(CLI::App& program) {
   command->add_option("--top", arguments->top, "Likeliest classes of each image")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
+  command->add_option("--ground-truth", request.ground_truth,
+                      "Report the accuracy: folders, where sub-folders of the input are its classes, or a "
+                      "file with a line for each image, its name and its class");
   command->add_option("-o,--output", arguments->output, "Write to this .json or .csv file");
   command->add_option("--format", arguments->format, "Form of the results")
       ->check(CLI::IsMember({"json", "csv"}));

@@ -44,6 +44,7 @@ void add_partition_command(CLI::App& program);
 void add_passes_command(CLI::App& program);
 void add_export_command(CLI::App& program);
 void add_convert_command(CLI::App& program);
+void add_devices_command(CLI::App& program);
 void add_detect_command(CLI::App& program);
 void add_classify_command(CLI::App& program);
 void add_diff_command(CLI::App& program);

@@ -264,7 +264,7 @@ void add_output_options(CLI::App& command, DetectArguments& arguments) {
   const std::string group = "Output";
   command
       .add_option("-o,--output", arguments.outputs,
-                  "A video (.mp4, .mkv, .avi, .webm …), or results (.jsonl, .json, .txt); both may be given")
+                  "A video (.mp4, .mkv, .avi, .webm), or results (.jsonl, .json, .txt); both may be given")
       ->group(group);
   command.add_option("--format", arguments.format, "Form of the results: jsonl, coco or mot")->group(group);
   command.add_option("--stats", arguments.stats, "Write the table of the stages as JSON")->group(group);
@@ -305,7 +305,7 @@ void add_detect_command(CLI::App& program) {
   command
       ->add_option("--backends", arguments->backends,
                    "Run the same pipeline with each of these systems inside, and compare: hone, torch, "
-                   "torchscript, tensorrt, reference …")
+                   "torchscript, tensorrt, reference")
       ->delimiter(',')
       ->excludes("--backend")
       ->excludes("--trace");

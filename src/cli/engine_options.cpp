@@ -66,6 +66,9 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
   all.push_back(add_dim_option(command, options.request.parameters));
   const OptionList others = {
       add_device_option(command, options.request.device),
+      command.add_option("--portable", options.request.portable,
+                         "An engine for every CPU with these instructions: AVX2, AVX-512, AVX-512-VNNI, "
+                         "AVX-512-BF16 or AMX, which this CPU must have (default: for CPUs like this one)"),
       command
           .add_option(
               "--precision", options.precision,
@@ -79,7 +82,7 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
       command.add_option("--calib", options.request.int8.cache,
                          "A calibration cache for int8, of hone or of TensorRT, instead of data"),
       command.add_option("--minShapes", options.min_shapes,
-                         "Smallest input shapes, input:1x3x224x224[,other:…] (default: those to tune for)"),
+                         "Smallest input shapes, input:1x3x224x224[,other:...] (default: those to tune for)"),
       command.add_option(
           "--optShapes", options.opt_shapes,
           "Input shapes to tune for (default: the largest that are named, else the smallest; "
@@ -92,7 +95,7 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
       command
           .add_option(
               "--builderOptimizationLevel", options.request.optimization_level,
-              "0: time nothing … 3: time tactics, layouts and batch groups, 4: with more samples, 5: on cuda "
+              "0: time nothing; 3: time tactics, layouts and batch groups, 4: with more samples, 5: on cuda "
               "with every engine and knob of cuDNN")
           ->check(CLI::Range(0, 5))
           ->capture_default_str(),

@@ -105,11 +105,11 @@ void print_text(const Inspected& inspected, const std::string& model) {
   const base::Summary engine = base::summarize(profile.engine_ms);
   const double sum = sum_of_medians(profile);
   fmt::print(
-      "\nlayers together {:.4f} ms (sum of {} medians of {} runs), the engine without the profiler {:.4f} "
-      "ms: "
-      "timing each layer makes it {:.2f} times as long\n",
-      sum, profile.layers.size(), profile.layers.empty() ? 0 : profile.layers.front().times_ms.size(),
-      engine.p50, engine.p50 > 0 ? sum / engine.p50 : 0);
+      "\nlayers together {} ms (sum of {} medians of {} runs), the engine without the profiler {} ms: "
+      "timing each layer makes it {} times as long\n",
+      base::number_text(sum), profile.layers.size(),
+      profile.layers.empty() ? 0 : profile.layers.front().times_ms.size(), base::number_text(engine.p50),
+      base::factor_text(engine.p50 > 0 ? sum / engine.p50 : 0));
 }
 
 Json interval_json(const base::Summary& time) {

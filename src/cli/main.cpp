@@ -37,6 +37,7 @@ constexpr hone::cli::AddCommand kCommands[] = {
     hone::cli::add_plot_command,      hone::cli::add_convert_command,     hone::cli::add_quantize_command,
     hone::cli::add_partition_command, hone::cli::add_detect_command,      hone::cli::add_classify_command,
     hone::cli::add_cache_command,     hone::cli::add_help_command,        hone::cli::add_completion_command,
+    hone::cli::add_devices_command,
 };
 
 /// Not through fmt::print, which throws where nothing can be written. Quoted text may come from a file.

@@ -7,6 +7,7 @@
 #include "base/plugin.hpp"
 #include "base/plugin_manifest.hpp"
 #include "device/cpu/cpu_device.hpp"
+#include "device/cpu/instructions.hpp"
 
 namespace hone::device {
 namespace {
@@ -56,6 +57,14 @@ const engine::Device& find_device(tensor::Place place) {
 
 const engine::Device& find_device(std::string_view text) { return find_device(tensor::parse_place(text)); }
 
+const engine::Device& portable_device(std::string_view text, std::string_view level) {
+  if (tensor::parse_place(text).kind != tensor::PlaceKind::kCpu)
+    fail_usage("portable engines are for the cpu, and {} is named; one for cuda runs on GPUs of its own kind",
+               text);
+  cpu::narrow_to(cpu::parse_level(level));
+  return cpu::cpu_device();
+}
+
 void require_device(std::string_view text) {
   const base::OfferedDevice* offer = offer_of(tensor::parse_place(text).kind);
   if (offer == nullptr || offer->device->driver_files.empty()) return;
@@ -70,7 +79,9 @@ const engine::Device& device_of_fingerprint(const std::string& fingerprint,
   if (place && place->kind != first.kind)
     fail_usage("the engine was built for '{}', not for {}", fingerprint, tensor::place_text(*place));
   const engine::Device& device = find_device(place.value_or(first));
-  if (device.fingerprint() != fingerprint) {
+  if (first.kind == tensor::PlaceKind::kCpu) {
+    if (const Refusal refusal = cpu::refuse_engine(fingerprint)) fail_environment("{}", refusal.text());
+  } else if (device.fingerprint() != fingerprint) {
     fail_environment("the engine was built for '{}', this is '{}'; build it again here", fingerprint,
                      device.fingerprint());
   }

@@ -18,6 +18,10 @@ void own_process();
 const engine::Device& find_device(tensor::Place place);
 /// The same of "cpu", "cuda", "cuda:1"; usage error as tensor::parse_place has it.
 const engine::Device& find_device(std::string_view text);
+/// The CPU narrowed to a level of instructions ("AVX2"), for the rest of the process: its engines run on
+/// every CPU with them. Usage error for another device or level, environment error where the CPU lacks the
+/// level or kernels of the process use a higher one already.
+const engine::Device& portable_device(std::string_view text, std::string_view level);
 /// Environment error, in one sentence, when no system whatever could use such a device on this machine:
 /// nothing is loaded to find out. A device that is there may still refuse a backend. Usage error as
 /// tensor::parse_place has it.

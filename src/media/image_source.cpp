@@ -180,11 +180,15 @@ std::vector<std::string> list_images(const std::string& input) {
   return files;
 }
 
+std::unique_ptr<FrameSource> open_images(std::vector<std::string> files, const SourceOptions& options) {
+  return std::make_unique<ImageSource>(std::move(files), options);
+}
+
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options) {
   const fs::path path(input);
   std::error_code unknown;
   const bool exists = fs::exists(path, unknown);
-  if (fs::is_directory(path, unknown)) return std::make_unique<ImageSource>(list_images(input), options);
+  if (fs::is_directory(path, unknown)) return open_images(list_images(input), options);
   const bool is_url = input.find("://") != std::string::npos;
   if (!exists && !is_url) {
     if (parse_pattern(path.filename().string()))

@@ -60,6 +60,9 @@ struct SourceOptions {
 /// anything that FFmpeg reads. Bad input naming it, environment error without the plugin that reads it.
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options);
 
+/// These images, in this order.
+std::unique_ptr<FrameSource> open_images(std::vector<std::string> files, const SourceOptions& options);
+
 /// Names compared with numbers in them as numbers: frame_9 comes before frame_10.
 bool natural_less(const std::string& a, const std::string& b);
 

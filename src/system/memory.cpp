@@ -23,13 +23,6 @@ constexpr int64_t kMegabyte = 1'000'000;
 
 std::atomic<int64_t> g_used = 0;
 
-int64_t machine_memory() {
-  const auto memory = static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
-  std::ifstream file("/sys/fs/cgroup/memory.max");  // absent, or "max": no limit
-  int64_t group = 0;
-  return file >> group ? std::min(memory, group) : memory;
-}
-
 int64_t read_limit() {
   const char* variable = std::getenv("HONE_MEMORY_LIMIT_MB");
   if (variable == nullptr) return machine_memory() / 2;
@@ -44,6 +37,13 @@ int64_t read_limit() {
 }
 
 }  // namespace
+
+int64_t machine_memory() {
+  const auto memory = static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+  std::ifstream file("/sys/fs/cgroup/memory.max");  // absent, or "max": no limit
+  int64_t group = 0;
+  return file >> group ? std::min(memory, group) : memory;
+}
 
 int64_t memory_limit() {
   static const int64_t kLimit = read_limit();

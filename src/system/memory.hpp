@@ -8,6 +8,9 @@
 
 namespace hone::system {
 
+/// Bytes of the machine, or of the control group that the process is in where that is less.
+int64_t machine_memory();
+
 /// Bytes: $HONE_MEMORY_LIMIT_MB (1e6 bytes each), else half of the memory of the machine or of the control
 /// group that the process is in, whichever is smaller. Read once; usage error when the variable is no
 /// positive number.

@@ -10,6 +10,7 @@
 #include "task/frame_feed.hpp"
 #include "task/names.hpp"
 #include "task/preprocess.hpp"
+#include "task/true_classes.hpp"
 
 namespace hone::task {
 namespace {
@@ -60,7 +61,7 @@ class Classifier {
   }
 
   /// Fills in the classes of each.
-  void run(const std::vector<media::Frame>& frames, std::vector<ImageClasses>* results) {
+  void run(const std::vector<media::Frame>& frames, TrueClasses* truth, std::vector<ImageClasses>* results) {
     const tensor::Tensor scores = outputs_of(frames).at(0);
     const auto rows = static_cast<size_t>(input().batch);
     const auto values = scores.to_double();
@@ -74,6 +75,8 @@ class Classifier {
       throw Error(ErrorKind::kBadInput,
                   fmt::format("it has {} names, the network {} classes", names_.size(), width),
                   request_.labels);
+    if (truth != nullptr && width_ == 0) truth->settle(names_, static_cast<int64_t>(width));
+    width_ = width;
     for (size_t i = 0; i < results->size(); ++i) {
       const auto row = std::span(values).subspan(i * width, width);
       const auto shares = probabilities(row);
@@ -81,10 +84,23 @@ class Classifier {
         const auto label = static_cast<int64_t>(index);
         (*results)[i].classes.push_back({label, name_of(names_, label), shares[index], row[index]});
       }
+      if (truth != nullptr) judge(row, shares, truth, &(*results)[i]);
     }
   }
 
  private:
+  void judge(std::span<const double> row, const std::vector<double>& shares, const TrueClasses* truth,
+             ImageClasses* image) const {
+    const int64_t label = truth->class_of(image->file);
+    const auto index = static_cast<size_t>(label);
+    image->truth = ClassScore{label, name_of(names_, label), shares[index], row[index]};
+    image->truth_rank = 1;
+    // The lower index of equal scores comes first, as in likeliest().
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (row[i] > row[index] || (row[i] == row[index] && i < index)) ++image->truth_rank;
+    }
+  }
+
   static NetworkOptions with_usual_side(NetworkOptions options) {
     options.usual_side = 224;
     return options;
@@ -179,14 +195,27 @@ class Classifier {
   std::vector<std::string> names_;
   std::string assumed_;
   FrameFeed feed_;
+  size_t width_ = 0;  ///< classes, once outputs have been seen
 };
+
+void count(const ImageClasses& image, TopAccuracy* accuracy) {
+  constexpr int64_t kFew = 5;
+  ++accuracy->images;
+  accuracy->top1 += image.truth_rank == 1 ? 1 : 0;
+  accuracy->top5 += image.truth_rank <= kFew ? 1 : 0;
+}
 
 }  // namespace
 
 ClassifyOutcome classify(const ClassifyRequest& request,
                          const std::function<void(const ImageClasses&)>& use) {
-  const auto source = media::open_source(request.input, {request.timeout_seconds, request.stop});
+  const media::SourceOptions reading{request.timeout_seconds, request.stop};
+  std::optional<TrueClasses> truth;
+  if (!request.ground_truth.empty()) truth.emplace(request.ground_truth, request.input);
+  const auto source =
+      truth ? media::open_images(truth->files(), reading) : media::open_source(request.input, reading);
   ClassifyOutcome outcome;
+  if (truth) outcome.accuracy.emplace();
   const auto stopped = [&] { return request.stop != nullptr && *request.stop; };
   try {
     Classifier classifier(request);
@@ -201,10 +230,14 @@ ClassifyOutcome classify(const ClassifyRequest& request,
         frames.push_back(std::move(frame));
       }
       if (frames.empty()) break;
-      classifier.run(frames, &results);
-      for (const ImageClasses& result : results) use(result);
+      classifier.run(frames, truth ? &*truth : nullptr, &results);
+      for (const ImageClasses& result : results) {
+        if (truth) count(result, &*outcome.accuracy);
+        use(result);
+      }
     }
     outcome.notes = classifier.notes();
+    if (truth && !truth->note().empty()) outcome.notes.push_back(truth->note());
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadInput || !error.where().empty()) throw;
     throw error.within(request.network.model);

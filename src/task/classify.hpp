@@ -17,6 +17,8 @@ struct ClassifyRequest {
   NetworkOptions network;
   std::string input;
   std::string labels;  ///< a file of names; empty: those of the metadata
+  /// The right classes, as TrueClasses has them; empty: they are not known.
+  std::string ground_truth;
   size_t top = 5;
   /// What flags say; absent: the model's metadata, else what is assumed.
   struct {
@@ -42,17 +44,27 @@ struct ImageClasses {
   std::string file;  ///< empty for frames of a video
   double seconds = 0;
   std::vector<ClassScore> classes;  ///< likeliest first
+  std::optional<ClassScore> truth;  ///< where the right class is known
+  int64_t truth_rank = 0;           ///< of the right class among all, from 1
+};
+
+/// How often the network was right.
+struct TopAccuracy {
+  int64_t images = 0;
+  int64_t top1 = 0;
+  int64_t top5 = 0;
 };
 
 struct ClassifyOutcome {
   int64_t images = 0;
+  std::optional<TopAccuracy> accuracy;  ///< with ground truth
   std::vector<std::string> notes;
   media::Losses losses;
   bool stopped = false;
 };
 
 /// Calls `use` for each image in order. Bad input for a network whose first output is no row of scores an
-/// image, for labels that are not as many as classes, and where no image can be read.
+/// image, for labels and ground truth that are not as many as classes, and where no image can be read.
 ClassifyOutcome classify(const ClassifyRequest& request, const std::function<void(const ImageClasses&)>& use);
 
 }  // namespace hone::task

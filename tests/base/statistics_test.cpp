@@ -112,5 +112,15 @@ TEST(RandomNumbers, NormalHasItsMoments) {
   EXPECT_NEAR(s.sd, 1, 4 / std::sqrt(2 * 20000.0));
 }
 
+/// Wilson's own example forms: symmetric at a half, and never beyond 0 and 1.
+TEST(Statistics, SharesHaveWilsonIntervals) {
+  const Interval half = share_interval(5, 10);
+  EXPECT_NEAR(half.low, 0.2366, 1e-4);
+  EXPECT_NEAR(half.high, 0.7634, 1e-4);
+  EXPECT_NEAR(share_interval(0, 20).low, 0, 1e-12);
+  EXPECT_NEAR(share_interval(0, 20).high, 0.1611, 1e-4);
+  EXPECT_NEAR(share_interval(20, 20).high, 1, 1e-12);
+}
+
 }  // namespace
 }  // namespace hone::base

@@ -19,6 +19,26 @@ TEST(Units, SuitTheValue) {
   EXPECT_EQ(bytes_text(4096), "4.096 kB");
   EXPECT_EQ(rate_text(25.3e9), "25.30 GB/s");
   EXPECT_EQ(share_text(0.1234), "12.3 %");
+  EXPECT_EQ(change_text(0.0123), "+1.2 %");
+  EXPECT_EQ(change_text(-0.5), "-50.0 %");
+}
+
+TEST(Units, KeepToFourDigits) {
+  EXPECT_EQ(number_text(751.7776), "751.8");
+  EXPECT_EQ(number_text(0.012344), "0.01234");
+  EXPECT_EQ(number_text(20), "20");
+  EXPECT_EQ(number_text(28796.4), "28796");
+  EXPECT_EQ(number_text(4.72166e6), "4721660");
+  EXPECT_EQ(factor_text(1), "1.00");
+  EXPECT_EQ(factor_text(9.999), "10.0");
+  EXPECT_EQ(factor_text(146.4), "146");
+}
+
+TEST(Units, NothingIsMinusZero) {
+  EXPECT_EQ(share_text(-0.0004), "0.0 %");
+  EXPECT_EQ(change_text(-0.0004), "+0.0 %");
+  EXPECT_EQ(number_text(-0.0), "0");
+  EXPECT_EQ(time_text(-0.0), "0 ns");
 }
 
 }  // namespace

@@ -25,6 +25,17 @@ class Defaults(BenchCase):
             self.assertRegex(done.stdout, f"^measuring {len(batches)} configurations at batch {', '.join(map(str, batches))}: about ")
         self.bench("--full", code=2)
 
+    def test_emulated_bf16_is_measured_only_where_it_is_named(self):
+        small = dict(self.environment, ONEDNN_MAX_CPU_ISA="AVX2")
+        arguments = [HONE, "bench", self.model, "--backends", "reference", "--batches", "1", "--rounds", "2", "--warmup", "1",
+                     "--iterations", "4", "--exact"]
+        for more, precisions in ([], ["fp32"]), (["--precisions", "fp32", "bf16"], ["fp32", "bf16"]):
+            done = subprocess.run([*arguments, *more], env=small, cwd=self.folder, capture_output=True, text=True,
+                                  timeout=200, check=True)
+            self.assertEqual([run["precision"] for run in self.result()["runs"]], precisions)
+            self.assertEqual("bf16 is left out: this CPU has no instructions for it" in done.stdout, not more, done.stdout)
+            self.assertEqual("--precisions fp32 bf16 measures it" in done.stdout, not more)
+
     def test_csv_is_alone_on_standard_output_and_keeps_the_gate(self):
         self.bench("--backends", "steady", fake("steady 5"))
         before = self.result_files()[-1]

@@ -13,6 +13,7 @@ import tempfile
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
+from PIL import Image
 
 from vision import BAD_INPUT, USAGE, Runner, picture, save
 
@@ -49,6 +50,51 @@ def check_batches(runner):
     assert scores(json.loads(out.read_text())) == scores(single), "a batch gives what single images give"
     rows = list(csv.reader(io.StringIO(runner.good("classify", model, folder, "--format", "csv", "--top", "1").stdout)))
     assert rows[0] == ["file", "rank", "class", "name", "probability", "score"] and len(rows) == 6, rows
+
+
+def check_accuracy(runner):
+    """Pictures of one colour each: the class of a picture is the colour that it has most of."""
+    told = {"image.resize": "32", "image.crop": "32", "labels": "red\ngreen\nblue"}
+    model = mean_model(runner.folder / "named.onnx", "N", told)
+    other = mean_model(runner.folder / "nameless.onnx", "N", {key: told[key] for key in ("image.resize", "image.crop")})
+    shown = {"red": ["red", "red", "green"], "green": ["green"], "blue": ["blue", "red"]}
+    colours = {"red": (200, 30, 10), "green": (20, 180, 30), "blue": (5, 40, 220)}
+    lines, flat = [], runner.folder / "flat"
+    flat.mkdir()
+    for folders, names in ("names", list(shown)), ("numbers", ["0", "1", "2"]), ("others", ["r", "g", "b"]), ("two", ["x", "y"]):
+        for name, pictures in zip(names, shown.values()):
+            (runner.folder / folders / name).mkdir(parents=True)
+            for number, colour in enumerate(pictures):
+                Image.new("RGB", (40, 40), colours[colour]).save(runner.folder / folders / name / f"{number}.png")
+                if folders == "numbers":
+                    Image.new("RGB", (40, 40), colours[colour]).save(flat / f"{name}-{number}.png")
+                    lines.append(f"{name}-{number}.png {name}\n")
+    # 4 of 6 are right: one of red's and one of blue's are of another colour.
+    right = "accuracy of 6 images: top-1 66.67 % [30.00 90.32], top-5 100.00 % [60.97 100.00]"
+    ending = runner.good("classify", model, runner.folder / "names", "--ground-truth", "folders", "--top", "1")
+    assert ending.stdout.splitlines()[-1] == right and "names of classes" in ending.stderr, ending
+    assert "true: 0 red, which is number 3" in ending.stdout, ending.stdout
+    ending = runner.good("classify", other, runner.folder / "numbers", "--ground-truth", "folders", "--batch", "4")
+    assert ending.stdout.splitlines()[-1] == right and "numbers of classes" in ending.stderr, ending
+    # In the order of the alphabet b, g, r are classes 0, 1, 2: only green's is right.
+    ending = runner.good("classify", other, runner.folder / "others", "--ground-truth", "folders")
+    assert "top-1 33.33 %" in ending.stdout and "order of the alphabet" in ending.stderr, ending
+    truth = runner.folder / "truth.txt"
+    truth.write_text("".join(lines))
+    ending = runner.good("classify", model, flat, "--ground-truth", truth, "--format", "csv", "--top", "1")
+    rows = list(csv.reader(io.StringIO(ending.stdout)))
+    assert rows[0][-1] == "truth" and [row[-1] for row in rows[1:]] == list("000122"), rows
+    assert right in ending.stderr, ending.stderr
+    single = json.loads(runner.good("classify", model, flat, "--ground-truth", truth, "--format", "json").stdout)
+    assert [one["truth"]["rank"] for one in single] == [1, 1, 3, 1, 1, 3], single
+    runner.bad(BAD_INPUT, "2 from 'x' to 'y', are neither names nor numbers", "classify", model, runner.folder / "two",
+               "--ground-truth", "folders")
+    runner.bad(BAD_INPUT, "no sub-folders", "classify", model, flat, "--ground-truth", "folders")
+    truth.write_text("".join(lines[:-1]))
+    runner.bad(BAD_INPUT, "no label for", "classify", model, flat, "--ground-truth", truth)
+    truth.write_text("".join(lines).replace(" 2", " 3"))
+    runner.bad(BAD_INPUT, "has the class 3", "classify", model, flat, "--ground-truth", truth)
+    runner.bad(USAGE, "is for a folder of images", "classify", model, flat / "0-0.png", "--ground-truth", "folders")
 
 
 def check_assumptions(runner):
@@ -97,6 +143,7 @@ def main():
         runner = Runner(sys.argv[1], pathlib.Path(folder))
         check_digits(runner, pathlib.Path(sys.argv[2]))
         check_batches(runner)
+        check_accuracy(runner)
         check_assumptions(runner)
         check_interruption(runner)
         check_refusals(runner)

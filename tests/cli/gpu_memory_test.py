@@ -20,7 +20,7 @@ from gpu_fault_test import write_image
 FAILED = 1
 ENVIRONMENT = 4
 MODEL = "vgg16"
-# CUDA's context takes some 275 (docs/PERFORMANCE.md), the weights of VGG-16 in fp32 553.
+# CUDA's context takes some 275 (docs/performance/h200.md), the weights of VGG-16 in fp32 553.
 ROOMS_MB = (300, 500, 700)
 MEGABYTE = 1_000_000
 

@@ -42,6 +42,11 @@ def main():
 
         assert run(BIN / "example_threads", MODEL, 4, 50) == "4 of 4 threads ran 50 times with the same results\n"
 
+        listed = run(BIN / "example_devices").splitlines()
+        assert listed[0].startswith("cpu: ") and listed[0].endswith("GB, runs fp32"), listed
+        assert "does not run fp16" in run(BIN / "example_devices", "fp16").splitlines()[0]
+        assert "usage: devices" in run(BIN / "example_devices", "fp32", "fp16", code=2)
+
         baseline = folder / "baseline.json"
         quick = ("--duration", "0.1", "--rounds", "3")
         gate = EXAMPLES / "ci_gate.sh"

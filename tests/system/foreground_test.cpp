@@ -58,7 +58,7 @@ TEST(RunInForeground, PassesSignalsOnAndPutsTheirHandlersBack) {
   struct sigaction after {};
   ::sigaction(SIGTERM, nullptr, &before);
   const ForegroundEnd end =
-      run_in_foreground({"sh", "-c", "trap 'exit 5' TERM; kill -TERM $PPID; wait; sleep 9"});
+      run_in_foreground({"sh", "-c", "trap 'kill $!; exit 5' TERM; sleep 20 & kill -TERM $PPID; wait"});
   ::sigaction(SIGTERM, nullptr, &after);
   EXPECT_EQ(end.exit_code, 5);
   EXPECT_EQ(end.passed_on, SIGTERM);
@@ -69,7 +69,7 @@ TEST(RunInForeground, PassesSignalsOnAndPutsTheirHandlersBack) {
 /// As `kill -INT` does; Ctrl-C of a terminal reaches the program by itself.
 TEST(RunInForeground, PassesOnAnInterruptOfAnotherProcess) {
   const ForegroundEnd end =
-      run_in_foreground({"sh", "-c", "trap 'exit 6' INT; kill -INT $PPID; sleep 2 & wait; sleep 2"});
+      run_in_foreground({"sh", "-c", "trap 'kill $!; exit 6' INT; sleep 20 & kill -INT $PPID; wait"});
   EXPECT_EQ(end.exit_code, 6);
   EXPECT_EQ(end.passed_on, SIGINT);
   EXPECT_FALSE(interruption());

@@ -73,10 +73,17 @@ ResolvedBuild prepare(const BuildRequest& request) {
   check_level(request.optimization_level);
   const int threads = threads_of(request);
   const std::optional<double> budget = budget_of(request);
-  const engine::Device& device = device::find_device(request.device);
+  const engine::Device& device = request.portable.empty()
+                                     ? device::find_device(request.device)
+                                     : device::portable_device(request.device, request.portable);
   const std::vector<tensor::Precision> precisions = float_precisions(request);
-  // They refuse what the device lacks.
-  for (const tensor::Precision precision : precisions) device.policy_for(precision);
+  for (const tensor::Precision precision : precisions) {
+    // It refuses what the device lacks.
+    const engine::NumericPolicy policy = device.policy_for(precision);
+    if (!request.portable.empty() && policy.is_emulated())
+      fail_usage("CPUs with {} only emulate {}, and others do not: build in fp32, or for AVX-512",
+                 request.portable, tensor::precision_name(precision));
+  }
   if (!wants_int8(request) && (!request.int8.data.sources.empty() || !request.int8.cache.empty()))
     fail_usage("calibration is for --precision int8, this one is {}",
                tensor::precision_name(request.precision));

@@ -35,6 +35,8 @@ struct BuildRequest {
   importer::LoadModelOptions parameters;
   /// A name that device::find_device knows.
   std::string device = "cpu";
+  /// A level of instructions, as device::portable_device has it; empty: all that this CPU has.
+  std::string portable = {};
   /// kInt8, here or among the others: the model is quantized first, and what stays in floating point has the
   /// precisions that are left, fp32 where none is.
   tensor::Precision precision = tensor::Precision::kFp32;

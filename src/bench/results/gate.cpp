@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "bench/results/model_names.hpp"
 
 namespace hone::bench {
@@ -78,10 +79,10 @@ bool proven_above(const base::Ratio& ratio, double max_regression) {
 }
 
 std::string describe_ratio(const base::Ratio& ratio) {
-  const double percent = 100 * (ratio.value - 1);
-  if (!ratio.known) return fmt::format("{:+.1f} % (too few rounds for an interval)", percent);
-  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f} %)", percent, 100 * (ratio.low - 1),
-                     100 * (ratio.high - 1));
+  const std::string change = base::change_text(ratio.value - 1);
+  if (!ratio.known) return change + " (too few rounds for an interval)";
+  return fmt::format("{} ({} to {})", change, base::change_text(ratio.low - 1),
+                     base::change_text(ratio.high - 1));
 }
 
 std::string device_text(const Setup& setup) {

@@ -78,20 +78,18 @@ std::string cpu_model() {
   return brand;
 }
 
-/// The instructions that oneDNN uses here, by the names that CPUs list them under.
-std::string isa_text() {
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  switch (isa) {
-    case dnnl::cpu_isa::sse41: return "SSE4.1";
-    case dnnl::cpu_isa::avx: return "AVX";
-    case dnnl::cpu_isa::avx2: return "AVX2";
-    case dnnl::cpu_isa::avx2_vnni: return "AVX2 with VNNI";
-    case dnnl::cpu_isa::avx512_core: return "AVX-512";
-    case dnnl::cpu_isa::avx512_core_vnni: return "AVX-512 with VNNI";
-    case dnnl::cpu_isa::avx512_core_bf16: return "AVX-512 with BF16";
-    case dnnl::cpu_isa::avx512_core_amx: return "AVX-512 with AMX";
-    default: return fmt::format("oneDNN's instruction set {}", static_cast<int>(isa));
+/// The fingerprint of an engine that runs on every CPU with the level's instructions.
+std::string portable_fingerprint(Level level) {
+  return fmt::format("cpu; {} or above; oneDNN {}", level_name(level), onednn_version());
+}
+
+/// The level of a portable engine with oneDNN as it is here.
+std::optional<Level> level_of(std::string_view fingerprint) {
+  for (const Level level :
+       {Level::kAvx2, Level::kAvx512, Level::kAvx512Vnni, Level::kAvx512Bf16, Level::kAmx}) {
+    if (fingerprint == portable_fingerprint(level)) return level;
   }
+  return std::nullopt;
 }
 
 bool has_fast_bf16() { return has_amx_bf16() || has_fast_avx512_bf16(); }
@@ -104,7 +102,8 @@ class CpuDevice final : public engine::Device {
 
   /// Any processor with these instructions runs the engine; how fast its steps are is another matter.
   std::string fingerprint() const override {
-    return fmt::format("cpu; {}; oneDNN {}", isa_text(), onednn_version());
+    if (const auto level = narrowed_level()) return portable_fingerprint(*level);
+    return fmt::format("cpu; {}; oneDNN {}", instructions_text(), onednn_version());
   }
 
   /// What a search found on another processor, or among other tactics, is no choice here.
@@ -112,8 +111,8 @@ class CpuDevice final : public engine::Device {
     uLong names = 0;
     for (const engine::Tactic& tactic : tactics_)
       names = ::crc32_z(names, reinterpret_cast<const Bytef*>(tactic.name.c_str()), tactic.name.size() + 1);
-    return fmt::format("cpu; {}; {}; oneDNN {}; tactics {:08x}", cpu_model(), isa_text(), onednn_version(),
-                       names);
+    return fmt::format("cpu; {}; {}; oneDNN {}; tactics {:08x}", cpu_model(), instructions_text(),
+                       onednn_version(), names);
   }
 
   std::vector<Layout> image_layouts(Precision) const override {
@@ -182,6 +181,23 @@ class CpuDevice final : public engine::Device {
 };
 
 }  // namespace
+
+Refusal refuse_engine(std::string_view built_for) {
+  const std::string own = cpu_device().fingerprint();
+  if (built_for == own) return {};
+  const std::optional<Level> needed = level_of(built_for);
+  if (!needed) {
+    return fmt::format(
+        "the engine was built for '{}', this is '{}'; build it again here, or for several kinds of CPUs with "
+        "--portable LEVEL",
+        built_for, own);
+  }
+  if (has_level(*needed)) return {};
+  const auto highest = highest_level();
+  return fmt::format("the engine needs a CPU with {}, this one has {}{}", level_name(*needed),
+                     instructions_text(),
+                     highest ? fmt::format("; build it again with --portable {}", level_name(*highest)) : "");
+}
 
 const engine::Device& cpu_device() {
   static const CpuDevice kDevice;

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/statistics.hpp"
+#include "base/units.hpp"
 
 namespace hone::report {
 namespace {
@@ -19,14 +20,17 @@ using bench::TimesFigure;
 /// "-" for what so few samples do not tell, as in the table.
 std::string percentile_text(const TimesFigure& times, double share, const std::optional<double>& value) {
   const bool told = value && times.n >= base::samples_for_percentile(share);
-  return fmt::format("percentile({:g}%) = {}", 100 * share, told ? fmt::format("{:g} ms", *value) : "-");
+  return fmt::format("percentile({:g}%) = {}", 100 * share,
+                     told ? base::number_text(*value) + " ms"
+                          : fmt::format("- ({} samples needed)", base::samples_for_percentile(share)));
 }
 
 std::string times_line(const char* name, const TimesFigure& times) {
-  return fmt::format("{}: min = {:g} ms, max = {:g} ms, mean = {:g} ms, median = {:g} ms, {}, {}, {}", name,
-                     times.min.value_or(0), times.max.value_or(0), times.mean.value_or(0),
-                     times.p50.value_or(0), percentile_text(times, 0.9, times.p90),
-                     percentile_text(times, 0.95, times.p95), percentile_text(times, 0.99, times.p99));
+  const auto figure = [](const std::optional<double>& value) { return base::number_text(value.value_or(0)); };
+  return fmt::format("{}: min = {} ms, max = {} ms, mean = {} ms, median = {} ms, {}, {}, {}", name,
+                     figure(times.min), figure(times.max), figure(times.mean), figure(times.p50),
+                     percentile_text(times, 0.9, times.p90), percentile_text(times, 0.95, times.p95),
+                     percentile_text(times, 0.99, times.p99));
 }
 
 /// What a device tells beyond the latency, in trtexec's words and order; nothing of a part that is not known.
@@ -47,18 +51,20 @@ double growth_of(const std::optional<std::array<double, 2>>& looks) {
 
 void add_memory(const RunRecord& run, std::vector<std::string>* lines) {
   if (const auto& device = run.device_memory) {
-    lines->push_back(fmt::format("Device memory: planned = {:g} MB, allocated = {:g} MB, by the driver = {}",
-                                 device->planned.value_or(0), device->allocated.value_or(0),
-                                 device->driver ? fmt::format("{:g} MB", *device->driver) : "-"));
+    lines->push_back(fmt::format("Device memory: planned = {} MB, allocated = {} MB, by the driver = {}",
+                                 base::number_text(device->planned.value_or(0)),
+                                 base::number_text(device->allocated.value_or(0)),
+                                 device->driver ? base::number_text(*device->driver) + " MB" : "-"));
   }
   if (run.memory.engine_file) {
-    lines->push_back(fmt::format("Model size: engine file = {:g} MB, packed weights = {:g} MB",
-                                 *run.memory.engine_file, run.memory.weights.value_or(0)));
+    lines->push_back(fmt::format("Model size: engine file = {} MB, packed weights = {} MB",
+                                 base::number_text(*run.memory.engine_file),
+                                 base::number_text(run.memory.weights.value_or(0))));
   }
   if (!run.growth) return;
-  lines->push_back(fmt::format("Memory growth over {} runs: host = {:g} MB, device = {:g} MB",
-                               run.growth->runs, growth_of(run.growth->resident),
-                               growth_of(run.growth->device)));
+  lines->push_back(fmt::format("Memory growth over {} runs: host = {} MB, device = {} MB", run.growth->runs,
+                               base::number_text(growth_of(run.growth->resident)),
+                               base::number_text(growth_of(run.growth->device))));
 }
 
 /// Nothing of what was not compared.
@@ -79,17 +85,18 @@ std::vector<std::string> bench_summary(const RunRecord& run) {
   const auto batch = static_cast<double>(run.setup.batch);
   const double throughput = run.throughput.value_or(0);
   std::vector<std::string> lines = {
-      "=== Performance summary ===", fmt::format("Throughput: {:g} qps", throughput / batch),
-      fmt::format("Samples per second: {:g}", throughput), times_line("Latency", run.latency)};
+      "=== Performance summary ===", fmt::format("Throughput: {} qps", base::number_text(throughput / batch)),
+      fmt::format("Samples per second: {}", base::number_text(throughput)),
+      times_line("Latency", run.latency)};
   add_phases(run, &lines);
   if (run.pipelined) {
-    lines.push_back(fmt::format("Pipelined throughput: {:g} qps on {} streams ({} data transfers)",
-                                run.pipelined->throughput / batch, run.pipelined->streams,
+    lines.push_back(fmt::format("Pipelined throughput: {} qps on {} streams ({} data transfers)",
+                                base::number_text(run.pipelined->throughput / batch), run.pipelined->streams,
                                 run.pipelined->transfers ? "with" : "without"));
   }
   add_accuracy(run, &lines);
   const double wall_ms = std::accumulate(run.block_wall_ms.begin(), run.block_wall_ms.end(), 0.0);
-  lines.push_back(fmt::format("Total Host Walltime: {:g} s", wall_ms / 1e3));
+  lines.push_back(fmt::format("Total Host Walltime: {} s", base::number_text(wall_ms / 1e3)));
   add_memory(run, &lines);
   lines.push_back(fmt::format("Result is : {}", run.verdict.valid ? "VALID" : "INVALID"));
   for (const std::string& reason : run.verdict.reasons) lines.push_back("  " + reason);

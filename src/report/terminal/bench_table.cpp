@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "base/statistics.hpp"
+#include "base/units.hpp"
 #include "bench/results/model_names.hpp"
 #include "report/terminal/percentile.hpp"
+#include "report/terminal/symbols.hpp"
 #include "report/terminal/verdict_notes.hpp"
 
 namespace hone::report {
@@ -33,7 +35,7 @@ std::string number(double value) { return fmt::format("{:.{}f}", value, decimals
 std::string latency_cell(const base::Summary& summary) {
   if (!summary.p50_interval.bounded()) return number(summary.p50);
   const double half = (summary.p50_interval.high - summary.p50_interval.low) / 2;
-  return fmt::format("{} ±{:.{}f}", number(summary.p50), half, decimals(summary.p50));
+  return fmt::format("{} {}{:.{}f}", number(summary.p50), plus_minus(), half, decimals(summary.p50));
 }
 
 std::string percentile_cell(const std::vector<double>& samples, double percent) {
@@ -62,7 +64,7 @@ std::string short_speedup_cell(const RunRecord& run) {
   if (!run.speedup->interval) return ratio + "x [?]";
   const auto [low, high] = *run.speedup->interval;
   if (!run.speedup->differs()) return fmt::format("~ [{} {}]", ratio_text(low), ratio_text(high));
-  return fmt::format("{}x ±{}", ratio, ratio_text((high - low) / 2));
+  return fmt::format("{}x {}{}", ratio, plus_minus(), ratio_text((high - low) / 2));
 }
 
 std::string megabytes_cell(const std::optional<double>& megabytes) {
@@ -144,8 +146,8 @@ std::optional<double> gpu_memory(const RunRecord& run) {
 
 std::string prediction_text(const RunRecord& run) {
   const double measured = base::median(base::all_samples(run.samples));
-  return fmt::format("{}: predicted {:.3f} ms, measured p50 {:.3f} ms ({:+.1f} %)", run.setup.text(),
-                     *run.predicted, measured, 100 * (measured / *run.predicted - 1));
+  return fmt::format("{}: predicted {:.3f} ms, measured p50 {:.3f} ms ({})", run.setup.text(), *run.predicted,
+                     measured, base::change_text(measured / *run.predicted - 1));
 }
 
 }  // namespace
@@ -216,11 +218,11 @@ std::vector<std::string> BenchTable::shown(const std::vector<std::string>& cells
 std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const BenchForm& form,
                                      std::span<const std::string> remarks) {
   std::vector<std::string> notes = {fmt::format(
-      "p50 ± half its 95 % interval; percentiles where the samples tell them; speedup over {} in {} with "
+      "p50 {} half its 95 % interval; percentiles where the samples tell them; speedup over {} in {} with "
       "95 % interval (same or ~: it holds 1; [?]: too few rounds for one); "
       "error: relative L2 against the fp32 reference; top-1: samples whose largest output is the "
       "reference's{}.",
-      form.compare_to, form.precisions.front(),
+      plus_minus(), form.compare_to, form.precisions.front(),
       has_int8(form.precisions) ? "; in int8: the share of the multiply-adds that are multiplied as "
                                   "integers, - where a system does not report it"
                                 : "")};

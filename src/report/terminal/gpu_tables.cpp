@@ -59,9 +59,8 @@ Sheet counter_sheet(const DeviceUsage& device) {
               {},
               {}};
   for (const analysis::CounterMean& counter : device.counters)
-    sheet.rows.push_back({text_cell(fmt::format("{:.6g}", counter.mean)),
-                          text_cell(fmt::format("{:.6g}", counter.min)),
-                          text_cell(fmt::format("{:.6g}", counter.max)), count_cell(counter.samples),
+    sheet.rows.push_back({unit_cell(counter.mean, counter.unit), unit_cell(counter.min, counter.unit),
+                          unit_cell(counter.max, counter.unit), count_cell(counter.samples),
                           text_cell(counter.unit), text_cell(counter.name)});
   return sheet;
 }

@@ -4,11 +4,6 @@
 #include "report/terminal/trace_tables.hpp"
 
 namespace hone::report {
-namespace {
-
-Cell value_cell(double value) { return text_cell(fmt::format("{:.6g}", value)); }
-
-}  // namespace
 
 std::vector<Sheet> metric_sheets(const analysis::KernelMetricTable& table) {
   if (table.rows.empty()) return {};
@@ -25,8 +20,8 @@ std::vector<Sheet> metric_sheets(const analysis::KernelMetricTable& table) {
               {}};
   for (const analysis::KernelMetricRow& row : table.rows)
     sheet.rows.push_back({count_cell(row.device), count_cell(row.invocations), text_cell(row.metric),
-                          value_cell(row.min), value_cell(row.max), value_cell(row.mean), text_cell(row.unit),
-                          kernel_cell(row.kernel)});
+                          unit_cell(row.min, row.unit), unit_cell(row.max, row.unit),
+                          unit_cell(row.mean, row.unit), text_cell(row.unit), kernel_cell(row.kernel)});
   return {sheet};
 }
 

@@ -173,8 +173,8 @@ class Text {
            plan.chosen ? "  chosen" : "", plan.refusal.empty() ? "" : "  not chosen: " + plan.refusal);
     }
     if (record_.predicted_ms && record_.measured_ms) {
-      line("  predicted {:.3f} ms, measured {:.3f} ms ({:+.1f} %)", *record_.predicted_ms,
-           *record_.measured_ms, 100 * (*record_.measured_ms / *record_.predicted_ms - 1));
+      line("  predicted {:.3f} ms, measured {:.3f} ms ({})", *record_.predicted_ms, *record_.measured_ms,
+           base::change_text(*record_.measured_ms / *record_.predicted_ms - 1));
     }
     wrapped("  search: " + record_.algorithm, 4);
   }

@@ -5,10 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
 #include "base/units.hpp"
+#include "report/terminal/symbols.hpp"
 #include "report/terminal/table.hpp"
 
 namespace hone::report {
@@ -86,6 +88,12 @@ Cell time_cell(double nanoseconds) {
 Cell share_cell(double share) { return {base::share_text(share), fmt::format("{:.4f}", 100 * share)}; }
 Cell bytes_cell(double bytes) { return {base::bytes_text(bytes), fmt::format("{:.15g}", bytes)}; }
 Cell rate_cell(double rate) { return {base::rate_text(rate), fmt::format("{:.6g}", rate)}; }
+Cell unit_cell(double value, const std::string& unit) {
+  std::string text = base::number_text(value);
+  if (unit == "B") text = base::bytes_text(value);
+  if (unit == "B/s") text = base::rate_text(value);
+  return {std::move(text), fmt::format("{:.6g}", value)};
+}
 Cell no_cell() { return {"-", ""}; }
 
 std::string printable(const std::string& text) {
@@ -109,9 +117,10 @@ std::string printable(const std::string& text) {
 std::string cut_middle(const std::string& text, size_t width) {
   const size_t length = characters(text);
   if (length <= width || width < 3) return text;
-  const size_t head = (width - 1) * 2 / 3;
-  const size_t tail = width - 1 - head;
-  return text.substr(0, byte_of(text, head)) + "…" + text.substr(byte_of(text, length - tail));
+  const std::string mark(ellipsis());
+  const size_t kept = width - characters(mark);
+  const size_t head = kept * 2 / 3;
+  return text.substr(0, byte_of(text, head)) + mark + text.substr(byte_of(text, length - (kept - head)));
 }
 
 std::vector<std::string> wrap(const std::string& recorded, size_t width, size_t indent) {
@@ -137,14 +146,58 @@ std::vector<std::string> wrap(const std::string& recorded, size_t width, size_t 
 
 namespace {
 
+/// Characters that the texts begin with in common.
+size_t common_start(const std::vector<std::string>& texts) {
+  size_t bytes = texts.front().size();
+  for (const std::string& text : texts) {
+    const auto differs = std::ranges::mismatch(texts.front(), text).in1;
+    bytes = std::min(bytes, static_cast<size_t>(differs - texts.front().begin()));
+  }
+  while (bytes > 0 && bytes < texts.front().size() && continues_character(texts.front()[bytes])) --bytes;
+  return characters(texts.front().substr(0, bytes));
+}
+
+/// The beginning, and then what follows from a little before `place` on.
+std::string cut_before(const std::string& text, size_t place, size_t width) {
+  constexpr size_t kBefore = 2;
+  const size_t length = characters(text);
+  const size_t head = width / 4;
+  const std::string mark(ellipsis());
+  const size_t room = width - head - characters(mark);
+  const size_t from = std::max(head + 1, place - std::min(place, kBefore));
+  if (length <= width || from + room >= length) return cut_middle(text, width);
+  const size_t end = from + room - characters(mark);
+  return text.substr(0, byte_of(text, head)) + mark +
+         text.substr(byte_of(text, from), byte_of(text, end) - byte_of(text, from)) + mark;
+}
+
+/// Names cut to a width. Those that would look alike, as kernels of one template do, are cut where they
+/// differ.
+std::vector<std::string> cut_names(const std::vector<std::string>& names, size_t width) {
+  std::map<std::string, std::vector<std::string>> alike;
+  for (const std::string& name : names) {
+    auto& group = alike[cut_middle(name, width)];
+    if (std::ranges::find(group, name) == group.end()) group.push_back(name);
+  }
+  std::vector<std::string> cut;
+  for (const std::string& name : names) {
+    const std::string middle = cut_middle(name, width);
+    const auto& group = alike.at(middle);
+    cut.push_back(group.size() > 1 ? cut_before(name, common_start(group), width) : middle);
+  }
+  return cut;
+}
+
 /// The rows that are shown, printable.
 Sheet shown(const Sheet& sheet, size_t rows) {
-  Sheet result{printable(sheet.title), sheet.columns, {}, sheet.notes};
+  Sheet result{with_symbols(printable(sheet.title)), sheet.columns, {}, sheet.notes};
+  for (SheetColumn& column : result.columns) column.title = with_symbols(column.title);
+  for (std::string& note : result.notes) note = with_symbols(note);
   for (size_t row = 0; row < rows; ++row) {
     result.rows.push_back(sheet.rows[row]);
     for (Cell& cell : result.rows.back()) {
-      cell.text = printable(cell.text);
-      cell.shorter = printable(cell.shorter);
+      cell.text = with_symbols(printable(cell.text));
+      cell.shorter = with_symbols(printable(cell.shorter));
     }
   }
   return result;
@@ -190,20 +243,22 @@ std::vector<std::string> sheet_text(const Sheet& all, const SheetStyle& style) {
       columns.push_back({sheet.columns[i].title, widths[i], sheet.columns[i].right});
     const Table table(columns);
     lines.push_back(table.header());
-    for (size_t row = 0; row < rows; ++row) {
-      std::vector<std::string> cells;
-      for (size_t i = 0; i < sheet.rows[row].size(); ++i) {
+    std::vector<std::vector<std::string>> cells(rows);
+    for (size_t i = 0; i < widths.size(); ++i) {
+      std::vector<std::string> texts;
+      for (size_t row = 0; row < rows; ++row) {
         const Cell& cell = sheet.rows[row][i];
         const bool fits =
             sheet.columns[i].right || cell.shorter.empty() || characters(cell.text) <= widths[i];
-        const std::string& text = fits ? cell.text : cell.shorter;
-        cells.push_back(sheet.columns[i].right ? text : cut_middle(text, widths[i]));
+        texts.push_back(fits ? cell.text : cell.shorter);
       }
-      lines.push_back(table.row(cells));
+      if (!sheet.columns[i].right) texts = cut_names(texts, widths[i]);
+      for (size_t row = 0; row < rows; ++row) cells[row].push_back(std::move(texts[row]));
     }
+    for (const std::vector<std::string>& row : cells) lines.push_back(table.row(row));
   }
   if (rows < all.rows.size())
-    lines.push_back(fmt::format("… {} more rows (--rows 0 shows all)", all.rows.size() - rows));
+    lines.push_back(fmt::format("{} {} more rows (--rows 0 shows all)", ellipsis(), all.rows.size() - rows));
   for (const std::string& note : sheet.notes) {
     for (std::string& line : wrap(note, style.width)) lines.push_back(std::move(line));
   }

@@ -23,6 +23,8 @@ Cell time_cell(double nanoseconds);
 Cell share_cell(double share);  ///< in per cent
 Cell bytes_cell(double bytes);
 Cell rate_cell(double bytes_per_second);
+/// A value of a counter or metric: sizes and rates with a unit that suits, others as they are.
+Cell unit_cell(double value, const std::string& unit);
 /// For what is not known.
 Cell no_cell();
 

@@ -236,7 +236,8 @@ TEST(BenchSummary, HasTrtexecsLines) {
   const std::vector<std::string> lines = bench_summary(record_of(run_of("hone")));
   EXPECT_THAT(lines, Contains("Throughput: 50 qps"));
   EXPECT_THAT(lines, Contains(HasSubstr("Latency: min = 20 ms, max = 20 ms, mean = 20 ms, median = 20 ms, "
-                                        "percentile(90%) = -, percentile(95%) = -, percentile(99%) = -")))
+                                        "percentile(90%) = - (29 samples needed), percentile(95%) = - (59 "
+                                        "samples needed), percentile(99%) = - (299 samples needed)")))
       << "six samples";
   EXPECT_THAT(lines, Contains("Total Host Walltime: 0.12 s"));
   EXPECT_THAT(lines, Contains("Result is : VALID"));

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 namespace hone::report {
 namespace {
@@ -37,6 +38,38 @@ TEST(Sheet, LongNamesGiveWay) {
   EXPECT_EQ(sheet_text(wide, {50, 20})[2], "1.234 ms  75.0 %  brief");
   EXPECT_EQ(cut_middle("äöüäöüäöü", 4), "äö…ü");
   EXPECT_EQ(cut_middle("short", 5), "short");
+}
+
+/// Kernels of one template have long names that differ in a parameter.
+TEST(Sheet, NamesThatWouldLookAlikeAreCutWhereTheyDiffer) {
+  const std::string before = "void cutlass::Kernel<cutlass_tensorop_f16_s16816gemm_";
+  const std::string after = "_align8>(Params) at the end of a long signature";
+  Sheet wide{"Kernels", {{"Name", "", false}}, {}, {}};
+  wide.rows = {{text_cell(before + "128x128" + after)}, {text_cell(before + "256x064" + after)}};
+  const std::vector<std::string> lines = sheet_text(wide, {30, 20});
+  EXPECT_EQ(lines[2], "void cu…m_128x128_align8>(Par…");
+  EXPECT_EQ(lines[3], "void cu…m_256x064_align8>(Par…");
+}
+
+/// LC_ALL=C says that a terminal shows ASCII alone.
+TEST(Sheet, PlainLocalesGetPlainSymbols) {
+  Sheet wide{"Both", {{"Name", "", false}, {"A ±", "ns", true}}, {}, {"±: half"}};
+  wide.rows = {{text_cell(std::string(20, 'a') + std::string(20, 'z')), text_cell("1 ±2")}};
+  const char* const before = std::getenv("LC_ALL");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("LC_ALL", "C", 1);
+  EXPECT_THAT(sheet_text(wide, {30, 20}),
+              ElementsAre("Both", testing::HasSubstr("A +-"), "aaaaaaaaaaaaaa..zzzzzzz  1 +-2", "+-: half"));
+  ::setenv("LC_ALL", "C.UTF-8", 1);
+  EXPECT_EQ(sheet_text(wide, {30, 20})[3], "±: half");
+  before == nullptr ? ::unsetenv("LC_ALL") : ::setenv("LC_ALL", kept.c_str(), 1);
+}
+
+TEST(Sheet, SizesOfCountersHaveUnits) {
+  EXPECT_EQ(unit_cell(4.72166e6, "B").text, "4.722 MB");
+  EXPECT_EQ(unit_cell(4.72166e6, "B").plain, "4.72166e+06");
+  EXPECT_EQ(unit_cell(2.5e9, "B/s").text, "2.500 GB/s");
+  EXPECT_EQ(unit_cell(93.21456, "%").text, "93.21");
 }
 
 TEST(Sheet, SeveralColumnsOfNamesGiveWay) {

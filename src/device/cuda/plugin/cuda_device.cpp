@@ -111,7 +111,7 @@ void check_gpu(int ordinal) {
 }
 
 /// Of 32, what a stem multiplies on top takes longer than a step of its own, of 8 less
-/// (docs/PERFORMANCE-LOG.md).
+/// (docs/performance/lessons.md).
 constexpr int64_t kFewImages = 8;
 /// Clusters of the bottlenecks of 256 channels, and how many an image of ResNet's third stage takes.
 constexpr int kClusterBlocks = 16;

@@ -16,7 +16,8 @@ namespace hone::device::cuda {
 /// clusters find one place beside each then.
 inline constexpr int64_t kClusterAloneBytes = int64_t{114} * 1024;
 /// Of which as many run at once as an image of ResNet's stages has: an H100 holds seven clusters of 16 so,
-/// and 30 of 4 (docs/PERFORMANCE-LAYERS.md). More would take turns, and are left to share multiprocessors.
+/// and 30 of 4 (docs/performance/h200-layers.md). More would take turns, and are left to share
+/// multiprocessors.
 inline constexpr int64_t kMostAloneBlocks = 112;
 
 struct ClusterBottleneckParams {

@@ -15,9 +15,9 @@ constexpr int kMaxCorner = 127;
 constexpr int kMaxOffset = 255;
 constexpr int kMaxStride = 8;
 
-/// Microseconds that a configuration may take, from figures of an H200 (docs/PERFORMANCE-LOG.md): 90 bytes a
-/// clock from L2 to a multiprocessor, 15 from one to another, matrix products at 4,096 operations a clock
-/// from tiles of 128 filters on, which smaller ones do not reach, since starting them takes longer.
+/// Microseconds that a configuration may take, from figures of an H200 (docs/performance/lessons.md): 90
+/// bytes a clock from L2 to a multiprocessor, 15 from one to another, matrix products at 4,096 operations a
+/// clock from tiles of 128 filters on, which smaller ones do not reach, since starting them takes longer.
 double guess(const ConvProblem& problem, int64_t depth_steps, const WarpgroupConfig& config,
              const DeviceProperties& device) {
   constexpr double kClocksPerMicrosecond = 1700;
