@@ -73,8 +73,7 @@ TEST(Decompose, KeepsAnOpenBatchAndWhatItIsNotAskedFor) {
 }
 
 TEST(Decompose, TakesTheRangeOfAShapeOutOfAllOfIt) {
-  for (const auto& [attributes, right] :
-       std::vector<std::pair<test::AttributeList, std::vector<double>>>{
+  for (const auto& [attributes, right] : std::vector<std::pair<test::AttributeList, std::vector<double>>>{
            {{}, {2, 3, 8}},
            {{{"start", int64_t{1}}, {"end", int64_t{2}}}, {3}},
            {{{"start", int64_t{-2}}}, {3, 8}},

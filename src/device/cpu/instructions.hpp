@@ -1,7 +1,7 @@
 // The instruction sets that kernels of this process use: those that oneDNN finds on the CPU, or those of a
-// lower level, to which a process narrows itself to tune an engine for many machines. ONEDNN_MAX_CPU_ISA narrows
-// them too, so that the loops of a lesser CPU can be tested on a better one. Loops that the compiler vectorises
-// (clones.hpp) compute the same with any set, and are not narrowed.
+// lower level, to which a process narrows itself to tune an engine for many machines. ONEDNN_MAX_CPU_ISA
+// narrows them too, so that the loops of a lesser CPU can be tested on a better one. Loops that the compiler
+// vectorises (clones.hpp) compute the same with any set, and are not narrowed.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Adds up the constant masks of attention's scores, as windows have them: a bias for each head and, where windows
-// were shifted, what hides pixels of other windows (Liu et al., "Swin Transformer", 2021). Attention then reads
-// one mask for each window and head.
+// Adds up the constant masks of attention's scores, as windows have them: a bias for each head and, where
+// windows were shifted, what hides pixels of other windows (Liu et al., "Swin Transformer", 2021). Attention
+// then reads one mask for each window and head.
 //
 //   scores -> Add(bias) -> Reshape -> Add(mask) -> ... -> Softmax
 //   scores -> Reshape -> Add(bias + mask) -> ... -> Softmax
@@ -121,8 +121,9 @@ void fold(Editor& editor, int32_t index, Summary& summary) {
   const Shape shape = without_leading_ones(mask.shape());
   const TensorType& type = graph.value(scores).type;
   if (!type.ranked() || mask.shape().size() > type.dims->size()) return;
-  if (front.reshape >= 0 && (!end_alike(type, graph.value(behind).type, shape.size()) ||
-                             !end_alike(type, graph.value(editor.node(front.sum).outputs[0]).type, shape.size())))
+  if (front.reshape >= 0 &&
+      (!end_alike(type, graph.value(behind).type, shape.size()) ||
+       !end_alike(type, graph.value(editor.node(front.sum).outputs[0]).type, shape.size())))
     return;
   auto sum = sum_of(mask, shape, *graph.constant(editor.node(index).inputs[*operand]));
   if (!sum) return;

@@ -75,8 +75,10 @@ std::optional<Chain> chain_of(const Editor& editor, const Node& split) {
   chain.product = editor.producer(value);
   if (chain.product < 0) return std::nullopt;
   const Node& product = editor.node(chain.product);
-  if ((product.op != "MatMul" && product.op != "Gemm") || !is_row_product(graph, product)) return std::nullopt;
-  if (product.has_input(2) && !has_row_shape(*graph.constant(product.inputs[2]), columns)) return std::nullopt;
+  if ((product.op != "MatMul" && product.op != "Gemm") || !is_row_product(graph, product))
+    return std::nullopt;
+  if (product.has_input(2) && !has_row_shape(*graph.constant(product.inputs[2]), columns))
+    return std::nullopt;
   return chain;
 }
 
@@ -111,9 +113,9 @@ void split_product(Editor& editor, int32_t index, const Chain& chain) {
     Node part = product;
     part.name = name;
     part.inputs[1] = editor.add_constant(
-        name + ".columns", columns_of(*editor.graph().constant(product.inputs[1]),
-                                      product.op == "Gemm" && product.attributes.get_int("transB") != 0,
-                                      first, count));
+        name + ".columns",
+        columns_of(*editor.graph().constant(product.inputs[1]),
+                   product.op == "Gemm" && product.attributes.get_int("transB") != 0, first, count));
     if (product.has_input(2))
       part.inputs[2] = editor.add_constant(
           name + ".bias", part_of_row(*editor.graph().constant(product.inputs[2]), first, count));
@@ -140,9 +142,8 @@ void split_product(Editor& editor, int32_t index, const Chain& chain) {
         shape.push_back(dim.value());
       reshape.name = name + ".shaped";
       reshape.attributes.set("allowzero", int64_t{0});
-      reshape.inputs = {value, editor.add_constant(
-                                   reshape.name + ".shape",
-                                   Tensor::of(shape, {static_cast<int64_t>(shape.size())}))};
+      reshape.inputs = {value, editor.add_constant(reshape.name + ".shape",
+                                                   Tensor::of(shape, {static_cast<int64_t>(shape.size())}))};
       reshape.outputs = {result()};
       value = reshape.outputs[0];
       editor.insert_before(index, std::move(reshape));

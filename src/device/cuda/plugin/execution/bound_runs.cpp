@@ -78,7 +78,8 @@ std::unique_ptr<engine::DeviceWatch> CudaBoundRuns::watch() {
   const auto run_step = [this](size_t step, StampSource* stamps) {
     steps_.run_step(step, bound_, stream_.get(), stamps);
   };
-  auto watch = watch_steps(steps_.gpu(), stream_, steps_.program().steps(), run_step, [this] { watch_ = nullptr; });
+  auto watch =
+      watch_steps(steps_.gpu(), stream_, steps_.program().steps(), run_step, [this] { watch_ = nullptr; });
   watch_ = watch.get();
   return watch;
 }

@@ -174,8 +174,7 @@ class CudaExecutor final : public engine::Executor {
     // Libraries load their kernels when first used, which a capture forbids.
     hand_over();
     stream_.synchronize();
-    auto watch =
-        watch_steps(gpu_, stream_, program_.steps(), step_runner(), [this] { watch_ = nullptr; });
+    auto watch = watch_steps(gpu_, stream_, program_.steps(), step_runner(), [this] { watch_ = nullptr; });
     if (watch == nullptr) return nullptr;
     watch_ = watch.get();
     return watch;

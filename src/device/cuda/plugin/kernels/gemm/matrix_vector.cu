@@ -99,20 +99,20 @@ __device__ __forceinline__ void normalize_row(const Operands& p, const RunParame
   float mean = 0.0f;
   if (p.centers) {
     float sum = 0.0f;
-    for_each_run([&](int, const float (&values)[kRun]) {
+    for_each_run([&](int, const float(&values)[kRun]) {
 #pragma unroll
       for (int k = 0; k < kRun; ++k) sum += values[k];
     });
     mean = reduce_block(sum, scratch, Plus()) / depth;
   }
   float squares = 0.0f;
-  for_each_run([&](int, const float (&values)[kRun]) {
+  for_each_run([&](int, const float(&values)[kRun]) {
 #pragma unroll
     for (int k = 0; k < kRun; ++k) squares = fmaf(values[k] - mean, values[k] - mean, squares);
   });
   const float factor = 1.0f / sqrtf(reduce_block(squares, scratch, Plus()) / depth + p.epsilon);
   RunParameters parameters = first;
-  for_each_run([&](int run, float (&values)[kRun]) {
+  for_each_run([&](int run, float(&values)[kRun]) {
     if (run != thread) parameters.load(p.args, run);
 #pragma unroll
     for (int k = 0; k < kRun; ++k)
@@ -453,7 +453,8 @@ cudaError_t matrix_vector(const MatrixVectorArgs& args, FloatType type, FloatTyp
   if (const cudaError_t error = resident_blocks(launch, *options.device, resident); error != cudaSuccess)
     return error;
   const int64_t most = std::min(resident, kMostBlocks * options.device->multiprocessors);
-  launch.blocks = std::clamp<int64_t>((operands.all_columns + kWarps - 1) / kWarps, 1, std::max<int64_t>(most, 1));
+  launch.blocks =
+      std::clamp<int64_t>((operands.all_columns + kWarps - 1) / kWarps, 1, std::max<int64_t>(most, 1));
   return launch_gemm(launch, &operands, options);
 }
 

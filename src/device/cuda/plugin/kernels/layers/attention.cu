@@ -92,18 +92,19 @@ __device__ __forceinline__ void multiply_values(Sums<kDepth / 8>& sums, const Su
 template <int kKeys>
 constexpr int kMaskPitch = kKeys + 8;
 template <int kKeys>
-constexpr int kMaskFloats = kWarpRows * kMaskPitch<kKeys>;
+constexpr int kMaskFloats = kWarpRows* kMaskPitch<kKeys>;
 
 /// How masks come to the scores.
 enum class MaskWay : uint8_t { kNone, kLoaded, kStaged };
 
-/// Whether the mask goes through shared memory. Lanes that read it as they need it, two elements of eight rows at
-/// a time, touch as many lines of the cache.
+/// Whether the mask goes through shared memory. Lanes that read it as they need it, two elements of eight
+/// rows at a time, touch as many lines of the cache.
 bool stages_mask(const AttentionSize& size) {
   return size.masks == 1 && !size.fill[0].fills && size.mask[0].column == 1;
 }
 
-/// Asks for the warp's rows of the mask and `keys_left` of its keys; `mask` is where the first key of row 0 lies.
+/// Asks for the warp's rows of the mask and `keys_left` of its keys; `mask` is where the first key of row 0
+/// lies.
 template <int kKeys>
 __device__ __forceinline__ void copy_mask(float* to, const float* mask, const AttentionSize& size,
                                           int64_t first_row, int keys_left) {
@@ -162,8 +163,7 @@ __global__ void __launch_bounds__(kBlockThreads)
   T* const result = static_cast<T*>(params.args.y) + head.offset(size.y);
   MaskRows masks;
   if constexpr (kMasks == MaskWay::kLoaded) masks = mask_rows(size, head, first_row + warp_row + lane / 4);
-  float* const mask_stages =
-      reinterpret_cast<float*>(tiles + 4 * kTile) + warp * kMaskFloats<kWarpKeys>;
+  float* const mask_stages = reinterpret_cast<float*>(tiles + 4 * kTile) + warp * kMaskFloats<kWarpKeys>;
   const float* const mask =
       static_cast<const float*>(params.args.masks[0]) + (kStaged ? head.offset(size.mask[0]) : 0);
   begin_kernel(params.next_waits);
@@ -175,8 +175,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     if constexpr (kStaged) {
       const int64_t key = first + warp_key;
       copy_mask<kWarpKeys>(mask_stages + stage * kWarps * kMaskFloats<kWarpKeys>, mask + key, size,
-                           first_row + warp_row,
-                           static_cast<int>(min(size.keys - key, int64_t{kWarpKeys})));
+                           first_row + warp_row, static_cast<int>(min(size.keys - key, int64_t{kWarpKeys})));
     }
     ptx::commit_copies();
   };
@@ -266,7 +265,7 @@ cudaError_t attention(const AttentionArgs& args, FloatType type, const Attention
   const Params params = make_params(args, size, row_tiles, are_aligned(args, size), options.next_waits);
   const int depth = std::max(size.depth, size.width);
   const int padded = (depth + 31) / 32 * 32;
-  const MaskWay masks = size.masks == 0       ? MaskWay::kNone
+  const MaskWay masks = size.masks == 0     ? MaskWay::kNone
                         : stages_mask(size) ? MaskWay::kStaged
                                             : MaskWay::kLoaded;
   GemmLaunch launch;

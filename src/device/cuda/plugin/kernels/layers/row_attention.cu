@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   const int64_t stride = static_cast<int64_t>(parts) * kWarps * kWarpKeys;
   const int64_t own_keys = int64_t{part * kWarps + warp} * kWarpKeys;
   if (parts > 1) ptx::arrive_cluster();
-  // The kernel ahead writes a few of the keys at most, so the others need not wait for it.
+    // The kernel ahead writes a few of the keys at most, so the others need not wait for it.
 #pragma unroll
   for (int i = 0; i < kAhead; ++i) {
     const int64_t key = own_keys + lane / kLanes + i * stride;
