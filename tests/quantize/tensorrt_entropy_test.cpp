@@ -57,7 +57,7 @@ TEST(TensorRtEntropy, FindsTheRangesThatTensorRtFound) {
   const importer::Model model = importer::load_model(HONE_SOURCE_DIR "/models/digits/digits.onnx");
   const auto images = tensor::read_npz(HONE_SOURCE_DIR "/models/digits/held_out.npz");
   std::map<std::string, Tensor> found;
-  const std::vector<Tensor> inputs = {images.at("input")};
+  const std::vector<Tensor> inputs = {images.at(0).second};
   reference::run_graph(*model.graph, inputs, [&](const graph::Node& node, std::span<const Tensor> outputs) {
     found.emplace(model.graph->value(node.outputs[0]).name, outputs[0]);
   });

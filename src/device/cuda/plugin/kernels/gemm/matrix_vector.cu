@@ -5,7 +5,7 @@
 //   w  [column]  run 0 | run 1 | ... | run 31 | run 32 | ...        kStages stages asked for, then
 //                lane 0  lane 1        lane 31  lane 0              the kernel ahead is waited for
 //   ring         stage 0 | stage 1 | ...                            of kStageRuns runs of each lane
-//   x  [row]     as it lies in memory, or normalized into shared memory by the whole block
+//   x  [row]     brought into shared memory by the whole block, normalized where that is asked for
 #include "device/cuda/plugin/kernels/gemm/matrix_vector.hpp"
 
 #include <algorithm>
@@ -40,6 +40,7 @@ struct Operands {
   int columns[MatrixVector::kMostMatrices];
   int all_columns;
   float alpha;
+  bool keeps_rows;  ///< in shared memory
   bool normalizes;
   bool centers;
   float epsilon;
@@ -254,12 +255,16 @@ __global__ void __launch_bounds__(kWarps * 32)
   ptx::wait_for_previous_kernel();
   const auto* x = static_cast<const uint4*>(p.args.x);
   const int row_words = p.runs * kRunWords<T>;
-  if (p.normalizes) {
+  if (p.keeps_rows) {
     unsigned char* const behind = memory + kStages * kStageBytes;
     auto* const rows = reinterpret_cast<uint4*>(behind + kScratchBytes);
-    for (int r = 0; r < p.rows; ++r)
-      normalize_row<T>(p, parameters, x + r * row_words, rows + r * row_words,
-                       reinterpret_cast<float*>(behind));
+    if (p.normalizes) {
+      for (int r = 0; r < p.rows; ++r)
+        normalize_row<T>(p, parameters, x + r * row_words, rows + r * row_words,
+                         reinterpret_cast<float*>(behind));
+    } else {
+      for (int i = thread; i < p.rows * row_words; i += kWarps * 32) rows[i] = x[i];
+    }
     __syncthreads();
     x = rows;
   }
@@ -380,9 +385,10 @@ const void* kernel_for(FloatType type, FloatType result, int rows, bool paired) 
   return nullptr;
 }
 
-/// Beside the ring.
-int64_t shared_bytes(const MatrixVector& size, FloatType type) {
-  if (!size.normalizes) return 0;
+/// For rows and what normalizes them, beside one stage of the ring: all that the oldest device has.
+constexpr int64_t kMostRowBytes = (64 << 10) - kStageBytes;
+
+int64_t row_bytes(const MatrixVector& size, FloatType type) {
   return kScratchBytes + size.rows * size.depth * static_cast<int64_t>(float_bytes(type));
 }
 
@@ -410,9 +416,8 @@ Refusal matrix_vector_refusal(const MatrixVector& size, FloatType type) {
     return "a depth of " + std::to_string(size.depth) + ", no multiple of " + std::to_string(kRun);
   if (size.columns[0] < 1 || size.all_columns() > kMost || size.depth > kMost)
     return "an empty or a huge matrix";
-  // Beside one stage: all that the oldest device has.
-  constexpr int64_t kSharedBytes = (64 << 10) - kStageBytes;
-  if (shared_bytes(size, type) > kSharedBytes) return "normalized rows do not fit into shared memory";
+  if (size.normalizes && row_bytes(size, type) > kMostRowBytes)
+    return "normalized rows do not fit into shared memory";
   return {};
 }
 
@@ -426,6 +431,7 @@ cudaError_t matrix_vector(const MatrixVectorArgs& args, FloatType type, FloatTyp
                     {},
                     static_cast<int>(size.all_columns()),
                     size.alpha,
+                    row_bytes(size, type) <= kMostRowBytes,
                     size.normalizes,
                     size.centers,
                     size.epsilon,
@@ -439,7 +445,7 @@ cudaError_t matrix_vector(const MatrixVectorArgs& args, FloatType type, FloatTyp
     if (m > 0 && size.columns[m] > 0 && args.step_count > 0) return cudaErrorInvalidValue;
   }
   // A GPU without room for the whole ring gets one of a single stage.
-  const int64_t own_bytes = shared_bytes(size, type);
+  const int64_t own_bytes = operands.keeps_rows ? row_bytes(size, type) : 0;
   const bool fits = own_bytes + kMostStages * kStageBytes <= options.device->shared_memory;
   GemmLaunch launch;
   launch.function = fits ? kernel_for<kMostStages>(type, result, operands.rows, paired)
@@ -447,14 +453,12 @@ cudaError_t matrix_vector(const MatrixVectorArgs& args, FloatType type, FloatTyp
   if (launch.function == nullptr) return cudaErrorInvalidValue;
   launch.threads = kWarps * 32;
   launch.shared_bytes = own_bytes + (fits ? kMostStages : 1) * kStageBytes;
-  // As many as run at once, and no more than leave room for the first blocks of the next kernel.
-  constexpr int64_t kMostBlocks = 2;
+  // No more than run at once: the others would ask for their first columns late.
   int64_t resident = 0;
   if (const cudaError_t error = resident_blocks(launch, *options.device, resident); error != cudaSuccess)
     return error;
-  const int64_t most = std::min(resident, kMostBlocks * options.device->multiprocessors);
   launch.blocks =
-      std::clamp<int64_t>((operands.all_columns + kWarps - 1) / kWarps, 1, std::max<int64_t>(most, 1));
+      std::clamp<int64_t>((operands.all_columns + kWarps - 1) / kWarps, 1, std::max<int64_t>(resident, 1));
   return launch_gemm(launch, &operands, options);
 }
 
