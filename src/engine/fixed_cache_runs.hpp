@@ -73,9 +73,9 @@ class FixedCacheRuns {
   /// A cache, by its output, as it is after the last execution: float32 and as long as it is.
   tensor::Tensor cache(size_t output) const;
 
-  /// Of all inputs in graph order: those of the last upload, or what the engine was tuned for.
+  /// The shapes of all inputs in graph order: those of the last upload, or what the engine was tuned for.
   std::vector<Shape> shapes() const;
-  /// Whether watch() tells anything.
+  /// True if watch() returns a watch once inputs were uploaded.
   bool can_be_watched();
   /// Watches the executions that follow on what was uploaded last; null where it cannot.
   std::unique_ptr<DeviceWatch> watch();

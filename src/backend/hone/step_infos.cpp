@@ -6,7 +6,7 @@
 namespace hone::backend {
 namespace {
 
-/// Of a piece whose own tactics were not searched, those of its node.
+/// A piece whose own tactics were not searched has the rivals of its node.
 std::vector<Rival> rivals_of(const engine::StepDescription& step) {
   std::vector<Rival> rivals;
   for (const engine::TacticRecord& record : step.rivals.empty() ? step.whole_rivals : step.rivals)

@@ -1,4 +1,4 @@
-// The steps of an engine as backends tell them.
+// The steps of an engine as backends report them.
 #pragma once
 
 #include <vector>

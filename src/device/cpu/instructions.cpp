@@ -57,7 +57,7 @@ bool is_limited_by_user() {
 
 #define HONE_BF16 __attribute__((target("avx512f,avx512bf16")))
 
-/// Sums that do not wait for each other, in as many registers.
+/// Eight sums in eight registers, so that none waits for another.
 #define HONE_EIGHT(op) op(0) op(1) op(2) op(3) op(4) op(5) op(6) op(7)
 #define HONE_FMA(i) "vfmadd231ps %%zmm8, %%zmm9, %%zmm" #i "\n"
 #define HONE_DOT(i) "vdpbf16ps %%zmm8, %%zmm9, %%zmm" #i "\n"

@@ -18,7 +18,7 @@ using graph::Tensor;
 using graph::TensorType;
 using tensor::Shape;
 
-/// Of a sum of masks, which varies along all that any of them varies along: 16 MB.
+/// The most elements of a sum of masks, 16 MB: it varies along all dimensions that any of them varies along.
 constexpr int64_t kMostElements = int64_t{1} << 22;
 
 /// The operand of an addition that is a constant of float32, where the other one is none.
@@ -31,7 +31,7 @@ std::optional<size_t> constant_operand(const Graph& graph, const Node& node) {
   return operand;
 }
 
-/// Whether a softmax alone reads the value, behind other masks and reshapes at most.
+/// True if only a softmax reads the value, after other masks and reshapes at most.
 bool feeds_softmax(const Editor& editor, ValueId value) {
   while (true) {
     const int32_t reader = editor.single_reader(value);
@@ -47,7 +47,7 @@ Shape without_leading_ones(const Shape& shape) {
   return {std::find_if(shape.begin(), shape.end(), [](int64_t size) { return size != 1; }), shape.end()};
 }
 
-/// Whether both types end in the same `count` known sizes.
+/// True if both types end in the same `count` known sizes.
 bool end_alike(const TensorType& a, const TensorType& b, size_t count) {
   if (!a.ranked() || !b.ranked() || a.dims->size() < count || b.dims->size() < count) return false;
   return std::equal(a.dims->rbegin(), a.dims->rbegin() + static_cast<std::ptrdiff_t>(count), b.dims->rbegin(),

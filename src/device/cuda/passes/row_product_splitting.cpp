@@ -32,7 +32,7 @@ bool has_row_shape(const Tensor& tensor, int64_t columns) {
   return tensor.dtype() == graph::DType::kFloat32 && tensor.rank() == 1 && tensor.shape()[0] == columns;
 }
 
-/// Of each output; nothing where the split is of another axis, or too many.
+/// The columns of each output; nothing where another axis is split, or into more parts than the kernel takes.
 std::optional<std::vector<int64_t>> lengths_of(const Editor& editor, const Node& split) {
   const graph::TensorType& type = editor.graph().value(split.inputs[0]).type;
   if (!type.fully_known() || type.dims->empty() || split.outputs.size() > kMostProducts) return std::nullopt;

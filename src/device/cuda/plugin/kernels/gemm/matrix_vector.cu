@@ -26,7 +26,8 @@ constexpr int kRun = 8;
 /// Words of 16 bytes that a lane has in a stage.
 constexpr int kStageWords = 4;
 constexpr int kStageBytes = kWarps * 32 * kStageWords * 16;
-/// Of a block's ring: what 132 blocks have on their way, 64 KB each, keeps the memory of an H200 busy.
+/// Stages of a block's ring. Three blocks on each multiprocessor, with 64 KB each, keep the memory of an H200
+/// busy.
 constexpr int kMostStages = 4;
 /// Runs of a row that a thread keeps while it normalizes the row.
 constexpr int kKeptRuns = 2;
@@ -182,7 +183,7 @@ struct Stages {
     return (i * kRunWords<T> + k) * kWarps * 32 + static_cast<int>(threadIdx.x);
   }
 
-  /// Asks for the stage, and closes the group of its copies, which is empty behind the last column.
+  /// Asks for the stage, and closes the group of its copies, which is empty after the last column.
   __device__ __forceinline__ void fetch(const Operands& p, uint32_t stage) const {
     if (place < p.all_columns) {
       const Column column(p, place);
@@ -354,7 +355,7 @@ __global__ void __launch_bounds__(kWarps * 32)
 
 namespace {
 
-/// The kernel for so many rows.
+/// The kernel for this number of rows.
 template <class T, class Result, bool kPaired, int kStages>
 const void* kernel_for(int rows) {
   if (rows == 1) return kernel_address(&matrix_vector_kernel<T, Result, 1, kPaired, kStages>);
@@ -385,7 +386,7 @@ const void* kernel_for(FloatType type, FloatType result, int rows, bool paired) 
   return nullptr;
 }
 
-/// For rows and what normalizes them, beside one stage of the ring: all that the oldest device has.
+/// The most bytes of rows and of what normalizes them: the oldest device has one stage of the ring more.
 constexpr int64_t kMostRowBytes = (64 << 10) - kStageBytes;
 
 int64_t row_bytes(const MatrixVector& size, FloatType type) {

@@ -97,8 +97,8 @@ constexpr int kMaskFloats = kWarpRows* kMaskPitch<kKeys>;
 /// How masks come to the scores.
 enum class MaskWay : uint8_t { kNone, kLoaded, kStaged };
 
-/// Whether the mask goes through shared memory. Lanes that read it as they need it, two elements of eight
-/// rows at a time, touch as many lines of the cache.
+/// True if the mask goes through shared memory. Lanes that read it as they need it, two elements of eight
+/// rows at a time, would touch eight lines of the cache.
 bool stages_mask(const AttentionSize& size) {
   return size.masks == 1 && !size.fill[0].fills && size.mask[0].column == 1;
 }
