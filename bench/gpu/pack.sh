@@ -37,7 +37,7 @@ fi
 strip "$tree"/bin/* && strip --strip-unneeded "$tree"/lib/*.so.*.* "$tree"/lib/libhone-*.so
 # The C and C++ libraries are those of the machine there.
 ldd "${programs[@]}" | awk '$3 ~ "^/(usr/)?lib/" {print $3}' | sort -u |
-  grep -vE '/(libc|libm|libstdc\+\+|libgcc_s|libpthread|libdl|librt|libcudnn|libcublas|libnvrtc)[^/]*\.so' |
+  grep -vE '/(libc|libm|libstdc\+\+|libgcc_s|libpthread|libdl|librt|libcudnn[^/]*|libcublas[^/]*|libnvrtc[^/]*)\.so' |
   xargs -r cp -Lt "$tree/deb/"
 tar -C "$folder" -czf "$archive" tree
 printf '%s: %d MB\n' "$archive" "$(($(stat -c %s "$archive") / 1000000))"

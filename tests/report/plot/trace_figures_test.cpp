@@ -94,7 +94,7 @@ TEST(TraceFigures, AWaterfallGoesFromOneIterationToTheOther) {
   diff.notes = {"a note"};
   const Figure figure = waterfall_figure(kLabel, {"other", "net, hone bf16 batch 1", "a GPU"}, diff);
   EXPECT_EQ(figure.name, "run-to-other-waterfall");
-  EXPECT_EQ(figure.title, "B is 2.5 times as fast as A: why");
+  EXPECT_EQ(figure.title, "B is 2.50 times as fast as A: why");
   EXPECT_THAT(figure.notes, Contains("a note"));
   const auto& chart = std::get<RowChart>(figure.chart);
   ASSERT_THAT(chart.rows, SizeIs(5));
@@ -117,7 +117,7 @@ TEST(TraceFigures, AChangeWithinTheNoiseIsSaidToBeNone) {
   diff.iteration_b = {4e6, 1e5};
   EXPECT_EQ(waterfall_figure(kLabel, kLabel, diff).title, "From A to B: the change is not more than noise");
   diff.iteration_b = {10e6, 1e5};
-  EXPECT_EQ(waterfall_figure(kLabel, kLabel, diff).title, "B takes 2 times as long as A: why");
+  EXPECT_EQ(waterfall_figure(kLabel, kLabel, diff).title, "B takes 2.00 times as long as A: why");
 }
 
 }  // namespace
