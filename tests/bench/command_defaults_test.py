@@ -27,7 +27,7 @@ class Defaults(BenchCase):
 
     def test_emulated_bf16_is_measured_only_where_it_is_named(self):
         small = dict(self.environment, ONEDNN_MAX_CPU_ISA="AVX2")
-        arguments = [HONE, "bench", self.model, "--backends", "reference", "--batches", "1", "--rounds", "2", "--warmup", "1",
+        arguments = [HONE, "bench", self.model, "--backends", "hone", "--batches", "1", "--rounds", "2", "--warmup", "1",
                      "--iterations", "4", "--exact"]
         for more, precisions in ([], ["fp32"]), (["--precisions", "fp32", "bf16"], ["fp32", "bf16"]):
             done = subprocess.run([*arguments, *more], env=small, cwd=self.folder, capture_output=True, text=True,
