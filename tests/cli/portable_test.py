@@ -29,6 +29,8 @@ class Portable(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
+        image = np.load(DIGITS / "held_out.npz")
+        np.save(self.folder / "x.npy", image[image.files[0]][:1].astype(np.float32))
 
     def hone(self, *command, environment=None):
         return subprocess.run(list(map(str, [HONE, *command])), capture_output=True, text=True, timeout=120, check=False,
@@ -41,8 +43,6 @@ class Portable(unittest.TestCase):
         return engine, done
 
     def outputs(self, engine, environment=None):
-        image = np.load(DIGITS / "held_out.npz")
-        np.save(self.folder / "x.npy", image[image.files[0]][:1].astype(np.float32))
         done = self.hone("run", engine, "--input", self.folder / "x.npy", "-o", self.folder / "y.npz",
                          environment=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -68,7 +68,7 @@ class Portable(unittest.TestCase):
         engine, done = self.build("AVX-512")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.outputs(engine)
-        done = self.hone("run", engine, "--input", "x.npy", environment=SMALLEST)
+        done = self.hone("run", engine, "--input", self.folder / "x.npy", environment=SMALLEST)
         self.fails(done, ENVIRONMENT, "the engine needs a CPU with AVX-512, this one has AVX2",
                    "build it again with --portable AVX2")
 
@@ -96,7 +96,7 @@ class Portable(unittest.TestCase):
         engine = self.folder / "own.hone"
         done = self.hone("build", DIGITS / "digits.onnx", "-o", engine, "--noTimingCache", "--builderOptimizationLevel", 0)
         self.assertEqual(done.returncode, 0, done.stderr)
-        done = self.hone("run", engine, "--input", "x.npy", environment=SMALLEST)
+        done = self.hone("run", engine, "--input", self.folder / "x.npy", environment=SMALLEST)
         self.fails(done, ENVIRONMENT, "the engine was built for 'cpu; AVX-512", "or for several kinds of CPUs with --portable")
 
 
