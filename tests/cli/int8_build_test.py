@@ -105,14 +105,17 @@ class Int8(unittest.TestCase):
         text = self.hone("bench", MODEL, "--backends", "hone", "--precisions", "fp32,int8,int8+bf16", "--batches", "1",
                          "--duration", "0.2", "-o", "runs")
         self.assertIn("calibration: generated", text)
-        self.assertIn(f"int8 in {100 if INTEGERS else 0}.0 % of the multiply-adds", text)
         runs = json.loads(next((self.folder / "runs").glob("*.json")).read_text())["runs"]
         self.assertEqual([run["precision"] for run in runs], ["fp32", "int8", "int8+bf16"])
         for run in runs[1:]:
             self.assertLess(run["accuracy"]["relative_l2"], 0.2)
-            # Where the model is faster in floating point, it is computed so, without int8's error.
+            # Where the model is faster in floating point, it is computed so, without int8's error; the layer of ten outputs
+            # stays there where it is faster so.
             floats = any(note.startswith("computed in") for note in run["notes"])
-            self.assertAlmostEqual(run["int8_share"], 0 if floats else 1, 3)
+            share = run["int8_share"]
+            self.assertTrue(share == 0 if floats else 0.9 < share <= 1, (share, run["notes"]))
+            if not floats:
+                self.assertIn(f"int8 in {100 * share:.1f} % of the multiply-adds", text)
             if run["precision"] == "int8":
                 self.assertEqual(run["accuracy"]["relative_l2"] < 1e-4, floats, run)
         self.hone("bench", MODEL, "--backends", "hone", "--precisions", "fp32+int8", code=USAGE)

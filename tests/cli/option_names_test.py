@@ -113,7 +113,7 @@ def check_sentences():
 def check_help():
     commands = [line.split()[0] for line in hone("--help").split("Commands:\n")[1].split("\n\n")[0].splitlines()
                 if line.startswith("  ") and not line.startswith("   ")]
-    assert len(commands) == 23, commands
+    assert len(commands) == 24, commands
     for command in commands:
         text = hone(command, "--help")
         assert text == hone("help", command)

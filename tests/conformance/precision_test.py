@@ -62,6 +62,8 @@ def main() -> None:
         # Of an index that bf16 rounds to another one the difference is seen.
         write_index_case(folder / "other" / "index")
         assert ending(hone, folder / "other", "fp32") == PASSED
+        # A CPU whose bf16 is slower than its fp32 may compute the step in fp32; without instructions for bf16 none does.
+        os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX2"
         assert ending(hone, folder / "other", "bf16") == FAILED, "a difference passes in bf16"
 
 
