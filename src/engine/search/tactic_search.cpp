@@ -255,10 +255,21 @@ class Search {
       // Of a cached step refusals are listed where the cache has none.
       if (!step.cached || step.refusals.empty()) open[step.keys.front()] = &step;
     }
-    for (const NumericPolicy& policy : engine_.policies) list_candidates(search, policy, open);
+    for (const NumericPolicy& policy : by_expected_speed()) list_candidates(search, policy, open);
     for (const auto& [key, step] : open) {
       if (!step->cached) step->rank();
     }
+  }
+
+  /// The engine's policies, those first that the device expects to be faster: a step for whose times the
+  /// budget has no room keeps its first candidate.
+  std::vector<NumericPolicy> by_expected_speed() const {
+    std::vector<NumericPolicy> policies = engine_.policies;
+    const std::vector<NumericPolicy> faster = device_.finer_policies(coarsest_precision(policies));
+    std::stable_partition(policies.begin(), policies.end(), [&](const NumericPolicy& policy) {
+      return std::find(faster.begin(), faster.end(), policy) != faster.end();
+    });
+    return policies;
   }
 
   /// Those in one policy, of steps by their first keys.
