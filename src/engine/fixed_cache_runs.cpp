@@ -320,9 +320,7 @@ std::vector<Shape> FixedCacheRuns::shapes() const {
   return shapes;
 }
 
-bool FixedCacheRuns::can_be_watched() {
-  return context_.execution(shapes())->executor().can_be_watched();
-}
+bool FixedCacheRuns::can_be_watched() { return context_.execution(shapes())->executor().can_be_watched(); }
 
 std::unique_ptr<DeviceWatch> FixedCacheRuns::watch() {
   return current_ == nullptr ? nullptr : current_->binding->watch();

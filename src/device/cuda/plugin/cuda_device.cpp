@@ -155,9 +155,8 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
   /// computed, or share an image between blocks.
   std::vector<std::string> passes(Precision precision, int64_t images) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
-    std::vector<std::string> passes = {"row_lifting", "rms_norm_fusion", "rotary_fusion",
-                                       "row_product_splitting", "row_product_fusion",
-                                       "normalization_fusion"};
+    std::vector<std::string> passes = {"row_lifting",           "rms_norm_fusion",    "rotary_fusion",
+                                       "row_product_splitting", "row_product_fusion", "normalization_fusion"};
     if (properties().warpgroups) {
       for (const char* name :
            {"quantized_lowering", "quantized_movement", "quantized_weights", "quantized_fusion"})
