@@ -23,22 +23,24 @@ MAY_INCLUDE["report"] = {"report", *RUNS, *TRACES} - {"engine", "device", "backe
 MAY_INCLUDE["api"] = {"api", *RUNS}
 MAY_INCLUDE["cli"] = {"cli", "api", "report", "record", *RUNS, *TRACES}
 # Folders that know nothing but what is named here; the first that fits counts. CUDA kernels stand by themselves, but for
-# the list of what can follow a convolution, and the type of refusals. Passes that a device brings are part of libhone and rewrite
-# graphs without it.
+# the list of what can follow a convolution, and the type of refusals; those of a region may use the general ones. Passes that a
+# device brings are part of libhone and rewrite graphs without it.
 PLUGIN = "device/cuda/plugin/"
 KERNELS = PLUGIN + "kernels/"
-PASSES = ("device/cpu/passes/", "device/cuda/passes/")
-SHARED = ("graph/post_op.hpp", "base/refusal.hpp")
-CLOSED = [(KERNELS + "common/", (KERNELS + "common/", *SHARED)),
-          (KERNELS + "gemm/", (KERNELS + "common/", KERNELS + "gemm/", *SHARED)),
-          (KERNELS, (KERNELS, *SHARED)),
-          *((folder, (folder, "base/", "tensor/", "graph/", "transform/")) for folder in PASSES)]
+REGION = r"device/cuda/regions/\w+/"
+PASSES = "device/cpu/passes/|device/cuda/passes/|" + REGION + "(?!plugin/)"
+SHARED = "graph/post_op.hpp|base/refusal.hpp"
+CLOSED = [(KERNELS + "common/", f"{KERNELS}common/|{SHARED}"),
+          (KERNELS + "gemm/", f"{KERNELS}(common|gemm)/|{SHARED}"),
+          (KERNELS, f"{KERNELS}|{SHARED}"),
+          (REGION + "plugin/kernels/", f"{KERNELS}|{REGION}plugin/kernels/|{SHARED}"),
+          (PASSES, f"{PASSES}|base/|tensor/|graph/|transform/")]
 # Of folders that another one sees in part only: results are data for a report.
 PARTLY = {("report", "bench/"): ("bench/setup.hpp", "bench/setup_schema.hpp", "bench/results/model_names.hpp",
                                  "bench/results/result_file.hpp", "bench/results/run_record.hpp",
                                  "bench/results/run_schema.hpp")}
-# Sub-folders of one folder, lowest first: none includes a later one of its line.
-ORDERS = [[PLUGIN + folder for folder in ("kernels/", "libraries/", "watch/", "tactics/", "execution/")],
+# Sub-folders of one folder, lowest first: none includes a later one of its line. Tactics of regions stand beside the others.
+ORDERS = [[KERNELS, PLUGIN + "libraries/", PLUGIN + "watch/", f"{PLUGIN}tactics/|{REGION}plugin/(?!kernels/)", PLUGIN + "execution/"],
           ["engine/program/", "engine/search/"],
           ["bench/worker/", "bench/results/", "bench/sweep/"],
           ["analysis/graph/", "analysis/questions/", "analysis/advice/"],
@@ -88,16 +90,19 @@ def check_include(path, quote, target, root):
         return f"{other}/ has no place in the streams of tools/check_includes.py"
     if other not in MAY_INCLUDE[own]:
         return f"{own}/ must not include {other}/"
-    closed = next((rule for rule in CLOSED if path.startswith("src/" + rule[0])), None)
-    if closed and not target.startswith(closed[1]):
-        return f"{closed[0]} must not include {target}"
+    below = path.removeprefix("src/")
+    for folder, seen in CLOSED:
+        if found := re.match(folder, below):
+            if not re.match(seen, target):
+                return f"{found.group()} must not include {target}"
+            break
     for (reader, folder), seen in PARTLY.items():
         if own == reader and target.startswith(folder) and target not in seen:
             return f"{own}/ must not include {target}: it sees records of results only"
     for order in ORDERS:
-        place = next((i for i, folder in enumerate(order) if path.startswith("src/" + folder)), len(order))
-        if target.startswith(tuple(order[place + 1:])):
-            return f"{order[place]} must not include {target}"
+        places = [i for i, folder in enumerate(order) if re.match(folder, below)]
+        if places and any(re.match(folder, target) for folder in order[places[0] + 1:]):
+            return f"{below.rpartition('/')[0]}/ must not include {target}"
     return None
 
 

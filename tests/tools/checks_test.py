@@ -82,22 +82,21 @@ class Includes(unittest.TestCase):
             self.assertEqual(code, 0 if good else 1, output)
 
     def test_kernels_stand_by_themselves(self):
-        kernels = "src/device/cuda/plugin/kernels"
+        kernels, stem = "device/cuda/plugin/kernels", "device/cuda/regions/stem/plugin/kernels"
         def check(place, header):
-            return Tree({**self.BASE, f"{kernels}/common/ptx.cuh": "// P.\n#pragma once\n",
-                         f"{kernels}/gemm/gemm_store.cuh": "// S.\n#pragma once\n",
-                         f"{kernels}/stem/stem.hpp": "// S.\n#pragma once\n",
-                         f"{kernels}/{place}/a.cu": f'// A.\n#include "{header}"\n'}).check("check_includes.py")
+            return Tree({**self.BASE, f"src/{kernels}/common/ptx.cuh": "// P.\n#pragma once\n",
+                         f"src/{kernels}/gemm/gemm_store.cuh": "// S.\n#pragma once\n",
+                         f"src/{stem}/stem.hpp": "// S.\n#pragma once\n",
+                         f"src/{place}/a.cu": f'// A.\n#include "{header}"\n'}).check("check_includes.py")
 
-        for place, header in (("common", "gemm/gemm_store.cuh"), ("gemm/warp", "stem/stem.hpp")):
-            code, output = check(place, f"device/cuda/plugin/kernels/{header}")
+        for place, header in ((f"{kernels}/common/", f"{kernels}/gemm/gemm_store.cuh"), (f"{kernels}/gemm/", f"{stem}/stem.hpp"),
+                              (f"{kernels}/", f"{stem}/stem.hpp"), (f"{stem}/", "base/error.hpp")):
+            code, output = check(place.rstrip("/"), header)
             self.assertEqual(code, 1)
-            self.assertIn(f"/{place.split('/')[0]}/ must not include device/cuda/plugin/kernels/{header}", output)
-        code, output = check("stem", "base/error.hpp")
-        self.assertEqual(code, 1)
-        self.assertIn("device/cuda/plugin/kernels/ must not include base/error.hpp", output)
-        for place, header in (("gemm/warp", "gemm/gemm_store.cuh"), ("gemm/warp", "common/ptx.cuh"), ("stem", "gemm/gemm_store.cuh")):
-            code, output = check(place, f"device/cuda/plugin/kernels/{header}")
+            self.assertIn(f"{place} must not include {header}", output)
+        for place, header in ((f"{kernels}/gemm/warp", f"{kernels}/gemm/gemm_store.cuh"), (f"{kernels}/gemm/warp", f"{kernels}/common/ptx.cuh"),
+                              (stem, f"{kernels}/gemm/gemm_store.cuh")):
+            code, output = check(place, header)
             self.assertEqual(code, 0, output)
 
     def test_passes_of_cuda_know_neither_engine_nor_plugin(self):
@@ -106,19 +105,20 @@ class Includes(unittest.TestCase):
         for header, good in (("transform/pass.hpp", True), ("base/error.hpp", True), ("engine/kernel.hpp", False),
                              ("device/cuda/plugin/gpu.hpp", False)):
             body = f'// A.\n#include "{header}"\n'
-            code, output = Tree({**files, "src/device/cuda/passes/a.cpp": body}).check("check_includes.py")
-            self.assertEqual(code, 0 if good else 1, output)
-            self.assertIn("0 problems" if good else f"device/cuda/passes/ must not include {header}", output)
+            for folder in ("device/cuda/passes/", "device/cuda/regions/stem/"):
+                code, output = Tree({**files, f"src/{folder}a.cpp": body}).check("check_includes.py")
+                self.assertEqual(code, 0 if good else 1, output)
+                self.assertIn("0 problems" if good else f"{folder} must not include {header}", output)
 
     def test_folders_of_the_plugin_have_an_order(self):
-        plugin = "src/device/cuda/plugin"
-        files = {**self.BASE, f"{plugin}/tactics/tactics.hpp": "// T.\n#pragma once\n"}
-        for place, expected in (("libraries/a.cpp", 1), ("watch/a.cpp", 1), ("execution/a.cpp", 0), ("a.cpp", 0)):
-            body = '// A.\n#include "device/cuda/plugin/tactics/tactics.hpp"\n'
-            code, output = Tree({**files, f"{plugin}/{place}": body}).check("check_includes.py")
-            self.assertEqual(code, expected, output)
-            if expected:
-                self.assertIn("must not include device/cuda/plugin/tactics/tactics.hpp", output)
+        plugin, stem = "device/cuda/plugin", "device/cuda/regions/stem/plugin"
+        files = {**self.BASE, f"src/{plugin}/tactics/tactics.hpp": "// T.\n#pragma once\n", f"src/{stem}/tactics.hpp": "// T.\n#pragma once\n"}
+        for place, expected in ((f"{plugin}/libraries", 1), (f"{plugin}/watch", 1), (f"{plugin}/execution", 0), (plugin, 0), (stem, 0)):
+            for header in (f"{plugin}/tactics/tactics.hpp", f"{stem}/tactics.hpp"):
+                code, output = Tree({**files, f"src/{place}/a.cpp": f'// A.\n#include "{header}"\n'}).check("check_includes.py")
+                self.assertEqual(code, expected, output)
+                if expected:
+                    self.assertIn(f"{place}/ must not include {header}", output)
 
     def test_include_of_a_missing_file(self):
         self.expect("src/graph/a.cpp", '#include "error.hpp"\n', '"error.hpp" is no file of src/')

@@ -1,5 +1,5 @@
 // Checks of bottleneck.hpp and pipelined_bottleneck.hpp.
-#include "device/cuda/plugin/kernels/bottleneck/bottleneck.hpp"
+#include "device/cuda/regions/bottleneck/plugin/kernels/bottleneck.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "device/cuda/plugin/kernels/bottleneck/cluster_bottleneck.hpp"
-#include "device/cuda/plugin/kernels/bottleneck/pipelined_bottleneck.hpp"
+#include "device/cuda/regions/bottleneck/plugin/kernels/cluster_bottleneck.hpp"
+#include "device/cuda/regions/bottleneck/plugin/kernels/pipelined_bottleneck.hpp"
 
 namespace hone::device::cuda {
 namespace {

@@ -11,7 +11,7 @@
 #include "device/cuda/plugin/kernels/gemm/resident/resident_gemm.hpp"
 #include "device/cuda/plugin/kernels/gemm/warp/warp_gemm.hpp"
 #include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm.hpp"
-#include "device/cuda/plugin/kernels/stem/stem_gemm.hpp"
+#include "device/cuda/regions/stem/plugin/kernels/stem_gemm.hpp"
 
 namespace hone::device::cuda::check {
 

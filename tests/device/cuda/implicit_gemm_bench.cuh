@@ -9,7 +9,7 @@
 #include "device/cuda/implicit_gemm_cases.hpp"
 #include "device/cuda/implicit_gemm_reference.cuh"
 #include "device/cuda/launch_gap_bench.cuh"
-#include "device/cuda/plugin/kernels/stem/stem.hpp"
+#include "device/cuda/regions/stem/plugin/kernels/stem.hpp"
 
 namespace hone::device::cuda::check {
 

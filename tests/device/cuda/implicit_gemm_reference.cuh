@@ -12,7 +12,7 @@
 
 #include "device/cuda/plugin/kernels/common/ptx.cuh"
 #include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm.hpp"
-#include "device/cuda/plugin/kernels/stem/stem.hpp"
+#include "device/cuda/regions/stem/plugin/kernels/stem.hpp"
 #include "gpu_or_skip.hpp"
 
 namespace hone::device::cuda::check {

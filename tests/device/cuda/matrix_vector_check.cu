@@ -1,5 +1,5 @@
 // Checks of matrix_vector.hpp.
-#include "device/cuda/plugin/kernels/gemm/matrix_vector.hpp"
+#include "device/cuda/regions/row_products/plugin/kernels/matrix_vector.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Which products the kernel for few rows takes.
-#include "device/cuda/plugin/kernels/gemm/matrix_vector.hpp"
+#include "device/cuda/regions/row_products/plugin/kernels/matrix_vector.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Checks of rotary.hpp.
-#include "device/cuda/plugin/kernels/layers/rotary.hpp"
+#include "device/cuda/regions/rotary/plugin/kernels/rotary.hpp"
 
 #include "kernels_check.hpp"
 

@@ -1,5 +1,5 @@
 // Checks of squeeze_excite.hpp.
-#include "device/cuda/plugin/kernels/layers/squeeze_excite.hpp"
+#include "device/cuda/regions/squeeze_excite/plugin/kernels/squeeze_excite.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // How the blocks of a cluster share an image: all of it, once, within their memory.
-#include "device/cuda/plugin/kernels/layers/squeeze_excite.hpp"
+#include "device/cuda/regions/squeeze_excite/plugin/kernels/squeeze_excite.hpp"
 
 #include <gtest/gtest.h>
 

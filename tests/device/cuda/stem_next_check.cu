@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
-#include "device/cuda/plugin/kernels/stem/stem_gemm.hpp"
+#include "device/cuda/regions/stem/plugin/kernels/stem_gemm.hpp"
 #include "kernels_check.hpp"
 
 namespace hone::device::cuda::check {

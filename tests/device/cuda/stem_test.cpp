@@ -1,13 +1,13 @@
 // The layout of a stem's padded image: it is a convolution that the kernels take, of the same outputs, and
 // its weights have a place each.
-#include "device/cuda/plugin/kernels/stem/stem.hpp"
+#include "device/cuda/regions/stem/plugin/kernels/stem.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "device/cuda/plugin/kernels/stem/stem_gemm.hpp"
+#include "device/cuda/regions/stem/plugin/kernels/stem_gemm.hpp"
 
 namespace hone::device::cuda {
 namespace {

@@ -1,5 +1,5 @@
 // The bottlenecks' kernels on the emulator: one row of pixels a block, and two; the blocks of a cluster.
-#include "device/cuda/plugin/kernels/bottleneck/bottleneck.hpp"
+#include "device/cuda/regions/bottleneck/plugin/kernels/bottleneck.hpp"
 
 #include <limits>
 

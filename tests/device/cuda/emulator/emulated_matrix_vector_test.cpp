@@ -1,7 +1,7 @@
 // Products of few rows on the emulator: matrices side by side, pairs of them, normalized rows, and what
 // follows.
 #include "device/cuda/emulator/emulated_kernels.hpp"
-#include "device/cuda/plugin/kernels/gemm/matrix_vector.hpp"
+#include "device/cuda/regions/row_products/plugin/kernels/matrix_vector.hpp"
 
 namespace hone::device::cuda::emulated {
 namespace {

@@ -1,7 +1,7 @@
 // Squeeze and excitation on the emulator: images parted by pixels and by channels, held in registers, kept in
 // shared memory and read twice, with every form of the gates.
 #include "device/cuda/emulator/emulated_kernels.hpp"
-#include "device/cuda/plugin/kernels/layers/squeeze_excite.hpp"
+#include "device/cuda/regions/squeeze_excite/plugin/kernels/squeeze_excite.hpp"
 
 namespace hone::device::cuda::emulated {
 namespace {

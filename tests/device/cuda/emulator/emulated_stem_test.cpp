@@ -8,7 +8,7 @@
 
 #include "device/cuda/conv_problems.hpp"
 #include "device/cuda/emulator/emulated_kernels.hpp"
-#include "device/cuda/plugin/kernels/stem/stem_gemm.hpp"
+#include "device/cuda/regions/stem/plugin/kernels/stem_gemm.hpp"
 
 namespace hone::device::cuda::emulated {
 namespace {

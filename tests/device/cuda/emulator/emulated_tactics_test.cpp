@@ -9,7 +9,7 @@
 #include "device/cuda/one_node.hpp"
 #include "device/cuda/plugin/kernels/gemm/implicit/implicit_gemm.hpp"
 #include "device/cuda/plugin/kernels/layers/reorder.hpp"
-#include "device/cuda/plugin/kernels/stem/stem.hpp"
+#include "device/cuda/regions/stem/plugin/kernels/stem.hpp"
 #include "engine/builder.hpp"
 #include "engine/context.hpp"
 #include "support/equivalence.hpp"

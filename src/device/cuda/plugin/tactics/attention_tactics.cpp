@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "device/cuda/plugin/kernels/layers/attention.hpp"
-#include "device/cuda/plugin/tactics/rotary_tactics.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
+#include "device/cuda/regions/rotary/plugin/rotary_tactics.hpp"
 #include "engine/requirements.hpp"
 #include "graph/attention.hpp"
 

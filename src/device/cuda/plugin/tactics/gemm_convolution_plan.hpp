@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "device/cuda/plugin/kernels/stem/stem.hpp"
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
+#include "device/cuda/regions/stem/plugin/kernels/stem.hpp"
 
 namespace hone::device::cuda {
 

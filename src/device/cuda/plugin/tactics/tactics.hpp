@@ -12,7 +12,7 @@
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 #include "device/cuda/plugin/kernels/convolution/winograd.hpp"
 #include "device/cuda/plugin/kernels/layers/pooling.hpp"
-#include "device/cuda/plugin/kernels/stem/stem.hpp"
+#include "device/cuda/regions/stem/plugin/kernels/stem.hpp"
 #include "engine/kernel.hpp"
 #include "graph/convolution_geometry.hpp"
 #include "graph/post_op.hpp"
