@@ -42,7 +42,7 @@ void print_line(fmt::format_string<Args...> format, Args&&... args) {
 std::string record_text(const engine::Engine& engine, const engine::TacticRecord& record) {
   std::string how(engine::layout_name(record.layout));
   if (engine.policies.size() > 1) how += fmt::format(", {}", engine::policy_name(record.policy));
-  if (!record.refusal.empty()) return fmt::format("{} ({}) refused: {}", record.tactic, how, record.refusal);
+  if (record.refusal) return fmt::format("{} ({}) refused: {}", record.tactic, how, record.refusal.text());
   return fmt::format("{} ({}) {:.1f} us, n {}{}", record.tactic, how, record.median_us, record.samples,
                      record.chosen ? ", chosen" : "");
 }

@@ -109,8 +109,8 @@ Json record_json(const TacticRecord& record) {
                {"layout", layout_name(record.layout)},
                {"policy", policy_name(record.policy)},
                {"chosen", record.chosen}};
-  if (!record.refusal.empty()) {
-    json["refusal"] = record.refusal;
+  if (record.refusal) {
+    json["refusal"] = record.refusal.text();
     return json;
   }
   json["median_us"] = record.median_us;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/refusal.hpp"
 #include "engine/kernel.hpp"
 #include "engine/step_plan.hpp"
 #include "graph/graph.hpp"
@@ -40,7 +41,7 @@ struct TacticRecord {
   double lower_quartile_us = 0;
   int samples = 0;
   bool chosen = false;
-  std::string refusal;
+  Refusal refusal;
 };
 
 /// Threads an engine may ask for; each costs memory as soon as it is there.

@@ -96,7 +96,7 @@ Json log_to_json(const std::vector<TacticRecord>& log) {
                       {"lower_quartile_us", record.lower_quartile_us},
                       {"samples", record.samples},
                       {"chosen", record.chosen},
-                      {"refusal", record.refusal}});
+                      {"refusal", record.refusal.text()}});
   }
   return result;
 }

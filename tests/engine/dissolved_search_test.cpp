@@ -48,7 +48,7 @@ TEST_F(DissolvedSearch, PiecesAreTimedTogether) {
   EXPECT_THAT(records(*engine, "reference"), SizeIs(0)) << "it does not count as taking the node";
   EXPECT_GT(dissolved[0].median_us, 0);
   ASSERT_THAT(records(*engine, "onednn_matmul"), SizeIs(1));
-  EXPECT_EQ(records(*engine, "onednn_matmul")[0].refusal, "a bias on a product of two variables");
+  EXPECT_EQ(records(*engine, "onednn_matmul")[0].refusal.text(), "a bias on a product of two variables");
   expect_right(biased_product(), engine, device::cpu::cpu_device());
 }
 
@@ -207,7 +207,7 @@ TEST_F(DissolvedSearch, WhereThereIsNoTimeTheWholeStays) {
   build.budget_seconds = 1e-9;
   const auto engine = build_engine(layer(), device, build);
   EXPECT_EQ(planned_tactic(*engine, {0, {}}), "whole");
-  EXPECT_EQ(records(*engine, "dissolved").at(0).refusal, kNoTimeLeft);
+  EXPECT_EQ(records(*engine, "dissolved").at(0).refusal.text(), kNoTimeLeft);
 }
 
 }  // namespace

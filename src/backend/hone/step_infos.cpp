@@ -11,7 +11,7 @@ std::vector<Rival> rivals_of(const engine::StepDescription& step) {
   std::vector<Rival> rivals;
   for (const engine::TacticRecord& record : step.rivals.empty() ? step.whole_rivals : step.rivals)
     rivals.push_back({record.tactic, std::string(engine::layout_name(record.layout)), record.median_us,
-                      record.chosen, record.refusal});
+                      record.chosen, record.refusal.text()});
   return rivals;
 }
 

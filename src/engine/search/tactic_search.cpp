@@ -414,12 +414,18 @@ class Search {
     for (const std::string& name : step.names) {
       for (size_t k = 0; k < step.candidates.size(); ++k) {
         const Candidate& candidate = step.candidates[k];
-        engine_.log.push_back({name, candidate.plan.tactic.text(), layout, candidate.plan.policy,
-                               candidate.cached.median_us, candidate.cached.lower_quartile_us,
-                               candidate.cached.samples, is_chosen && k == step.chosen, ""});
+        engine_.log.push_back({name,
+                               candidate.plan.tactic.text(),
+                               layout,
+                               candidate.plan.policy,
+                               candidate.cached.median_us,
+                               candidate.cached.lower_quartile_us,
+                               candidate.cached.samples,
+                               is_chosen && k == step.chosen,
+                               {}});
       }
       for (const auto& [plan, reason] : step.refusals) {
-        engine_.log.push_back({name, plan.tactic.text(), layout, plan.policy, 0, 0, 0, false, reason.text()});
+        engine_.log.push_back({name, plan.tactic.text(), layout, plan.policy, 0, 0, 0, false, reason});
       }
     }
   }

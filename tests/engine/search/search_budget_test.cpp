@@ -37,7 +37,7 @@ TEST_F(BudgetedSearch, WhatThereIsNoTimeForIsLeftOutAndSaidToBe) {
     const auto engine = build(device, kNothing);
     EXPECT_THAT(relu_tactics(*engine), Each("slow"));
     ASSERT_EQ(records(*engine, "quick").size(), size_t{kLayers});
-    EXPECT_EQ(records(*engine, "quick")[0].refusal, kNoTimeLeft);
+    EXPECT_EQ(records(*engine, "quick")[0].refusal.text(), kNoTimeLeft);
     EXPECT_THAT(engine->cut_short, HasSubstr("candidates were not timed"));
     expect_right(relu_network(), engine, device);
     std::filesystem::remove_all(folder_);

@@ -38,10 +38,10 @@ TEST_F(TacticSearch, AFastTacticThatIsWrongIsRefused) {
     const auto refused = records(*engine, "wrong");
     ASSERT_EQ(refused.size(), size_t{kLayers});
     for (const TacticRecord& record : refused) {
-      EXPECT_EQ(record.refusal, "with it the network computes something else");
+      EXPECT_EQ(record.refusal.text(), "with it the network computes something else");
       EXPECT_FALSE(record.chosen);
     }
-    for (const TacticRecord& record : records(*engine, "slow")) EXPECT_EQ(record.refusal, "");
+    for (const TacticRecord& record : records(*engine, "slow")) EXPECT_EQ(record.refusal.text(), "");
     expect_right(graph, engine, device);
   }
 }
@@ -65,7 +65,7 @@ TEST_F(TacticSearch, ATacticThatDoesNotFitIsRefused) {
     const auto engine = build_engine(graph, device, options(4));
     EXPECT_THAT(relu_tactics(*engine), Each(std::string("small")));
     ASSERT_FALSE(records(*engine, "large").empty());
-    EXPECT_EQ(records(*engine, "large")[0].refusal, "the device has no room for it");
+    EXPECT_EQ(records(*engine, "large")[0].refusal.text(), "the device has no room for it");
     expect_right(graph, engine, device);
   }
 }
@@ -102,8 +102,8 @@ TEST_F(TacticSearch, ATacticThatDoesNotFitInOneStepIsRefusedThereAlone) {
     const auto engine = build_engine(graph, device, options(3));
     EXPECT_THAT(relu_tactics(*engine), ElementsAre("slow", "quick", "quick"));
     for (const TacticRecord& record : records(*engine, "quick"))
-      EXPECT_EQ(record.refusal, record.step == "relu 0" ? "the device has no room for it" : "");
-    for (const TacticRecord& record : records(*engine, "slower")) EXPECT_EQ(record.refusal, "");
+      EXPECT_EQ(record.refusal.text(), record.step == "relu 0" ? "the device has no room for it" : "");
+    for (const TacticRecord& record : records(*engine, "slower")) EXPECT_EQ(record.refusal.text(), "");
     expect_right(graph, engine, device);
   }
 }
@@ -175,7 +175,7 @@ TEST_F(TacticSearch, AWrongFavouriteIsRefusedWhenMostAgreeOnSomethingElse) {
   const auto graph = relu_network();
   const auto engine = build_engine(graph, device, options(3));
   EXPECT_THAT(relu_tactics(*engine), Each(::testing::AnyOf("one", "two")));
-  EXPECT_EQ(records(*engine, "wrong").at(0).refusal, "with it the network computes something else");
+  EXPECT_EQ(records(*engine, "wrong").at(0).refusal.text(), "with it the network computes something else");
   expect_right(graph, engine, device);
 }
 
@@ -200,7 +200,7 @@ TEST_F(TacticSearch, ATacticThatLivesOffEarlierRunsIsRefused) {
   const FakeDevice device({&slow, &stale}, true);
   const auto engine = build_engine(graph, device, options(3));
   EXPECT_THAT(relu_tactics(*engine), Each("slow"));
-  EXPECT_EQ(records(*engine, "stale").at(0).refusal, "with it the network computes something else");
+  EXPECT_EQ(records(*engine, "stale").at(0).refusal.text(), "with it the network computes something else");
 }
 
 TEST_F(TacticSearch, OfTacticsThatAreWrongTogetherAsManyAsPossibleAreChosen) {
@@ -215,7 +215,7 @@ TEST_F(TacticSearch, OfTacticsThatAreWrongTogetherAsManyAsPossibleAreChosen) {
     const auto racy = records(*engine, "racy");
     EXPECT_EQ(std::count_if(racy.begin(), racy.end(),
                             [](const TacticRecord& record) {
-                              return record.refusal.starts_with("with the other steps");
+                              return record.refusal.text().starts_with("with the other steps");
                             }),
               2);
     expect_right(graph, engine, device);
@@ -232,7 +232,7 @@ TEST_F(TacticSearch, AWrongTacticIsFoundInFewNetworks) {
   const FakeDevice device({&tiles, &wrong}, false);
   const auto engine = build_engine(graph, device, options(3));
   EXPECT_THAT(relu_tactics(*engine), Each("tiles:n=0"));
-  EXPECT_EQ(records(*engine, "wrong").at(0).refusal, "with it the network computes something else");
+  EXPECT_EQ(records(*engine, "wrong").at(0).refusal.text(), "with it the network computes something else");
   // One round by 17 candidates shows it, and that the other ones of this round are right.
   const int looks = 6 * (17 * 2 + 7 * 16);
   EXPECT_LE(tiles.runs() + wrong.runs(), looks + 6 * 40);
@@ -325,7 +325,7 @@ TEST_F(TacticSearch, AVariantThatRefusesWhenAskedForIsRefused) {
   EXPECT_THAT(relu_tactics(*engine), Each("tiles:n=4"));
   const auto refused = records(*engine, "tiles:n=2");
   ASSERT_EQ(refused.size(), size_t{kLayers});
-  EXPECT_EQ(refused[0].refusal, "it cannot run this step");
+  EXPECT_EQ(refused[0].refusal.text(), "it cannot run this step");
   EXPECT_EQ(refused[0].samples, 0);
 }
 
