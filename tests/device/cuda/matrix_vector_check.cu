@@ -152,6 +152,9 @@ void check_plain(Family& family, FloatType type, FloatType result, int64_t rows)
   scaled.alpha = 0.5f;
   ProductCase(type, result, scaled, true).check(family);
   ProductCase(type, result, size_of(rows, 40, 5000), true).check(family);
+  ProductCase(type, result, size_of(rows, 3000, 768), true).check(family);
+  ProductCase(type, result, size_of(rows, 900, 3072), true).check(family);
+  ProductCase(type, result, size_of(rows, 20, 16392), true).check(family);
   MatrixVector several = size_of(rows, 30, 896);
   several.columns = {30, 9, 17};
   ProductCase(type, result, several, true).check(family);
@@ -184,6 +187,11 @@ void check_normalized(Family& family, FloatType type, int64_t rows, bool centers
   gated.add(PostOp::kSwish, OperandShape::kFull, 1);
   gated.add(PostOp::kMul);
   gated.check(family);
+  size.columns = {5000};
+  ProductCase many(type, type, size, true);
+  many.add(PostOp::kSwish, OperandShape::kFull, 1);
+  many.add(PostOp::kMul);
+  many.check(family);
   // Longer than a block's threads have runs.
   size = size_of(1, 24, 4104);
   size.normalizes = true;

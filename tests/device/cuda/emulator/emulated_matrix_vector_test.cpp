@@ -180,6 +180,18 @@ TEST(EmulatedMatrixVector, NormalizesRows) {
   }
 }
 
+TEST(EmulatedMatrixVector, TakesOneRowOfAnyLength) {
+  // Whole in every warp, shared by several warps, and too long for registers.
+  for (const int64_t depth : {1024, 1032, 3072, 8200, 16392})
+    ProductCase({.depth = depth, .columns = {11}, .adds = true}, Element::kHalf).expect();
+  ProductCase({.depth = 4864, .columns = {5, 7}}, Element::kFloat).expect();
+  ProductCase({.depth = 4864, .columns = {12}, .paired = true}, Element::kBFloat16).expect();
+  for (const int64_t depth : {768, 2048, 2056})
+    ProductCase({.depth = depth, .columns = {13, 3}, .normalizes = true, .centers = true}, Element::kHalf)
+        .expect();
+  ProductCase({.depth = 3072, .columns = {75}, .adds = true, .multiprocessors = 1}, Element::kHalf).expect();
+}
+
 TEST(EmulatedMatrixVector, MultipliesPairsOfResults) {
   ProductCase({.rows = 2, .depth = 72, .columns = {21}, .paired = true, .adds = true}, Element::kFloat)
       .expect();

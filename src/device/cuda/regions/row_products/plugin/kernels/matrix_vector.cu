@@ -1,6 +1,7 @@
-// See matrix_vector.hpp. A warp makes one column of the result after another: its lanes have runs of eight
-// elements of the depth, 32 apart, and add up what they have at the end. Runs come through a ring of stages
-// in shared memory, in which every lane has places of its own, so that no thread waits for another.
+// See matrix_vector.hpp; for several rows, or one that is very long. A warp makes one column of the result
+// after another: its lanes have runs of eight elements of the depth, 32 apart, and add up what they have at
+// the end. Runs come through a ring of stages in shared memory, in which every lane has places of its own, so
+// that no thread waits for another.
 //
 //   w  [column]  run 0 | run 1 | ... | run 31 | run 32 | ...        kStages stages asked for, then
 //                lane 0  lane 1        lane 31  lane 0              the kernel ahead is waited for
@@ -11,21 +12,16 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "device/cuda/plugin/kernels/common/element.cuh"
 #include "device/cuda/plugin/kernels/common/kernel_address.hpp"
-#include "device/cuda/plugin/kernels/common/reduce.cuh"
 #include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
-#include "device/cuda/plugin/kernels/gemm/gemm_steps.cuh"
+#include "device/cuda/regions/row_products/plugin/kernels/matrix_vector_parts.cuh"
+#include "device/cuda/regions/row_products/plugin/kernels/single_row.hpp"
 
 namespace hone::device::cuda {
 namespace {
 
-constexpr int kWarps = 8;
-/// Elements that a lane takes at once.
-constexpr int kRun = 8;
-/// Words of 16 bytes that a lane has in a stage.
-constexpr int kStageWords = 4;
-constexpr int kStageBytes = kWarps * 32 * kStageWords * 16;
+using namespace matrix_vector_parts;
+
 /// Stages of a block's ring. Three blocks on each multiprocessor, with 64 KB each, keep the memory of an H200
 /// busy.
 constexpr int kMostStages = 4;
@@ -33,24 +29,6 @@ constexpr int kMostStages = 4;
 constexpr int kKeptRuns = 2;
 /// In front of normalized rows: what warps have of sums.
 constexpr int kScratchBytes = 128;
-
-struct Operands {
-  MatrixVectorArgs args;
-  int rows;
-  int runs;  ///< of kRun elements, in the depth
-  int columns[MatrixVector::kMostMatrices];
-  int all_columns;
-  float alpha;
-  bool keeps_rows;  ///< in shared memory
-  bool normalizes;
-  bool centers;
-  float epsilon;
-  int rows_of_image;
-  int paired_step;
-  /// The step whose operand is fetched before the products, -1 for none.
-  int fetched_step;
-  bool next_waits;
-};
 
 /// The parameters of a normalization for one run.
 struct RunParameters {
@@ -123,45 +101,6 @@ __device__ __forceinline__ void normalize_row(const Operands& p, const RunParame
   });
 }
 
-template <class T>
-__device__ __forceinline__ float step_operand(const Operands& p, const EpilogueStep& step, int row,
-                                              int column) {
-  int64_t at = column;
-  if (step.shape == OperandShape::kFull) at += static_cast<int64_t>(row) * p.columns[0];
-  if (step.shape == OperandShape::kPerImageChannel)
-    at += static_cast<int64_t>(row / p.rows_of_image) * p.columns[0];
-  return to_float(static_cast<const T*>(step.operand)[at]);
-}
-
-__device__ __forceinline__ float apply_binary(graph::PostOp op, float value, float operand) {
-  if (op == graph::PostOp::kAdd) return value + operand;
-  return op == graph::PostOp::kMul ? value * operand : value - operand;
-}
-
-/// A column among those of all matrices.
-struct Column {
-  int matrix = 0;
-  int number;
-
-  __device__ __forceinline__ Column(const Operands& p, int of_all) : number(of_all) {
-#pragma unroll
-    for (int m = 0; m + 1 < MatrixVector::kMostMatrices; ++m) {
-      if (matrix != m || number < p.columns[m]) continue;
-      number -= p.columns[m];
-      matrix = m + 1;
-    }
-  }
-
-  template <class T>
-  __device__ __forceinline__ const uint4* of(const void* w, int runs) const {
-    return static_cast<const uint4*>(w) + static_cast<int64_t>(number) * (runs * kRunWords<T>);
-  }
-};
-
-__device__ __forceinline__ float bias_of(const MatrixVectorArgs::Matrix& matrix, int column) {
-  return matrix.bias == nullptr ? 0.0f : __ldg(matrix.bias + column);
-}
-
 /// A warp's columns, a stage at a time.
 template <class T, bool kPaired>
 struct Stages {
@@ -217,20 +156,6 @@ __device__ __forceinline__ void load_run(const uint4* row, int run, int runs, fl
   unpack<T>(words, values);
 }
 
-/// Sums of even and of odd elements, so that an addition need not wait for the one before it.
-struct Sums {
-  float even = 0.0f;
-  float odd = 0.0f;
-
-  __device__ __forceinline__ void add(const float (&a)[kRun], const float (&b)[kRun]) {
-#pragma unroll
-    for (int k = 0; k < kRun; k += 2) {
-      even = fmaf(a[k], b[k], even);
-      odd = fmaf(a[k + 1], b[k + 1], odd);
-    }
-  }
-};
-
 }  // namespace
 
 template <class T, class Result, int kRows, bool kPaired, int kStages>
@@ -274,11 +199,9 @@ __global__ void __launch_bounds__(kWarps * 32)
   int stage = 0;
   while (here.place < p.all_columns) {
     const Column column(p, here.place);
-    const MatrixVectorArgs::Matrix of = p.args.matrices[column.matrix];
-    const float bias = bias_of(of, column.number);
-    const float pair_bias = kPaired ? bias_of(p.args.pair, column.number) : 0.0f;
-    const float fetched =
-        p.fetched_step < 0 ? 0.0f : step_operand<T>(p, p.args.steps[p.fetched_step], row, column.number);
+    Biases biases;
+    biases.load<kPaired>(p, column);
+    const float fetched = fetched_operand<T>(p, row, column.number);
     Sums sums[kRows];
     Sums pair_sums[kRows];
     const int place = here.place;
@@ -319,37 +242,14 @@ __global__ void __launch_bounds__(kWarps * 32)
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       if (r >= p.rows) break;
-      const float sum = reduce_warp(sums[r].even + sums[r].odd, Plus());
+      const float sum = reduce_warp(sums[r].value(), Plus());
       value = lane == r ? sum : value;
       if constexpr (kPaired) {
-        const float pair_sum = reduce_warp(pair_sums[r].even + pair_sums[r].odd, Plus());
+        const float pair_sum = reduce_warp(pair_sums[r].value(), Plus());
         pair = lane == r ? pair_sum : pair;
       }
     }
-    if (lane < p.rows) {
-      value = fmaf(p.alpha, value, bias);
-      if constexpr (kPaired) {
-        pair += pair_bias;
-        for (int s = 0; s < p.args.pair_step_count; ++s) {
-          const EpilogueStep& step = p.args.pair_steps[s];
-          pair = apply_unary(step.op, step.alpha, step.beta, pair);
-        }
-      }
-#pragma unroll 1
-      for (int s = 0; s < p.args.step_count; ++s) {
-        const EpilogueStep& step = p.args.steps[s];
-        if (kPaired && s == p.paired_step) {
-          value = apply_binary(step.op, value, pair);
-        } else if (step.operand == nullptr) {
-          value = apply_unary(step.op, step.alpha, step.beta, value);
-        } else {
-          value = apply_binary(step.op, value,
-                               s == p.fetched_step ? fetched : step_operand<T>(p, step, row, column.number));
-        }
-      }
-      static_cast<Result*>(of.y)[static_cast<int64_t>(lane) * p.columns[column.matrix] + column.number] =
-          from_float<Result>(value);
-    }
+    if (lane < p.rows) finish<T, Result, kPaired>(p, column, lane, value, pair, biases, fetched);
   }
 }
 
@@ -358,7 +258,6 @@ namespace {
 /// The kernel for this number of rows.
 template <class T, class Result, bool kPaired, int kStages>
 const void* kernel_for(int rows) {
-  if (rows == 1) return kernel_address(&matrix_vector_kernel<T, Result, 1, kPaired, kStages>);
   if (rows <= 2) return kernel_address(&matrix_vector_kernel<T, Result, 2, kPaired, kStages>);
   if (rows <= 4) return kernel_address(&matrix_vector_kernel<T, Result, 4, kPaired, kStages>);
   return kernel_address(&matrix_vector_kernel<T, Result, 8, kPaired, kStages>);
@@ -439,12 +338,15 @@ cudaError_t matrix_vector(const MatrixVectorArgs& args, FloatType type, FloatTyp
                     static_cast<int>(size.rows_of_image),
                     size.paired_step,
                     fetched_step(args),
-                    options.next_waits};
+                    options.next_waits,
+                    1,
+                    0};
   for (int m = 0; m < MatrixVector::kMostMatrices; ++m) {
     operands.columns[m] = static_cast<int>(size.columns[m]);
     if (size.columns[m] > 0 && !is_aligned(args.matrices[m].w)) return cudaErrorInvalidValue;
     if (m > 0 && size.columns[m] > 0 && args.step_count > 0) return cudaErrorInvalidValue;
   }
+  if (fits_single_row(size)) return launch_single_row(operands, type, result, size, options);
   // A GPU without room for the whole ring gets one of a single stage.
   const int64_t own_bytes = operands.keeps_rows ? row_bytes(size, type) : 0;
   const bool fits = own_bytes + kMostStages * kStageBytes <= options.device->shared_memory;
