@@ -133,6 +133,10 @@ TEST(EmulatedSqueezeExcite, LeavesWeightsThatDoNotFitWhereTheyAre) {
   GatedCase(size, Element::kHalf).expect(2, small);
 }
 
+TEST(EmulatedSqueezeExcite, TakesARectifierAndASigmoid) {
+  GatedCase({1, 48, 35, 6, kReluStep, kSigmoidStep}, Element::kHalf).expect(4, {});
+}
+
 TEST(EmulatedSqueezeExcite, GatesMayBeOfAnySize) {
   const SqueezeExcite size{2, 24, 35, 3, kReluStep, {graph::PostOp::kLeakyRelu, 0.25F, 0}};
   GatedCase(size, Element::kHalf).expect(8, {});

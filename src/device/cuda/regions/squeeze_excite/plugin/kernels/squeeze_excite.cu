@@ -217,19 +217,27 @@ __device__ __forceinline__ void send_products(const Params& p, const Share& shar
       });
 }
 
-/// Of what stands between the products and behind them. kUsual: a swish and a sigmoid, without the code of
-/// other activations, which has to be fetched around.
-template <bool kUsual>
+/// What stands between the products and behind them: of the usual networks by name, without the code of other
+/// activations, which has to be fetched around.
+enum class Activations : uint8_t { kSwishSigmoid, kReluSigmoid, kReluHardSigmoid, kAny };
+
+template <Activations kOf>
 __device__ __forceinline__ float squeezed(const Params& p, float value) {
-  return apply_unary(kUsual ? graph::PostOp::kSwish : p.squeeze.op, p.squeeze.alpha, p.squeeze.beta, value);
+  const graph::PostOp op = kOf == Activations::kAny            ? p.squeeze.op
+                           : kOf == Activations::kSwishSigmoid ? graph::PostOp::kSwish
+                                                               : graph::PostOp::kRelu;
+  return apply_unary(op, p.squeeze.alpha, p.squeeze.beta, value);
 }
-template <bool kUsual>
+template <Activations kOf>
 __device__ __forceinline__ float gated(const Params& p, float value) {
-  return apply_unary(kUsual ? graph::PostOp::kSigmoid : p.gate.op, p.gate.alpha, p.gate.beta, value);
+  const graph::PostOp op = kOf == Activations::kAny               ? p.gate.op
+                           : kOf == Activations::kReluHardSigmoid ? graph::PostOp::kHardSigmoid
+                                                                  : graph::PostOp::kSigmoid;
+  return apply_unary(op, p.gate.alpha, p.gate.beta, value);
 }
 
 /// The channels between the products, of the whole image.
-template <bool kUsual>
+template <Activations kOf>
 __device__ __forceinline__ void make_hidden(const Params& p, unsigned char* memory) {
   const SqueezeExcitePlan& plan = p.plan;
   const auto* const received = reinterpret_cast<const float*>(memory + plan.received_at);
@@ -242,14 +250,14 @@ __device__ __forceinline__ void make_hidden(const Params& p, unsigned char* memo
       for (int rank = 0; rank < SqueezeExcitePlan::kMostBlocks; ++rank) {
         if (rank < p.blocks) value += received[rank * p.hidden + s];
       }
-      value = squeezed<kUsual>(p, fmaf(value, p.inverse_pixels, b1[s]));
+      value = squeezed<kOf>(p, fmaf(value, p.inverse_pixels, b1[s]));
     }
     hidden[s] = value;
   }
 }
 
 /// The gates of the block's channels.
-template <class T, bool kUsual>
+template <class T, Activations kOf>
 __device__ __forceinline__ void make_gates(const Params& p, const Share& share, unsigned char* memory) {
   const SqueezeExcitePlan& plan = p.plan;
   const auto* const hidden = reinterpret_cast<const float*>(memory + plan.hidden_at);
@@ -268,7 +276,7 @@ __device__ __forceinline__ void make_gates(const Params& p, const Share& share, 
         return sum;
       },
       [&](int c, int lane, float sum) {
-        if (lane == 0) gates[c] = gated<kUsual>(p, sum + b2[c]);
+        if (lane == 0) gates[c] = gated<kOf>(p, sum + b2[c]);
       });
 }
 
@@ -312,7 +320,7 @@ __device__ __forceinline__ void write_products(const Params& p, const Share& sha
 }
 
 /// From the sums of the threads to the gates of the block's channels in shared memory.
-template <class T, bool kUsual>
+template <class T, Activations kOf>
 __device__ __forceinline__ void excite(const Params& p, const Share& share, const float (&sums)[kRun],
                                        unsigned char* memory) {
   if (share.row < p.plan.rows) {
@@ -327,14 +335,14 @@ __device__ __forceinline__ void excite(const Params& p, const Share& share, cons
   ptx::wait_cluster();
   send_products<T>(p, share, memory);
   ptx::sync_cluster();
-  make_hidden<kUsual>(p, memory);
+  make_hidden<kOf>(p, memory);
   __syncthreads();
-  make_gates<T, kUsual>(p, share, memory);
+  make_gates<T, kOf>(p, share, memory);
   __syncthreads();
 }
 
 /// The whole of a block's work behind the kernel ahead, when its threads hold all of their runs.
-template <class T, bool kUsual>
+template <class T, Activations kOf>
 __device__ __forceinline__ void excite_held(const Params& p, const Share& share, unsigned char* memory) {
   const auto* const x = static_cast<const uint4*>(p.args.x) + share.from;
   uint4 runs[SqueezeExcitePlan::kMostHeld];
@@ -348,7 +356,7 @@ __device__ __forceinline__ void excite_held(const Params& p, const Share& share,
     if (i < share.rounds) add_run<T>(runs[i], sums);
   }
   ptx::wait_copies<0>();  // of the constants
-  excite<T, kUsual>(p, share, sums, memory);
+  excite<T, kOf>(p, share, sums, memory);
   if (share.rounds == 0) return;
   const Gates gates(p, share, memory);
   auto* const y = static_cast<uint4*>(p.args.y) + share.from;
@@ -360,7 +368,7 @@ __device__ __forceinline__ void excite_held(const Params& p, const Share& share,
 
 }  // namespace
 
-template <class T, bool kUsual, bool kHolds>
+template <class T, Activations kOf, bool kHolds>
 __global__ void __launch_bounds__(kMostThreads, 2)
     squeeze_excite_kernel(const __grid_constant__ Params p, KernelStamp* stamp) {
   const RunningKernel running(stamp);
@@ -371,27 +379,33 @@ __global__ void __launch_bounds__(kMostThreads, 2)
   fetch_constants(p, share, ptx::shared_address(memory));
   ptx::wait_for_previous_kernel();
   if constexpr (kHolds) {
-    excite_held<T, kUsual>(p, share, memory);
+    excite_held<T, kOf>(p, share, memory);
   } else {
     float sums[kRun] = {};
     sum_pixels<T>(p, share, memory, sums);
-    excite<T, kUsual>(p, share, sums, memory);
+    excite<T, kOf>(p, share, sums, memory);
     write_products<T>(p, share, memory);
   }
 }
 
 namespace {
 
-template <class T, bool kUsual>
+template <class T, Activations kOf>
 const void* kernel_of(const SqueezeExcitePlan& plan) {
-  return plan.holds ? kernel_address(&squeeze_excite_kernel<T, kUsual, true>)
-                    : kernel_address(&squeeze_excite_kernel<T, kUsual, false>);
+  return plan.holds ? kernel_address(&squeeze_excite_kernel<T, kOf, true>)
+                    : kernel_address(&squeeze_excite_kernel<T, kOf, false>);
 }
 
 template <class T>
 const void* kernel_of(const SqueezeExcite& size, const SqueezeExcitePlan& plan) {
-  const bool usual = size.squeeze.op == graph::PostOp::kSwish && size.gate.op == graph::PostOp::kSigmoid;
-  return usual ? kernel_of<T, true>(plan) : kernel_of<T, false>(plan);
+  const auto are = [&](graph::PostOp squeeze, graph::PostOp gate) {
+    return size.squeeze.op == squeeze && size.gate.op == gate;
+  };
+  using enum graph::PostOp;
+  if (are(kSwish, kSigmoid)) return kernel_of<T, Activations::kSwishSigmoid>(plan);
+  if (are(kRelu, kSigmoid)) return kernel_of<T, Activations::kReluSigmoid>(plan);
+  if (are(kRelu, kHardSigmoid)) return kernel_of<T, Activations::kReluHardSigmoid>(plan);
+  return kernel_of<T, Activations::kAny>(plan);
 }
 
 GemmLaunch launch_of(FloatType type, const SqueezeExcite& size, const SqueezeExcitePlan& plan) {
