@@ -16,6 +16,7 @@
 # DURATION   seconds of a configuration (5)
 # LIMIT      seconds after which no cell begins (no limit)
 # BACKENDS   systems beside each other (tensorrt,hone)
+# GPUS       numbers of the GPUs to use ("0 1"; all)
 set -uo pipefail
 install=$(realpath "$1") output=$2
 shift 2
@@ -39,28 +40,30 @@ options=(--tensorrt-level "${LEVEL:-3}" --timeout 7200 --duration "${DURATION:-5
 # An equal part of the cores for each GPU, in the order of sockets and physical cores, as lanes.sh has it: a builder beside it
 # would make a run INVALID.
 gpus=$(nvidia-smi -L | grep -c '^GPU')
+used=${GPUS:-$(seq -s ' ' 0 $((gpus - 1)))}
 order=$(lscpu -p=CPU,SOCKET,CORE | grep -v '^#' | sort -t, -k2,2n -k3,3n | cut -d, -f1 | tr '\n' ' ')
-export order cores=$(($(wc -w <<<"$order") / gpus))
+export order used cores=$(($(wc -w <<<"$order") / gpus))
 export install output here options_text="${options[*]}" end=$(($(date +%s) + ${LIMIT:-1000000})) backends=${BACKENDS:-tensorrt,hone}
 
 measure() {
   IFS=: read -r model precision batches <<<"$1"
-  local name=${1//[\/:,+]/-} begin=$SECONDS own
-  own=$(cut -d' ' -f$((LANE * cores + 1))-$(((LANE + 1) * cores)) <<<"$order" | tr ' ' ,)
+  local name=${1//[\/:,+]/-} begin=$SECONDS own gpu
+  gpu=$(cut -d' ' -f$((LANE + 1)) <<<"$used")
+  own=$(cut -d' ' -f$((gpu * cores + 1))-$(((gpu + 1) * cores)) <<<"$order" | tr ' ' ,)
   [ -e "$output/$name.done" ] && return
   [ "$(date +%s)" -ge "$end" ] && return
   # shellcheck disable=SC2086
-  CUDA_VISIBLE_DEVICES=$LANE taskset -c "$own" "$install/bin/hone" bench "$model" --device cuda --precisions "$precision" \
+  CUDA_VISIBLE_DEVICES=$gpu taskset -c "$own" "$install/bin/hone" bench "$model" --device cuda --precisions "$precision" \
     --batches ${batches//,/ } --backends "$backends" $options_text -o "$output/runs" >"$output/$name.log" 2>&1
   local code=$? file
   file=$(sed -n 's/^written: //p' "$output/$name.log" | tail -n 1)
   # A system that failed leaves a row that says why; the cell is to be measured again.
   [ $code -eq 0 ] && python3 "$here/tensorrt_table.py" --complete "$file" && echo "$file" >"$output/$name.done"
-  printf 'GPU %d, %s: exit %d after %d s\n' "$LANE" "$1" "$code" "$((SECONDS - begin))"
+  printf 'GPU %d, %s: exit %d after %d s\n' "$gpu" "$1" "$code" "$((SECONDS - begin))"
 }
 export -f measure
 printf '%s\n' "${cells[@]}" | sed 's/^\([^:]*:[^:]*\)$/\1:1,8,16,32/' |
-  xargs -L 1 -P "$gpus" --process-slot-var=LANE bash -c 'measure "$1"' _
+  xargs -L 1 -P "$(wc -w <<<"$used")" --process-slot-var=LANE bash -c 'measure "$1"' _
 printf '%s\n' "${cells[@]}" | sed 's/^\([^:]*:[^:]*\)$/\1:1,8,16,32/' | while read -r cell; do
   name=${cell//[\/:,+]/-}
   [ -e "$output/$name.done" ] || echo "$cell $(grep -hom 1 'FAILED: .*' "$output/$name.log" 2>/dev/null)"

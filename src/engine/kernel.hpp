@@ -90,14 +90,20 @@ struct StepRequest {
   bool emulates_bf16() const { return policy.is_emulated(); }
 };
 
+/// An output that is in the memory of an input, where the engine can have it so.
+struct SharedOperand {
+  size_t output = 0;
+  size_t input = 0;
+};
+
 struct Offer {
   /// Why the tactic cannot run this step.
   Refusal refusal;
   /// Arrangement the kernel needs or makes, one per operand. A packed or ignored input has undefined dtype.
   std::vector<TensorDesc> inputs;
   std::vector<TensorDesc> outputs;
-  /// Output 0 starts as a copy of this input (an accumulation); the engine shares the buffer where it can.
-  int accumulate_input = -1;
+  /// Outputs that start as copies of inputs (accumulations); the engine shares the buffers where it can.
+  std::vector<SharedOperand> accumulations;
   /// Output 0 may share the buffer of this input: the kernel reads every element before it writes it.
   int in_place_input = -1;
   /// The output's bytes are those of the inputs one after the other. The engine lets producers write there
@@ -111,6 +117,11 @@ struct Offer {
   std::shared_ptr<const Kernel> kernel;
   /// The packed weights the kernel holds.
   std::vector<WeightKey> packed;
+
+  /// Output 0 starts as a copy of that input; of none where it is negative.
+  void accumulate(int input) {
+    if (input >= 0) accumulations.push_back({0, static_cast<size_t>(input)});
+  }
 
   static Offer refuse(Refusal refusal) {
     Offer offer;

@@ -216,7 +216,7 @@ Offer make(const StepRequest& request, Variant variant, const Plan& plan, size_t
   }
   bind_post_ops(request, plan, post, *kernel, offer);
   offer.packed = {packed.key};
-  offer.accumulate_input = post.accumulate_input;
+  offer.accumulate(post.accumulate_input);
   offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
   offer.kernel = std::move(kernel);
   if (per_image) offer.kernel = per_image_kernel(offer, plan, request);

@@ -379,7 +379,7 @@ Refusal fitting(const StepRequest& request) {
 Offer offer_scatter_elements(const StepRequest& request, engine::WeightStore&) {
   auto operands = read_operands(request);
   if (!operands) return Offer::refuse("element types without a loop");
-  operands->offer.accumulate_input = 0;
+  operands->offer.accumulate(0);
   operands->offer.kernel = std::make_shared<ScatterElementsKernel>(
       ElementOffsets(request.inputs[0].shape, request.inputs[1].shape, static_cast<size_t>(axis_of(request))),
       operands->indices, operands->element, adds(request));
@@ -400,7 +400,7 @@ Offer offer_scatter_nd(const StepRequest& request, engine::WeightStore&) {
   std::vector<int64_t> lengths;
   std::vector<int64_t> steps;
   read_tuple_axes(data, 0, width, element, lengths, steps);
-  operands->offer.accumulate_input = 0;
+  operands->offer.accumulate(0);
   operands->offer.kernel = std::make_shared<ScatterSlicesKernel>(
       operands->indices, std::move(lengths), std::move(steps),
       static_cast<size_t>(product(data, width, data.size()) * element), adds(request));

@@ -131,7 +131,7 @@ Offer make_inner_product(const StepRequest& request, size_t inside, bool allow_s
   for (size_t i = 3; i < offer.inputs.size(); ++i) {
     if (stacked && offer.inputs[i].shape == result.shape) offer.inputs[i].shape = request.outputs[0].shape;
   }
-  offer.accumulate_input = post->accumulate_input;
+  offer.accumulate(post->accumulate_input);
   offer.packed = {packed.key};
   offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
   offer.kernel = std::move(kernel);
@@ -188,7 +188,7 @@ Offer make_matmul(const StepRequest& request, size_t inside, bool allow_sum) {
   kernel->bind_output(0, DNNL_ARG_DST, pd.dst_desc());
   kernel->bind_scratch(pd.scratchpad_desc());
   bind_extras(request, c, *post, *kernel, offer);
-  offer.accumulate_input = post->accumulate_input;
+  offer.accumulate(post->accumulate_input);
   offer.scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
   offer.kernel = std::move(kernel);
   if (!append_rest(request, inside, offer)) return refuse_post_op();

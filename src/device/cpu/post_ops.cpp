@@ -238,7 +238,7 @@ engine::Offer finish_tiled_offer(const engine::StepRequest& request, const Tenso
     offer.inputs[2] = {tensor::DType::kFloat32, request.inputs[2].shape, engine::Layout::kPlain};
   if (begins_with_sum(request)) {
     offer.inputs[kFirstExtra] = output;
-    offer.accumulate_input = static_cast<int>(kFirstExtra);
+    offer.accumulate(static_cast<int>(kFirstExtra));
   }
   offer.packed = {packed};
   offer.scratch_bytes = scratch_bytes;

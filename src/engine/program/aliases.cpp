@@ -14,9 +14,11 @@ bool is_at(const Operand& operand, Operand::Storage storage, size_t index) {
 /// its results before it puts them where they belong.
 bool is_in_place(const ProgramStep& step, size_t output, size_t operand) {
   if (step.runs_on_host() || step.copies_bytes()) return true;
-  return step.in_place_input == static_cast<int>(operand) &&
-         is_at(step.outputs[0], Operand::Storage::kOutput, output) &&
-         step.outputs[0].desc.bytes() == step.inputs[operand].desc.bytes();
+  return std::any_of(step.in_place.begin(), step.in_place.end(), [&](const SharedOperand& shared) {
+    const Operand& written = step.outputs[shared.output];
+    return shared.input == operand && is_at(written, Operand::Storage::kOutput, output) &&
+           written.desc.bytes() == step.inputs[operand].desc.bytes();
+  });
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ struct ProgramStep {
   std::shared_ptr<const Kernel> kernel;
   std::shared_ptr<const NodeKernel> node_kernel;
   bool runs_on_host() const { return kernel == nullptr || kernel->runs_on_host(); }
-  /// Input that output 0 may be in the memory of, -1 for none.
-  int in_place_input = -1;
+  /// Outputs that may be in the memory of inputs.
+  std::vector<SharedOperand> in_place;
   /// Whether the engine inserted it to copy bytes as they are.
   bool copies_bytes() const;
   int64_t scratch_bytes = 0;

@@ -279,9 +279,11 @@ class ProgramBuilder {
         plan.policy.is_emulated() ? device_.make_rounding(offer.kernel, offer.outputs) : offer.kernel;
     draft.step.scratch_bytes = offer.scratch_bytes;
     draft.step.counter_bytes = offer.counter_bytes;
-    draft.accumulate_input = offer.accumulate_input;
+    draft.accumulations = offer.accumulations;
     draft.in_place_input = offer.in_place_input;
-    draft.step.in_place_input = std::max(offer.accumulate_input, offer.in_place_input);
+    draft.step.in_place = offer.accumulations;
+    if (offer.in_place_input >= 0)
+      draft.step.in_place.push_back({0, static_cast<size_t>(offer.in_place_input)});
     draft.concatenates = offer.concatenates;
     draft.part_alignment = offer.part_alignment;
     packed_.insert(offer.packed.begin(), offer.packed.end());

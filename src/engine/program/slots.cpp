@@ -57,9 +57,9 @@ void place_concatenation(SlotTable& slots, DraftStep& step) {
   step.elided = all;
 }
 
-bool share_with_input(SlotTable& slots, const DraftStep& step, int32_t time, int operand) {
-  const int32_t input = step.inputs[static_cast<size_t>(operand)];
-  const int32_t output = step.outputs[0];
+bool share(SlotTable& slots, const DraftStep& step, int32_t time, const SharedOperand& operand) {
+  const int32_t input = step.inputs[operand.input];
+  const int32_t output = step.outputs[operand.output];
   if (input < 0 || !owns_bytes(slots.at(output))) return false;
   const int32_t root = slots.root(input).first;
   if (slots.at(root).storage != Operand::Storage::kArena || root == output) return false;
@@ -168,13 +168,12 @@ std::vector<PendingCopy> share_slots(SlotTable& slots, std::vector<DraftStep>& s
   for (size_t i = 0; i < steps.size(); ++i) {
     DraftStep& step = steps[i];
     const auto time = static_cast<int32_t>(i);
-    if (step.accumulate_input >= 0) {
-      if (!share_with_input(slots, step, time, step.accumulate_input)) {
-        copies.push_back({time, step.inputs[static_cast<size_t>(step.accumulate_input)], step.outputs[0]});
-      }
-    } else if (step.in_place_input >= 0) {
-      share_with_input(slots, step, time, step.in_place_input);
+    for (const SharedOperand& operand : step.accumulations) {
+      if (!share(slots, step, time, operand))
+        copies.push_back({time, step.inputs[operand.input], step.outputs[operand.output]});
     }
+    if (step.accumulations.empty() && step.in_place_input >= 0)
+      share(slots, step, time, {0, static_cast<size_t>(step.in_place_input)});
   }
   return copies;
 }

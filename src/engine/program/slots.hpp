@@ -37,7 +37,7 @@ struct DraftStep {
   ProgramStep step;
   std::vector<int32_t> inputs;
   std::vector<int32_t> outputs;
-  int accumulate_input = -1;
+  std::vector<SharedOperand> accumulations;  ///< see Offer
   int in_place_input = -1;
   bool concatenates = false;
   int64_t part_alignment = 1;  ///< see Offer

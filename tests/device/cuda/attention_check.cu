@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels_check.hpp"
 
@@ -35,6 +36,46 @@ AttentionSize size_of(const Case& c) {
     size.mask[0] = {0, {0}, c.by_key ? 0 : c.keys, 1};
   }
   return size;
+}
+
+/// Launches on caches that lack a row in the middle and hold NaN there: one appends it, and one reads the
+/// caches.
+auto append_and_read(const Case& c, const Values& k, const Values& v) {
+  return [&](const AttentionArgs& args, FloatType type, const AttentionSize& size, int blocks,
+             const LaunchOptions& options) {
+    const int64_t columns = int64_t{c.heads} * c.depth;
+    const int64_t place = c.keys / 2;
+    const auto first = place * columns;
+    const auto row_of = [&](const Values& of) {
+      return std::vector<double>(of.host.begin() + first, of.host.begin() + first + columns);
+    };
+    const auto without = [&](const Values& of) {
+      std::vector<double> values = of.host;
+      std::fill_n(values.begin() + first, columns, std::numeric_limits<double>::quiet_NaN());
+      return values;
+    };
+    const Values keys(without(k), type), values(without(v), type);
+    const Values new_key(row_of(k), type), new_value(row_of(v), type);
+    DeviceBuffer at(sizeof place);
+    at.upload(&place);
+    AttentionArgs cached = args;
+    cached.k = keys.get();
+    cached.v = values.get();
+    AppendedRow row{static_cast<const int64_t*>(at.get()), new_key.get(), new_value.get()};
+    row.k_heads = row.v_heads = {0, {c.depth}, 0, 1};
+    row.k_cache = keys.get();
+    row.v_cache = values.get();
+    cudaError_t error = appending_row_attention(cached, row, type, size, blocks, options);
+    // Its result is the one that is looked at, unless reading the caches gives another one.
+    const Output again(columns, type);
+    AttentionArgs reading = cached;
+    reading.y = again.get();
+    if (error == cudaSuccess) error = row_attention(reading, type, size, blocks, options);
+    std::vector<uint16_t> one(static_cast<size_t>(columns)), other(static_cast<size_t>(columns));
+    if (error == cudaSuccess) error = cudaMemcpy(one.data(), args.y, columns * 2, cudaMemcpyDeviceToHost);
+    again.device.download(other.data());
+    return error == cudaSuccess && one != other ? cudaErrorUnknown : error;
+  };
 }
 
 void check_case(Family& family, FloatType type, const Case& c) {
@@ -79,6 +120,10 @@ void check_case(Family& family, FloatType type, const Case& c) {
   for (const int split : {1, 2, 4}) check("attention", attention, split);
   if (!row_attention_refusal(size, gpu())) {
     for (const int blocks : {1, 2, 4, 8}) check("attention of rows", row_attention, blocks);
+  }
+  if (c.rows == 1 && !row_attention_refusal(size, gpu())) {
+    for (const int blocks : {1, 8})
+      check("attention of a row that is appended", append_and_read(c, k, v), blocks);
   }
   if (warpgroup_attention_refusal(size, gpu())) return;
   for (const int shares : {0, 1, 2}) check("warpgroup attention", warpgroup_attention, shares);

@@ -139,6 +139,8 @@ std::vector<Case> further() {
   return {
       rewritten("rms_norm_fusion", "fuses_what_exporters_write"),
       rewritten("rotary_fusion", "fuses_the_halves_of_rows"),
+      rewritten("cached_attention_fusion", "appends_in_the_attention"),
+      rewritten("cached_attention_fusion", "turns_queries_and_keys"),
       rewritten("normalization_fusion", "fuses_a_group_normalisation_and_its_swish"),
       rewritten("row_product_fusion", "puts_products_of_one_value_side_by_side"),
       rewritten("bottleneck_fusion", "makes_one_node_of_three_convolutions"),

@@ -99,6 +99,32 @@ TEST(ShareSlots, WhatAViewStillReadsIsNotWrittenOver) {
   EXPECT_EQ(slots.root(c).first, a);
 }
 
+/// What a step accumulates in two buffers: one that is free, and one that is read later and has to be copied.
+TEST(ShareSlots, EachAccumulationSharesOrIsCopied) {
+  SlotTable slots;
+  const int32_t free = slots.add({.desc = floats(4)});
+  const int32_t used = slots.add({.desc = floats(4)});
+  const int32_t result = slots.add({.desc = floats(2)});
+  const int32_t first = slots.add({.desc = floats(4)});
+  const int32_t second = slots.add({.desc = floats(4)});
+  const int32_t late = slots.add({.desc = floats(4)});
+  std::vector<DraftStep> steps;
+  steps.push_back(reading({}, free));
+  steps.push_back(reading({}, used));
+  DraftStep step = reading({free, used}, result);
+  step.outputs = {result, first, second};
+  step.accumulations = {{.output = 1, .input = 0}, {.output = 2, .input = 1}};
+  steps.push_back(std::move(step));
+  steps.push_back(reading({used, first, second}, late));
+  const std::vector<PendingCopy> copies = share_slots(slots, steps);
+  EXPECT_EQ(slots.root(first).first, free);
+  EXPECT_EQ(slots.root(second).first, second);
+  ASSERT_EQ(copies.size(), 1U);
+  EXPECT_EQ(copies[0].step, 2);
+  EXPECT_EQ(copies[0].from, used);
+  EXPECT_EQ(copies[0].to, second);
+}
+
 TEST(ShareSlots, PartsThatDoNotOverlapDoNotHinder) {
   SlotTable slots;
   const int32_t whole = slots.add({.desc = floats(8)});

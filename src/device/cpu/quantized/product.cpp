@@ -159,7 +159,7 @@ Refusal take_primitive(const StepRequest& request, const QuantizedChain& chain, 
     kernel->own(constant.values);
     kernel->bind_constant(constant.argument, constant.desc, constant.values.bytes());
   }
-  offer.accumulate_input = epilogue.accumulate_input;
+  offer.accumulate(epilogue.accumulate_input);
   offer.kernel = std::move(kernel);
   return {};
 }

@@ -28,7 +28,10 @@ const RegisteredPasses kRowProducts({
     .passes = {{"row_product_fusion",
                 "Fuses products of few rows with constant matrices, and the normalization of these rows, for "
                 "CUDA",
-                row_product_fusion, false}},
+                row_product_fusion, false},
+               {"cached_attention_fusion",
+                "Fuses the attention of one token with what appends it to the caches, for CUDA",
+                cached_attention_fusion, false}},
 });
 
 const RegisteredPasses kFusions({

@@ -1,6 +1,6 @@
-// The passes that only CUDA wants: those of this folder, and those of regions/, which mark what a tactic beside
-// them takes. They know no header of CUDA's and are part of libhone, so that every program knows their names
-// and what they do, with a GPU or without.
+// The passes that only CUDA wants: those of this folder, and those of regions/, which mark what a tactic
+// beside them takes. They know no header of CUDA's and are part of libhone, so that every program knows their
+// names and what they do, with a GPU or without.
 #pragma once
 
 #include "transform/pass.hpp"
@@ -10,6 +10,7 @@ namespace hone::device::cuda {
 transform::Summary rms_norm_fusion(graph::Graph& graph);
 transform::Summary rotary_fusion(graph::Graph& graph);
 transform::Summary row_product_splitting(graph::Graph& graph);
+transform::Summary cached_attention_fusion(graph::Graph& graph);
 transform::Summary row_product_fusion(graph::Graph& graph);
 transform::Summary concatenated_convolution_fusion(graph::Graph& graph);
 transform::Summary pool_fusion(graph::Graph& graph);

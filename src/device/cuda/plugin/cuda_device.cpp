@@ -58,6 +58,7 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_bottleneck_tactics(list, gpu);
   add_squeeze_excite_tactics(list, gpu);
   add_attention_tactics(list, gpu);
+  add_cached_attention_tactics(list, gpu);
   add_pointwise_tactics(list, gpu);
   add_normalization_tactics(list);
   add_movement_tactics(list);
@@ -157,6 +158,7 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
     std::vector<std::string> passes = {"row_lifting",           "rms_norm_fusion",    "rotary_fusion",
                                        "row_product_splitting", "row_product_fusion", "normalization_fusion"};
+    if (narrow) passes.emplace_back("cached_attention_fusion");
     if (properties().warpgroups) {
       for (const char* name :
            {"quantized_lowering", "quantized_movement", "quantized_weights", "quantized_fusion"})

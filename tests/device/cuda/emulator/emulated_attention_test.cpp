@@ -1,5 +1,8 @@
 // Attention on the emulator: tiles of rows and keys that are whole and not, operands packed, shared by heads
 // and unaligned, with masks.
+#include <limits>
+#include <optional>
+
 #include "device/cuda/emulator/emulated_kernels.hpp"
 #include "device/cuda/plugin/kernels/layers/attention.hpp"
 
@@ -58,7 +61,86 @@ class AttentionCase {
     for (const int shares : {0, 1, 2}) expect("sharing", warpgroup_attention, shares);
   }
 
+  /// The one row of keys and values at `place` is not in the caches yet, which hold NaN there. `turned`:
+  /// queries and the new key are rotated on their way.
+  void expect_appended(int64_t place, int blocks, bool turned = false) {
+    SCOPED_TRACE("place " + std::to_string(place) + ", blocks " + std::to_string(blocks));
+    const int64_t row = place < 0 ? place + c_.keys : place;
+    const Tensor q(element_, turned ? before_rotation(q_.values) : q_.values);
+    const std::vector<float> key_row = rows_of(k_, c_.depth, row);
+    const Tensor new_k(element_, turned ? before_rotation(key_row) : key_row);
+    const Tensor cosines(element_, table(1, 0));
+    const Tensor sines(element_, table(0, 1));
+    const Tensor new_v(element_, rows_of(v_, c_.width, row));
+    std::optional<Tensor> caches[2];
+    const FloatType type = element_ == Element::kHalf ? FloatType::kHalf : FloatType::kBfloat16;
+    expect_output(
+        kFewSchedules, element_, {c_.batch, c_.rows, c_.heads, c_.width}, expected(), 4, [&](Output& y) {
+          caches[0].emplace(element_, without(k_, c_.depth, row));
+          caches[1].emplace(element_, without(v_, c_.width, row));
+          emulator::busy_ahead(&place, sizeof place);
+          const Tensor* const read[] = {&q, &new_k, &new_v, &cosines, &sines, &*caches[0], &*caches[1]};
+          for (const Tensor* tensor : read) tensor->be_busy();
+          y.be_busy();
+          const AttentionArgs args{q.get(),
+                                   caches[0]->get(),
+                                   caches[1]->get(),
+                                   {key_mask_.floats(), row_mask_.floats(), shown_.data()},
+                                   y.get()};
+          AppendedRow appended{.place = &place, .k = new_k.get(), .v = new_v.get()};
+          appended.k_heads = {0, {kv_heads() * c_.depth, c_.depth, 0}, 0, 1};
+          appended.v_heads = {0, {kv_heads() * c_.width, c_.width, 0}, 0, 1};
+          appended.k_cache = const_cast<void*>(args.k);
+          appended.v_cache = const_cast<void*>(args.v);
+          if (turned) appended.q_rotation = appended.k_rotation = {cosines.get(), sines.get()};
+          return appending_row_attention(
+              args, appended, type, size(), blocks,
+              LaunchOptions{.device = &emulator::properties(), .pdl = true, .next_waits = true});
+        });
+    EXPECT_EQ(std::memcmp(caches[0]->get(), k_.get(), k_.values.size() * element_bytes(element_)), 0);
+    EXPECT_EQ(std::memcmp(caches[1]->get(), v_.get(), v_.values.size() * element_bytes(element_)), 0);
+  }
+
  private:
+  /// Of a rotation by no angle and by a right one in turn.
+  std::vector<float> table(float even, float odd) const {
+    std::vector<float> values;
+    for (int i = 0; i < c_.depth; ++i) values.push_back(i % (c_.depth / 2) % 2 == 0 ? even : odd);
+    return values;
+  }
+  /// Rows that this rotation makes these of.
+  std::vector<float> before_rotation(std::vector<float> rows) const {
+    const int half = c_.depth / 2;
+    for (size_t first = 0; first < rows.size(); first += static_cast<size_t>(c_.depth)) {
+      float* const row = rows.data() + first;
+      for (int i = 1; i < half; i += 2) {
+        const float left = row[i];
+        row[i] = row[i + half];
+        row[i + half] = -left;
+      }
+    }
+    return rows;
+  }
+
+  /// The row of each image of [batch][keys][heads][columns].
+  std::vector<float> rows_of(const Tensor& tensor, int columns, int64_t row) const {
+    const int64_t length = kv_heads() * columns;
+    std::vector<float> rows;
+    for (int64_t n = 0; n < c_.batch; ++n) {
+      const auto from = tensor.values.begin() + (n * c_.keys + row) * length;
+      rows.insert(rows.end(), from, from + length);
+    }
+    return rows;
+  }
+  std::vector<float> without(const Tensor& tensor, int columns, int64_t row) const {
+    const int64_t length = kv_heads() * columns;
+    std::vector<float> values = tensor.values;
+    for (int64_t n = 0; n < c_.batch; ++n)
+      std::fill_n(values.begin() + (n * c_.keys + row) * length, length,
+                  std::numeric_limits<float>::quiet_NaN());
+    return values;
+  }
+
   template <class Launch>
   void expect(const char* what, const Launch& launch, int split) {
     SCOPED_TRACE(what + (" " + std::to_string(split)));
@@ -220,6 +302,25 @@ TEST(EmulatedAttention, TakesTheOneRowOfADecoder) {
   AttentionCase({.rows = 3, .keys = 65, .depth = 72, .width = 128, .masked = true, .guarded = true},
                 Element::kHalf)
       .expect();
+}
+
+TEST(EmulatedAttention, AppendsTheOneRowOfADecoderToItsCaches) {
+  AttentionCase decoder(
+      {.heads = 4, .rows = 1, .keys = 140, .depth = 64, .width = 64, .sharing = 2, .masked = true},
+      Element::kHalf);
+  for (const int64_t place : {0, 77, 139, -1}) decoder.expect_appended(place, 8);
+  decoder.expect_appended(77, 1);
+  AttentionCase batched({.batch = 2, .heads = 2, .rows = 1, .keys = 7, .depth = 24, .width = 32},
+                        Element::kBFloat16);
+  for (const int64_t place : {3, 6}) batched.expect_appended(place, 2);
+}
+
+TEST(EmulatedAttention, TurnsQueriesAndTheKeyThatItAppends) {
+  AttentionCase({.heads = 4, .rows = 1, .keys = 140, .depth = 64, .width = 64, .sharing = 2, .masked = true},
+                Element::kHalf)
+      .expect_appended(77, 8, true);
+  AttentionCase({.batch = 2, .heads = 2, .rows = 1, .keys = 9, .depth = 16, .width = 24}, Element::kBFloat16)
+      .expect_appended(2, 1, true);
 }
 
 TEST(EmulatedAttention, RefusesWhatItHasNoKernelFor) {

@@ -46,7 +46,7 @@ Offer offer_scatter(const StepRequest& request, engine::WeightStore&) {
                   {indices.dtype, indices.shape, Layout::kPlain},
                   {dtype, request.inputs[2].shape, Layout::kPlain}};
   offer.outputs = {{dtype, request.outputs[0].shape, Layout::kPlain}};
-  offer.accumulate_input = 0;
+  offer.accumulate(0);
   const bool writes = tensor::element_count(request.inputs[2].shape) != 0;
   const size_t bytes = tensor::dtype_size(dtype);
   const size_t index_bytes = tensor::dtype_size(indices.dtype);

@@ -63,6 +63,8 @@ void add_bottleneck_tactics(TacticList& list, Gpu& gpu);
 void add_squeeze_excite_tactics(TacticList& list, Gpu& gpu);
 /// Regions attention.
 void add_attention_tactics(TacticList& list, Gpu& gpu);
+/// Regions cached_attention.
+void add_cached_attention_tactics(TacticList& list, Gpu& gpu);
 /// Elementwise operators and chains.
 void add_pointwise_tactics(TacticList& list, Gpu& gpu);
 /// Softmax, normalizations of layers, groups and instances, and LRN.

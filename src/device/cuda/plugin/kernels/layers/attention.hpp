@@ -59,6 +59,30 @@ struct AttentionArgs {
   void* y = nullptr;
 };
 
+/// The rotation of one row by its position, as rotary.hpp has it; of whole rows in runs of 16 bytes.
+struct RowRotation {
+  /// As many elements each as the row has; null where it stays as it is.
+  const void* cosines = nullptr;
+  const void* sines = nullptr;
+};
+
+/// One row that is appended to keys and one to values, which are caches then.
+struct AppendedRow {
+  /// Which row of the caches it becomes; counted from behind where it is negative.
+  const int64_t* place = nullptr;
+  const void* k = nullptr;
+  const void* v = nullptr;
+  /// Where they lie for each head; of these only the offset and the loops count.
+  AttentionMatrix k_heads;
+  AttentionMatrix v_heads;
+  /// The caches, AttentionArgs::k and v, to write to.
+  void* k_cache = nullptr;
+  void* v_cache = nullptr;
+  /// Of the queries, and of k before it is appended. Halves of rows are whole runs then.
+  RowRotation q_rotation;
+  RowRotation k_rotation;
+};
+
 /// Why there is no kernel for this; empty when there is.
 Refusal attention_refusal(const AttentionSize& size, const DeviceProperties& device);
 
@@ -84,5 +108,10 @@ Refusal row_attention_refusal(const AttentionSize& size, const DeviceProperties&
 /// By `blocks` for each row, up to 8, that share its keys; more than one make a cluster.
 cudaError_t row_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int blocks,
                           const LaunchOptions& options);
+
+/// The same for one row of queries, to which the appended row belongs as if it had been in the caches before;
+/// afterwards it is. A place beyond the caches is none, and nothing is appended.
+cudaError_t appending_row_attention(const AttentionArgs& args, const AppendedRow& row, FloatType type,
+                                    const AttentionSize& size, int blocks, const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

@@ -24,7 +24,8 @@ constexpr int kAhead = 4;
 
 struct RowParams {
   Params of;
-  int parts;  ///< blocks that share the keys of a row
+  int parts;             ///< blocks that share the keys of a row
+  AppendedRow appended;  ///< where the kernel appends
 };
 
 /// The largest score so far, and the sum of exponentials relative to it.
@@ -75,6 +76,64 @@ struct Shares {
 };
 static_assert(kMostParts <= kWarps);
 
+/// Turns a lane's run of a row that begins at `row`: x * cos + turned(x) * sin.
+template <class T>
+__device__ __forceinline__ void rotate_run(const RowRotation& by, const T* row, int run, int depth,
+                                           float (&x)[kRun]) {
+  if (by.cosines == nullptr) return;
+  const int half = depth / 2;
+  const bool is_first = run < half;
+  float other[kRun];
+  float cosines[kRun];
+  float sines[kRun];
+  load_floats<kRun>(row + (is_first ? run + half : run - half), other);
+  load_floats<kRun>(static_cast<const T*>(by.cosines) + run, cosines);
+  load_floats<kRun>(static_cast<const T*>(by.sines) + run, sines);
+#pragma unroll
+  for (int c = 0; c < kRun; ++c)
+    x[c] = to_float(from_float<T>(x[c] * cosines[c] + (is_first ? -other[c] : other[c]) * sines[c]));
+}
+
+/// A lane's run of the row that is appended.
+template <class T>
+struct Fresh {
+  int64_t place = -1;
+  T key[kRun];
+  T value[kRun];
+
+  __device__ __forceinline__ void load_from(const AppendedRow& row, const Head& head,
+                                            const AttentionSize& size, int key_run, int value_run) {
+    place = *row.place;
+    if (place < 0) place += size.keys;
+    const T* const of_key = static_cast<const T*>(row.k) + head.offset(row.k_heads);
+    float turned[kRun];
+    load_floats<kRun>(of_key + key_run, turned);
+    rotate_run(row.k_rotation, of_key, key_run, size.depth, turned);
+#pragma unroll
+    for (int c = 0; c < kRun; ++c) key[c] = from_float<T>(turned[c]);
+    load<kRun>(static_cast<const T*>(row.v) + head.offset(row.v_heads) + value_run, value);
+  }
+
+  __device__ __forceinline__ void put(T (&k)[kRun], T (&v)[kRun]) const {
+#pragma unroll
+    for (int c = 0; c < kRun; ++c) {
+      k[c] = key[c];
+      v[c] = value[c];
+    }
+  }
+};
+
+/// Whether no earlier head has the same keys.
+__device__ __forceinline__ bool is_first_of_its_keys(const AttentionSize& size, const Head& head) {
+  bool first = true;
+#pragma unroll
+  for (int i = 0; i < AttentionMatrix::kMostLoops; ++i) {
+    const bool shared = size.k.loops[i] == 0 && size.v.loops[i] == 0;
+    first = first && !(shared && head.index[i] != 0);
+  }
+  return first;
+}
+
 /// What masks say of the keys that a lane has asked for.
 struct Masks {
   float values[AttentionSize::kMostMasks][kAhead];
@@ -114,8 +173,9 @@ struct Masks {
 
 }  // namespace
 
-/// kLanes: lanes that share a key, each with a run of its columns.
-template <int kLanes, class T>
+/// kLanes: lanes that share a key, each with a run of its columns. kAppends: a row is appended to the keys
+/// and values, which whoever has its place takes from where it is and writes to the caches.
+template <int kLanes, bool kAppends, class T>
 __global__ void __launch_bounds__(32 * kWarps)
     row_attention_kernel(const __grid_constant__ RowParams row_params, KernelStamp* stamp) {
   const RunningKernel running(stamp);
@@ -159,9 +219,14 @@ __global__ void __launch_bounds__(32 * kWarps)
   }
   begin_kernel(params.next_waits);
   float q[kRun] = {};
-  if (has_key_run)
-    load_floats<kRun>(static_cast<const T*>(params.args.q) + head.offset(size.q) + row * size.q.row + run, q);
+  const T* const query = static_cast<const T*>(params.args.q) + head.offset(size.q) + row * size.q.row;
+  if (has_key_run) load_floats<kRun>(query + run, q);
   const float scale = size.scale * kLog2E;
+  Fresh<T> fresh;
+  if constexpr (kAppends) {
+    if (has_key_run) rotate_run(row_params.appended.q_rotation, query, run, size.depth, q);
+    fresh.load_from(row_params.appended, head, size, has_key_run ? run : 0, has_value_run ? run : 0);
+  }
 
   Weighed own;
   // All lanes of a warp take as many turns.
@@ -176,6 +241,9 @@ __global__ void __launch_bounds__(32 * kWarps)
       const int64_t key = min(first + i * stride, size.keys - 1);
       load<kRun>(keys + key * size.k.row, k[i]);
       load<kRun>(values + key * size.v.row, v[i]);
+      if constexpr (kAppends) {
+        if (key == fresh.place) fresh.put(k[i], v[i]);
+      }
     }
     masks.load(params, mask_rows, first, stride);
     float scores[kAhead];
@@ -219,6 +287,21 @@ __global__ void __launch_bounds__(32 * kWarps)
     for (int c = 0; c < kRun; ++c) other.values[c] = __shfl_xor_sync(0xffffffffu, own.values[c], distance);
     own.join(other);
   }
+  if constexpr (kAppends) {
+    // Others may read that row of the caches meanwhile, and use nothing of it.
+    const int64_t of_part = fresh.place / (kWarpKeys * kWarps) % parts;
+    const bool is_mine = of_part == part && fresh.place / kWarpKeys % kWarps == warp &&
+                         fresh.place % kWarpKeys == lane / kLanes && is_first_of_its_keys(size, head);
+    if (is_mine && fresh.place >= 0 && fresh.place < size.keys) {
+      const AppendedRow& row_of = row_params.appended;
+      if (has_key_run)
+        store<kRun>(static_cast<T*>(row_of.k_cache) + head.offset(size.k) + fresh.place * size.k.row + run,
+                    fresh.key);
+      if (has_value_run)
+        store<kRun>(static_cast<T*>(row_of.v_cache) + head.offset(size.v) + fresh.place * size.v.row + run,
+                    fresh.value);
+    }
+  }
   if (lane < kLanes) {
     store<kRun>(of_warps.values[warp] + run, own.values);
     if (lane == 0) of_warps.found[warp] = own.found;
@@ -250,36 +333,63 @@ __global__ void __launch_bounds__(32 * kWarps)
 
 namespace {
 
-template <int kLanes, class T>
+template <int kLanes, bool kAppends, class T>
 GemmLaunch launch_of() {
   GemmLaunch launch;
-  launch.function = kernel_address(&row_attention_kernel<kLanes, T>);
+  launch.function = kernel_address(&row_attention_kernel<kLanes, kAppends, T>);
   launch.threads = 32 * kWarps;
   launch.shared_bytes = 2 * sizeof(Shares<kLanes * kRun>);
   return launch;
 }
 
-template <class T>
+template <bool kAppends, class T>
 GemmLaunch launch_for(int lanes) {
-  if (lanes <= 4) return launch_of<4, T>();
-  return lanes <= 8 ? launch_of<8, T>() : launch_of<16, T>();
+  if (lanes <= 4) return launch_of<4, kAppends, T>();
+  return lanes <= 8 ? launch_of<8, kAppends, T>() : launch_of<16, kAppends, T>();
+}
+
+/// `kAppends`: the row; else it counts for nothing.
+template <bool kAppends>
+cudaError_t launch_rows(const AttentionArgs& args, const AppendedRow& row, FloatType type,
+                        const AttentionSize& size, int blocks, const LaunchOptions& options) {
+  if (row_attention_refusal(size, *options.device) || type == FloatType::kFloat) return cudaErrorInvalidValue;
+  if (blocks < 1 || blocks > (options.device->clusters ? kMostParts : 1)) return cudaErrorInvalidValue;
+  if (size.rows == 0 || size.heads() == 0) return cudaSuccess;
+  if (!are_aligned(args, size)) return cudaErrorMisalignedAddress;
+  const RowParams params{make_params(args, size, static_cast<int>(size.rows), true, options.next_waits),
+                         blocks, row};
+  const int lanes = (std::max(size.depth, size.width) + kRun - 1) / kRun;
+  GemmLaunch launch = type == FloatType::kHalf ? launch_for<kAppends, __half>(lanes)
+                                               : launch_for<kAppends, __nv_bfloat16>(lanes);
+  launch.blocks = size.rows * size.heads() * blocks;
+  launch.cluster = blocks;
+  return launch_gemm(launch, &params, options);
+}
+
+bool begins_at_16_bytes(const void* pointer, const AttentionMatrix& matrix) {
+  const bool even = std::all_of(std::begin(matrix.loops), std::end(matrix.loops),
+                                [](int64_t stride) { return stride % kRun == 0; });
+  return is_aligned(pointer) && matrix.offset % kRun == 0 && even;
 }
 
 }  // namespace
 
 cudaError_t row_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int blocks,
                           const LaunchOptions& options) {
-  if (row_attention_refusal(size, *options.device) || type == FloatType::kFloat) return cudaErrorInvalidValue;
-  if (blocks < 1 || blocks > (options.device->clusters ? kMostParts : 1)) return cudaErrorInvalidValue;
-  if (size.rows == 0 || size.heads() == 0) return cudaSuccess;
-  if (!are_aligned(args, size)) return cudaErrorMisalignedAddress;
-  const RowParams params{make_params(args, size, static_cast<int>(size.rows), true, options.next_waits),
-                         blocks};
-  const int lanes = (std::max(size.depth, size.width) + kRun - 1) / kRun;
-  GemmLaunch launch = type == FloatType::kHalf ? launch_for<__half>(lanes) : launch_for<__nv_bfloat16>(lanes);
-  launch.blocks = size.rows * size.heads() * blocks;
-  launch.cluster = blocks;
-  return launch_gemm(launch, &params, options);
+  return launch_rows<false>(args, {}, type, size, blocks, options);
+}
+
+cudaError_t appending_row_attention(const AttentionArgs& args, const AppendedRow& row, FloatType type,
+                                    const AttentionSize& size, int blocks, const LaunchOptions& options) {
+  if (size.rows != 1 || row.k_cache != args.k || row.v_cache != args.v) return cudaErrorInvalidValue;
+  if (!begins_at_16_bytes(row.k, row.k_heads) || !begins_at_16_bytes(row.v, row.v_heads))
+    return cudaErrorMisalignedAddress;
+  for (const RowRotation& rotation : {row.q_rotation, row.k_rotation}) {
+    if (rotation.cosines == nullptr) continue;
+    if (size.depth % (2 * kRun) != 0) return cudaErrorInvalidValue;
+    if (!is_aligned(rotation.cosines) || !is_aligned(rotation.sines)) return cudaErrorMisalignedAddress;
+  }
+  return launch_rows<true>(args, row, type, size, blocks, options);
 }
 
 }  // namespace hone::device::cuda

@@ -57,9 +57,11 @@ bool read_table(const Shape& table, const Shape& x, int64_t (&strides)[kLeading]
   return true;
 }
 
-Offer offer_rotation(const StepRequest& request, engine::WeightStore&) {
+}  // namespace
+
+Refusal read_rotation(const StepRequest& request, Rotation& out) {
   const RegionParts parts(request);
-  if (parts.form() != kRotation) return Offer::refuse("its body is no rotation of halves");
+  if (parts.form() != kRotation) return "its body is no rotation of halves";
   const RegionPart& first = parts.part("first");
   const RegionPart& second = parts.part("second");
   const RegionPart& along = parts.part("along");
@@ -69,38 +71,47 @@ Offer offer_rotation(const StepRequest& request, engine::WeightStore&) {
   const int sine = across.operands.position(1);
   if (x < 0 || cosine < 0 || sine < 0 || second.operands.position(0) != x ||
       along.operands.position(0) != x || cosine == x || sine == x)
-    return Offer::refuse("its body turns something else");
+    return "its body turns something else";
   const auto shape_of = [&](int input) -> const Shape& {
     return request.inputs[static_cast<size_t>(input)].shape;
   };
   const Shape& shape = shape_of(x);
   if (shape.empty() || shape.size() > kLeading + 1)
-    return Offer::refuse(fmt::format("rows lie in more than {} dimensions", kLeading));
+    return fmt::format("rows lie in more than {} dimensions", kLeading);
   const int64_t depth = shape.back();
   if (depth % 2 != 0 || depth > (1 << 20) || request.outputs[0].shape != shape ||
       !is_last(parts.part("turned").node.attributes.get_int("axis"), shape.size()) ||
       !cuts(request, first, shape.size(), 0, depth / 2, depth) ||
       !cuts(request, second, shape.size(), depth / 2, depth, depth))
-    return Offer::refuse("it does not turn the halves of rows");
-  const DType dtype = request.storage();
-  RotarySize size{.type = float_type(dtype), .depth = static_cast<int>(depth)};
+    return "it does not turn the halves of rows";
+  RotarySize size{.type = float_type(request.storage()), .depth = static_cast<int>(depth)};
   for (size_t i = 1; i < shape.size(); ++i) size.dims[kLeading - i] = shape[shape.size() - 1 - i];
   if (!read_table(shape_of(cosine), shape, size.cosine_strides) ||
       !read_table(shape_of(sine), shape, size.sine_strides))
-    return Offer::refuse("a table is broadcast in a way no kernel has");
+    return "a table is broadcast in a way no kernel has";
+  out = {static_cast<size_t>(x), static_cast<size_t>(cosine), static_cast<size_t>(sine), size};
+  return {};
+}
+
+namespace {
+
+Offer offer_rotation(const StepRequest& request, engine::WeightStore&) {
+  Rotation rotation;
+  if (Refusal reason = read_rotation(request, rotation)) return Offer::refuse(std::move(reason));
+  const DType dtype = request.storage();
   Offer offer;
   // The constants of the slices stay as they are: an engine that is loaded again reads them here.
   offer.inputs = request.inputs;
-  for (const int input : {x, cosine, sine})
-    offer.inputs[static_cast<size_t>(input)] = {dtype, shape_of(input), Layout::kPlain};
-  offer.outputs = {{dtype, shape, Layout::kPlain}};
+  for (const size_t input : {rotation.x, rotation.cosine, rotation.sine})
+    offer.inputs[input] = {dtype, request.inputs[input].shape, Layout::kPlain};
+  offer.outputs = {{dtype, request.outputs[0].shape, Layout::kPlain}};
   offer.kernel = std::make_shared<LaunchKernel>(
       "a rotation",
       [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
-        return rotate(size, inputs[static_cast<size_t>(x)], inputs[static_cast<size_t>(cosine)],
-                      inputs[static_cast<size_t>(sine)], outputs[0], options);
+        return rotate(rotation.size, inputs[rotation.x], inputs[rotation.cosine], inputs[rotation.sine],
+                      outputs[0], options);
       },
-      tensor::element_count(shape) != 0);
+      tensor::element_count(request.outputs[0].shape) != 0);
   return offer;
 }
 

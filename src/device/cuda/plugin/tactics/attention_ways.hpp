@@ -1,0 +1,29 @@
+// Tactics of attention, whose variants say how the blocks or warps of a kernel share keys.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/cuda/plugin/gpu.hpp"
+#include "engine/kernel.hpp"
+
+namespace hone::device::cuda {
+
+struct AttentionWay {
+  std::string_view name;
+  /// What the launcher is told.
+  int split;
+  bool in_cluster = false;
+};
+
+/// By the blocks that share the keys of a row.
+std::vector<AttentionWay> row_ways();
+
+/// The first way is the best guess.
+engine::Tactic tactic_of_ways(
+    std::string name, std::string operator_name, const Gpu& gpu, std::vector<AttentionWay> ways,
+    std::function<engine::Offer(const engine::StepRequest& request, int split)> offer);
+
+}  // namespace hone::device::cuda
