@@ -30,22 +30,6 @@ constexpr int kKeptRuns = 2;
 /// In front of normalized rows: what warps have of sums.
 constexpr int kScratchBytes = 128;
 
-/// The parameters of a normalization for one run.
-struct RunParameters {
-  float scale[kRun];
-  float shift[kRun];
-
-  __device__ __forceinline__ void load(const MatrixVectorArgs& args, int run) {
-#pragma unroll
-    for (int k = 0; k < kRun; ++k) {
-      scale[k] = 1.0f;
-      shift[k] = 0.0f;
-    }
-    if (args.scale != nullptr) load_floats<kRun>(args.scale + run * kRun, scale);
-    if (args.shift != nullptr) load_floats<kRun>(args.shift + run * kRun, shift);
-  }
-};
-
 /// A row as it is normalized, by all threads of the block; `first` are the parameters of a thread's first
 /// run.
 template <class T>
@@ -94,9 +78,7 @@ __device__ __forceinline__ void normalize_row(const Operands& p, const RunParame
   RunParameters parameters = first;
   for_each_run([&](int run, float(&values)[kRun]) {
     if (run != thread) parameters.load(p.args, run);
-#pragma unroll
-    for (int k = 0; k < kRun; ++k)
-      values[k] = fmaf((values[k] - mean) * factor, parameters.scale[k], parameters.shift[k]);
+    parameters.normalize(mean, factor, values);
     pack<T>(values, to + run * kRunWords<T>);
   });
 }

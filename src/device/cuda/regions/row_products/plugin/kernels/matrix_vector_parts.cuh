@@ -109,6 +109,27 @@ struct Sums {
   __device__ __forceinline__ float value() const { return even + odd; }
 };
 
+/// The parameters of a normalization for one run.
+struct RunParameters {
+  float scale[kRun];
+  float shift[kRun];
+
+  __device__ __forceinline__ void load(const MatrixVectorArgs& args, int run) {
+#pragma unroll
+    for (int k = 0; k < kRun; ++k) {
+      scale[k] = 1.0f;
+      shift[k] = 0.0f;
+    }
+    if (args.scale != nullptr) load_floats<kRun>(args.scale + run * kRun, scale);
+    if (args.shift != nullptr) load_floats<kRun>(args.shift + run * kRun, shift);
+  }
+
+  __device__ __forceinline__ void normalize(float mean, float factor, float (&values)[kRun]) const {
+#pragma unroll
+    for (int k = 0; k < kRun; ++k) values[k] = fmaf((values[k] - mean) * factor, scale[k], shift[k]);
+  }
+};
+
 /// Writes what the sums of a row and a column give.
 template <class T, class Result, bool kPaired>
 __device__ __forceinline__ void finish(const Operands& p, const Column& column, int row, float value,

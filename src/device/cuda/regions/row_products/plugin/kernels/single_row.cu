@@ -1,14 +1,13 @@
 // The kernel of matrix_vector.hpp for one row, as a decoder's token has: its lanes keep in registers what
-// they multiply of the row, since all columns take the same of it, and every warp normalizes the row by
-// itself, so that after the kernel ahead has ended nobody waits for other warps. Warps share the columns of a
-// row that is too long for that.
+// they multiply of the row, since all columns take the same of it. To normalize the row every warp finds its
+// moments by itself, and the threads of a block share the rest. Warps share the columns of a row that is too
+// long for that.
 //
-//   w  [column]  chunk 0 | chunk 1 | chunk 2 | ...        of 32 runs, one for each lane; warp s of a column's
-//                share 0   share 1   share 0              shares has every chunk of that number
-//   ring         stage 0 | stage 1 | ...                  asked for before the kernel ahead has ended, as
-//   many
-//                                                         as a warp's columns have, so that small products
-//                                                         leave room for the next kernel's blocks
+//   w  [column]  chunk 0 | chunk 1 | chunk 2 | ...   of 32 runs, one for each lane; warp s of a column's
+//                share 0   share 1   share 0         shares has every chunk of that number
+//   ring         stage 0 | stage 1 | ...             asked for before the kernel ahead has ended, as many as
+//                                                    a warp's columns have, so that small products leave
+//                                                    room for the next kernel's blocks
 #include <algorithm>
 #include <type_traits>
 
@@ -45,9 +44,9 @@ struct Held {
     }
   }
 
-  /// Of a warp that has the whole row. `scale` and `shift` are in shared memory, or null.
-  __device__ __forceinline__ void normalize(const Operands& p, int lane, const float* scale,
-                                            const float* shift) {
+  /// Of a warp that has the whole row: its mean, where it is centered, and what its elements are multiplied
+  /// with to have a variance of 1.
+  __device__ __forceinline__ float2 moments(const Operands& p, int lane) const {
     const float depth = static_cast<float>(p.runs * kRun);
     float values[kRun];
     float mean = 0.0f;
@@ -73,21 +72,29 @@ struct Held {
       for (int k = 0; k < kRun; ++k) values[k] -= mean;
       squares.add(values, values);
     }
-    const float factor = 1.0f / sqrtf(reduce_warp(squares.value(), Plus()) / depth + p.epsilon);
-#pragma unroll
-    for (int i = 0; i < kHeld; ++i) {
-      const int run = lane + i * 32;
-      if (run >= p.runs) break;
-      unpack<T>(words[i], values);
-#pragma unroll
-      for (int k = 0; k < kRun; ++k) {
-        const float one = scale == nullptr ? 1.0f : scale[run * kRun + k];
-        values[k] = fmaf((values[k] - mean) * factor, one, shift == nullptr ? 0.0f : shift[run * kRun + k]);
-      }
-      pack<T>(values, words[i]);
-    }
+    return {mean, 1.0f / sqrtf(reduce_warp(squares.value(), Plus()) / depth + p.epsilon)};
   }
 };
+
+/// Brings the row into shared memory, normalized: each thread has one run of it at most.
+template <class T, int kHeld>
+__device__ __forceinline__ void normalize_row(const Operands& p, const RunParameters& parameters,
+                                              const Held<T, kHeld>& x, uint4* to) {
+  const int run = static_cast<int>(threadIdx.x);
+  uint4 words[kRunWords<T>] = {};
+#pragma unroll
+  for (int k = 0; k < kRunWords<T>; ++k) {
+    if (run < p.runs) words[k] = static_cast<const uint4*>(p.args.x)[run * kRunWords<T> + k];
+  }
+  const float2 moments = x.moments(p, run % 32);
+  if (run < p.runs) {
+    float values[kRun];
+    unpack<T>(words, values);
+    parameters.normalize(moments.x, moments.y, values);
+    pack<T>(values, to + run * kRunWords<T>);
+  }
+  __syncthreads();
+}
 
 /// A warp's part of its columns, a stage at a time.
 template <class T, bool kPaired>
@@ -130,12 +137,6 @@ struct Ring {
   }
 };
 
-/// Asks for floats that a whole block reads, 4 at a time.
-__device__ __forceinline__ void fetch_floats(float* to, const float* from, int count) {
-  for (int i = static_cast<int>(threadIdx.x) * 4; i < count; i += kWarps * 32 * 4)
-    ptx::copy16(ptx::shared_address(to + i), from + i, true);
-}
-
 }  // namespace
 
 template <class T, class Result, bool kPaired, int kHeld, int kStages>
@@ -152,13 +153,7 @@ __global__ void __launch_bounds__(kWarps * 32, kHeld == kFewHeld && sizeof(T) ==
   const int first_run = share * 32 + lane;
   const uint32_t ring = ptx::shared_address(memory);
   auto* const partial = reinterpret_cast<float*>(memory + kStages * kStageBytes);
-  float* const scale = partial + kPartialBytes / sizeof(float);
-  float* const shift = scale + p.runs * kRun;
-  if (p.normalizes) {
-    if (p.args.scale != nullptr) fetch_floats(scale, p.args.scale, p.runs * kRun);
-    if (p.args.shift != nullptr) fetch_floats(shift, p.args.shift, p.runs * kRun);
-    ptx::commit_copies();
-  }
+  auto* const row = reinterpret_cast<uint4*>(memory + kStages * kStageBytes + kPartialBytes);
   int first_column = static_cast<int>(blockIdx.x) * groups;
   int of_all = first_column + warp / p.shares;
   Ring<T, kPaired> ahead{of_all};
@@ -168,17 +163,16 @@ __global__ void __launch_bounds__(kWarps * 32, kHeld == kFewHeld && sizeof(T) ==
   Column column(p, min(of_all, p.all_columns - 1));
   Biases biases;
   biases.load<kPaired>(p, column);
-  if (p.normalizes) {
-    ptx::wait_copies<kStages>();
-    __syncthreads();
-  }
+  RunParameters parameters;
+  if (p.normalizes) parameters.load(p.args, min(static_cast<int>(threadIdx.x), p.runs - 1));
   ptx::wait_for_previous_kernel();
   Held<T, kHeld> x;
   x.load(p.args.x, first_run, 32 * p.shares, p.runs);
   float fetched = fetched_operand<T>(p, 0, column.number);
-  if (p.normalizes)
-    x.normalize(p, lane, p.args.scale == nullptr ? nullptr : scale,
-                p.args.shift == nullptr ? nullptr : shift);
+  if (p.normalizes) {
+    normalize_row(p, parameters, x, row);
+    x.load(row, first_run, 32 * p.shares, p.runs);
+  }
   int stage = 0;
   for (int turn = 0; first_column < p.all_columns; turn ^= 1) {
     Sums sums;
@@ -302,7 +296,8 @@ cudaError_t launch_single_row(matrix_vector_parts::Operands operands, FloatType 
   const int64_t runs_of_stage = kStageWords / (type == FloatType::kFloat ? 2 : 1) / (paired ? 2 : 1);
   const int64_t stages_of_column = (operands.held + runs_of_stage - 1) / runs_of_stage;
   const int64_t all_blocks = (operands.all_columns * shares + kWarps - 1) / kWarps;
-  const int64_t own_bytes = kPartialBytes + (size.normalizes ? 2 * size.depth * int64_t{sizeof(float)} : 0);
+  const int64_t own_bytes =
+      kPartialBytes + (size.normalizes ? size.depth * static_cast<int64_t>(float_bytes(type)) : 0);
   GemmLaunch launch;
   launch.threads = kWarps * 32;
   // As few stages as all columns of a warp need, and four at most. A GPU without room for more has one.
