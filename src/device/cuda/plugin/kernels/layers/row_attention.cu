@@ -76,48 +76,59 @@ struct Shares {
 };
 static_assert(kMostParts <= kWarps);
 
-/// Turns a lane's run of a row that begins at `row`: x * cos + turned(x) * sin.
-template <class T>
-__device__ __forceinline__ void rotate_run(const RowRotation& by, const T* row, int run, int depth,
-                                           float (&x)[kRun]) {
-  if (by.cosines == nullptr) return;
-  const int half = depth / 2;
-  const bool is_first = run < half;
-  float other[kRun];
-  float cosines[kRun];
-  float sines[kRun];
-  load_floats<kRun>(row + (is_first ? run + half : run - half), other);
-  load_floats<kRun>(static_cast<const T*>(by.cosines) + run, cosines);
-  load_floats<kRun>(static_cast<const T*>(by.sines) + run, sines);
+/// What is appended to the keys and values: nothing, a row, or one that is turned, as the queries are then.
+/// Whoever has its place takes it from where it is and writes it to the caches.
+enum class Appends : uint8_t { kNothing, kRow, kTurnedRow };
+
+/// A lane's run of a row, and what it takes to turn it: x * cos + turned(x) * sin. Whatever a lane loads is
+/// asked for before any of it is used.
+template <bool kRotates, class T>
+struct RowRun {
+  T own[kRun];
+  T other[kRun];  ///< of the row's other half
+  T cosines[kRun];
+  T sines[kRun];
+
+  __device__ __forceinline__ void load_from(const T* row, const RowRotation& by, int run, int depth) {
+    load<kRun>(row + run, own);
+    if constexpr (kRotates) {
+      load<kRun>(row + (run < depth / 2 ? run + depth / 2 : run - depth / 2), other);
+      load<kRun>(static_cast<const T*>(by.cosines) + run, cosines);
+      load<kRun>(static_cast<const T*>(by.sines) + run, sines);
+    }
+  }
+
+  /// Turns `own`.
+  __device__ __forceinline__ void turn(int run, int depth) {
+    if constexpr (kRotates) {
+      const float sign = run < depth / 2 ? -1.0f : 1.0f;
 #pragma unroll
-  for (int c = 0; c < kRun; ++c)
-    x[c] = to_float(from_float<T>(x[c] * cosines[c] + (is_first ? -other[c] : other[c]) * sines[c]));
-}
+      for (int c = 0; c < kRun; ++c)
+        own[c] = from_float<T>(to_float(own[c]) * to_float(cosines[c]) +
+                               sign * to_float(other[c]) * to_float(sines[c]));
+    }
+  }
+};
 
 /// A lane's run of the row that is appended.
-template <class T>
+template <bool kRotates, class T>
 struct Fresh {
   int64_t place = -1;
-  T key[kRun];
+  RowRun<kRotates, T> key;
   T value[kRun];
 
   __device__ __forceinline__ void load_from(const AppendedRow& row, const Head& head,
                                             const AttentionSize& size, int key_run, int value_run) {
     place = *row.place;
-    if (place < 0) place += size.keys;
-    const T* const of_key = static_cast<const T*>(row.k) + head.offset(row.k_heads);
-    float turned[kRun];
-    load_floats<kRun>(of_key + key_run, turned);
-    rotate_run(row.k_rotation, of_key, key_run, size.depth, turned);
-#pragma unroll
-    for (int c = 0; c < kRun; ++c) key[c] = from_float<T>(turned[c]);
+    key.load_from(static_cast<const T*>(row.k) + head.offset(row.k_heads), row.k_rotation, key_run,
+                  size.depth);
     load<kRun>(static_cast<const T*>(row.v) + head.offset(row.v_heads) + value_run, value);
   }
 
   __device__ __forceinline__ void put(T (&k)[kRun], T (&v)[kRun]) const {
 #pragma unroll
     for (int c = 0; c < kRun; ++c) {
-      k[c] = key[c];
+      k[c] = key.own[c];
       v[c] = value[c];
     }
   }
@@ -173,9 +184,8 @@ struct Masks {
 
 }  // namespace
 
-/// kLanes: lanes that share a key, each with a run of its columns. kAppends: a row is appended to the keys
-/// and values, which whoever has its place takes from where it is and writes to the caches.
-template <int kLanes, bool kAppends, class T>
+/// kLanes: lanes that share a key, each with a run of its columns.
+template <int kLanes, Appends kAppends, class T>
 __global__ void __launch_bounds__(32 * kWarps)
     row_attention_kernel(const __grid_constant__ RowParams row_params, KernelStamp* stamp) {
   const RunningKernel running(stamp);
@@ -218,34 +228,49 @@ __global__ void __launch_bounds__(32 * kWarps)
     ptx::prefetch_to_l2(values + key * size.v.row);
   }
   begin_kernel(params.next_waits);
-  float q[kRun] = {};
-  const T* const query = static_cast<const T*>(params.args.q) + head.offset(size.q) + row * size.q.row;
-  if (has_key_run) load_floats<kRun>(query + run, q);
-  const float scale = size.scale * kLog2E;
-  Fresh<T> fresh;
-  if constexpr (kAppends) {
-    if (has_key_run) rotate_run(row_params.appended.q_rotation, query, run, size.depth, q);
-    fresh.load_from(row_params.appended, head, size, has_key_run ? run : 0, has_value_run ? run : 0);
-  }
-
-  Weighed own;
-  // All lanes of a warp take as many turns.
-  for (int64_t begin = own_keys; begin < size.keys; begin += kAhead * stride) {
-    const int64_t first = begin + lane / kLanes;
-    T k[kAhead][kRun];
-    T v[kAhead][kRun];
-    Masks masks;
+  constexpr bool kTurns = kAppends == Appends::kTurnedRow;
+  const AppendedRow& appended = row_params.appended;
+  const int key_run = has_key_run ? run : 0;
+  T k[kAhead][kRun];
+  T v[kAhead][kRun];
+  Masks masks;
+  const auto load_keys = [&](int64_t first) {
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
       // Of keys that there are not the last one, which counts for nothing.
       const int64_t key = min(first + i * stride, size.keys - 1);
       load<kRun>(keys + key * size.k.row, k[i]);
       load<kRun>(values + key * size.v.row, v[i]);
-      if constexpr (kAppends) {
-        if (key == fresh.place) fresh.put(k[i], v[i]);
-      }
     }
     masks.load(params, mask_rows, first, stride);
+  };
+  load_keys(own_keys + lane / kLanes);
+  RowRun<kTurns, T> query;
+  query.load_from(static_cast<const T*>(params.args.q) + head.offset(size.q) + row * size.q.row,
+                  appended.q_rotation, key_run, size.depth);
+  Fresh<kTurns, T> fresh;
+  if constexpr (kAppends != Appends::kNothing) {
+    fresh.load_from(appended, head, size, key_run, has_value_run ? run : 0);
+    if (fresh.place < 0) fresh.place += size.keys;
+    fresh.key.turn(key_run, size.depth);
+  }
+  query.turn(key_run, size.depth);
+  float q[kRun];
+#pragma unroll
+  for (int c = 0; c < kRun; ++c) q[c] = to_float(query.own[c]);
+  const float scale = size.scale * kLog2E;
+
+  Weighed own;
+  // All lanes of a warp take as many turns.
+  for (int64_t begin = own_keys; begin < size.keys; begin += kAhead * stride) {
+    const int64_t first = begin + lane / kLanes;
+    if (begin != own_keys) load_keys(first);
+    if constexpr (kAppends != Appends::kNothing) {
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) {
+        if (first + i * stride == fresh.place) fresh.put(k[i], v[i]);
+      }
+    }
     float scores[kAhead];
     float top = own.found.largest;
 #pragma unroll
@@ -287,18 +312,17 @@ __global__ void __launch_bounds__(32 * kWarps)
     for (int c = 0; c < kRun; ++c) other.values[c] = __shfl_xor_sync(0xffffffffu, own.values[c], distance);
     own.join(other);
   }
-  if constexpr (kAppends) {
+  if constexpr (kAppends != Appends::kNothing) {
     // Others may read that row of the caches meanwhile, and use nothing of it.
     const int64_t of_part = fresh.place / (kWarpKeys * kWarps) % parts;
     const bool is_mine = of_part == part && fresh.place / kWarpKeys % kWarps == warp &&
                          fresh.place % kWarpKeys == lane / kLanes && is_first_of_its_keys(size, head);
     if (is_mine && fresh.place >= 0 && fresh.place < size.keys) {
-      const AppendedRow& row_of = row_params.appended;
       if (has_key_run)
-        store<kRun>(static_cast<T*>(row_of.k_cache) + head.offset(size.k) + fresh.place * size.k.row + run,
-                    fresh.key);
+        store<kRun>(static_cast<T*>(appended.k_cache) + head.offset(size.k) + fresh.place * size.k.row + run,
+                    fresh.key.own);
       if (has_value_run)
-        store<kRun>(static_cast<T*>(row_of.v_cache) + head.offset(size.v) + fresh.place * size.v.row + run,
+        store<kRun>(static_cast<T*>(appended.v_cache) + head.offset(size.v) + fresh.place * size.v.row + run,
                     fresh.value);
     }
   }
@@ -333,7 +357,7 @@ __global__ void __launch_bounds__(32 * kWarps)
 
 namespace {
 
-template <int kLanes, bool kAppends, class T>
+template <int kLanes, Appends kAppends, class T>
 GemmLaunch launch_of() {
   GemmLaunch launch;
   launch.function = kernel_address(&row_attention_kernel<kLanes, kAppends, T>);
@@ -342,14 +366,14 @@ GemmLaunch launch_of() {
   return launch;
 }
 
-template <bool kAppends, class T>
+template <Appends kAppends, class T>
 GemmLaunch launch_for(int lanes) {
   if (lanes <= 4) return launch_of<4, kAppends, T>();
   return lanes <= 8 ? launch_of<8, kAppends, T>() : launch_of<16, kAppends, T>();
 }
 
-/// `kAppends`: the row; else it counts for nothing.
-template <bool kAppends>
+/// `row` counts for nothing where nothing is appended.
+template <Appends kAppends>
 cudaError_t launch_rows(const AttentionArgs& args, const AppendedRow& row, FloatType type,
                         const AttentionSize& size, int blocks, const LaunchOptions& options) {
   if (row_attention_refusal(size, *options.device) || type == FloatType::kFloat) return cudaErrorInvalidValue;
@@ -376,7 +400,7 @@ bool begins_at_16_bytes(const void* pointer, const AttentionMatrix& matrix) {
 
 cudaError_t row_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int blocks,
                           const LaunchOptions& options) {
-  return launch_rows<false>(args, {}, type, size, blocks, options);
+  return launch_rows<Appends::kNothing>(args, {}, type, size, blocks, options);
 }
 
 cudaError_t appending_row_attention(const AttentionArgs& args, const AppendedRow& row, FloatType type,
@@ -384,12 +408,13 @@ cudaError_t appending_row_attention(const AttentionArgs& args, const AppendedRow
   if (size.rows != 1 || row.k_cache != args.k || row.v_cache != args.v) return cudaErrorInvalidValue;
   if (!begins_at_16_bytes(row.k, row.k_heads) || !begins_at_16_bytes(row.v, row.v_heads))
     return cudaErrorMisalignedAddress;
+  if (row.q_rotation.cosines == nullptr && row.k_rotation.cosines == nullptr)
+    return launch_rows<Appends::kRow>(args, row, type, size, blocks, options);
   for (const RowRotation& rotation : {row.q_rotation, row.k_rotation}) {
-    if (rotation.cosines == nullptr) continue;
-    if (size.depth % (2 * kRun) != 0) return cudaErrorInvalidValue;
+    if (rotation.cosines == nullptr || size.depth % (2 * kRun) != 0) return cudaErrorInvalidValue;
     if (!is_aligned(rotation.cosines) || !is_aligned(rotation.sines)) return cudaErrorMisalignedAddress;
   }
-  return launch_rows<true>(args, row, type, size, blocks, options);
+  return launch_rows<Appends::kTurnedRow>(args, row, type, size, blocks, options);
 }
 
 }  // namespace hone::device::cuda

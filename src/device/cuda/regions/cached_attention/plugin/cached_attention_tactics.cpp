@@ -238,7 +238,7 @@ Offer offer_cached_attention(const Gpu& gpu, const StepRequest& request, int spl
     return Offer::refuse("its caches are not appended to along their rows");
   launch.q_rotation = form.rotation;
   launch.k_rotation = keys.row.rotation;
-  if (values.row.rotation ||
+  if (values.row.rotation || launch.q_rotation.has_value() != launch.k_rotation.has_value() ||
       (launch.q_rotation &&
        (launch.q_rotation->x != launch.attention.q || !turns(*launch.q_rotation, size.q, size.depth))) ||
       (launch.k_rotation && !turns(*launch.k_rotation, launch.row.k_heads, size.depth)))
