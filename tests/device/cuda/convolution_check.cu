@@ -1,4 +1,5 @@
 // Checks of depthwise.hpp and direct_convolution.hpp.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -15,7 +16,7 @@ enum class Launcher { kDepthwise, kDepthwiseTiles, kGrouped, kDirect };
 
 struct Case {
   ConvolutionSize size;
-  int strip = 0;  ///< or the rows of a thread
+  int strip = 0;  ///< or the rows of a thread; -1: two channels of a thread
   DirectTile tile = DirectTile::k64x64;
   size_t shift = 0;
 };
@@ -69,7 +70,8 @@ cudaError_t run(Launcher launcher, const ConvolutionArguments& arguments, FloatT
                 const Epilogue& epilogue) {
   switch (launcher) {
     case Launcher::kDepthwise:
-      return depthwise_convolution(arguments, type, test.size, epilogue, test.strip, {});
+      return depthwise_convolution(arguments, type, test.size, epilogue, std::max(test.strip, 0),
+                                   test.strip < 0, {});
     case Launcher::kDepthwiseTiles:
       return depthwise_tiles(arguments, type, test.size, stream_of(epilogue), test.strip, {.device = &gpu()});
     case Launcher::kGrouped: return grouped_convolution(arguments, type, test.size, epilogue, {});
@@ -121,7 +123,7 @@ void check_depthwise() {
   cases.back().size.dilation[1] = cases.back().size.dilation[2] = 2;
   for (const int64_t kernel : {3, 5}) {
     for (const int64_t stride : {1, 2}) {
-      for (const int strip : {0, 1, 2, 4}) {
+      for (const int strip : {-1, 0, 1, 2, 4}) {
         cases.push_back({depthwise_image(2, 16, 13, 11, kernel, stride, kernel / 2), strip});
         cases.push_back({depthwise_image(1, 40, 8, 6, kernel, stride, 0), strip});
       }

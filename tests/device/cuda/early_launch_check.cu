@@ -40,10 +40,12 @@ cudaError_t run_link(int i, const Values& w, const void* from, void* to, const L
   auto* const y = static_cast<float*>(to);
   switch (i % 6) {
     case 0:
-      return depthwise_convolution(arguments, FloatType::kFloat, convolution(kChannels), {}, i % 2, options);
+      return depthwise_convolution(arguments, FloatType::kFloat, convolution(kChannels), {}, i % 2, false,
+                                   options);
     case 1: return direct_convolution(arguments, convolution(1), {}, DirectTile::k32x32, options);
     case 2: return grouped_convolution(arguments, FloatType::kFloat, convolution(4), {}, options);
-    case 3: return depthwise_convolution(biased, FloatType::kFloat, convolution(kChannels), {}, 4, options);
+    case 3:
+      return depthwise_convolution(biased, FloatType::kFloat, convolution(kChannels), {}, 4, false, options);
     case 4: return winograd_image(kTransformed, x, 0, kTransformed.tiles(), y, options);
     default:  // what was transformed stands for products: its values do not matter
       return winograd_result(kTransformed, x, 0, kTransformed.tiles(), nullptr, {}, y, options);

@@ -90,6 +90,15 @@ int strip(std::string_view variant) {
   return variant == "1" ? 1 : variant == "2" ? 2 : variant == "4" ? 4 : 0;
 }
 
+/// By threads of two channels.
+constexpr std::string_view kNarrow = "narrow";
+
+/// Whether threads of 16 bytes of channels are too few to keep a GPU busy.
+bool has_few_outputs(const ConvolutionSize& size) {
+  constexpr int64_t kFew = int64_t{1} << 18;
+  return has_small_windows(size) && size.batch * size.output[1] * size.output[2] * size.out_channels <= kFew;
+}
+
 /// Rows of a thread; 0 for variants without tiles.
 int tile_run(const DirectProblem& problem, std::string_view variant) {
   for (const int run : depthwise_tile_runs(problem.size)) {
@@ -106,6 +115,7 @@ std::vector<std::string> depthwise_variants(const StepRequest& request, const De
   std::vector<std::string> result = {"auto", "1", "2", "4"};
   DirectProblem problem;
   if (read_problem(request, problem)) return result;
+  if (has_few_outputs(problem.size)) result.emplace_back(kNarrow);
   for (const int run : depthwise_tile_runs(problem.size)) {
     if (!tiles_refusal(problem, run, device)) result.push_back(fmt::format("tiles{}", run));
   }
@@ -118,6 +128,7 @@ Refusal depthwise_refusal(const DirectProblem& problem, std::string_view variant
   if (size.group != size.in_channels || size.group != size.out_channels || size.group == 1)
     return "it is not depthwise";
   if (const int run = tile_run(problem, variant); run != 0) return tiles_refusal(problem, run, device);
+  if (variant == kNarrow) return has_small_windows(size) ? "" : "only windows of 3 x 3 and 5 x 5";
   return variant == "auto" || strip(variant) != 0 ? "" : fmt::format("'{}' is no strip length", variant);
 }
 
@@ -126,7 +137,8 @@ cudaError_t launch_depthwise(const DirectProblem& problem, const ConvolutionArgu
                              const LaunchOptions& options) {
   if (const int run = tile_run(problem, variant); run != 0)
     return depthwise_tiles(arguments, problem.type, problem.size, *problem.stream, run, options);
-  return depthwise_convolution(arguments, problem.type, problem.size, epilogue, strip(variant), options);
+  return depthwise_convolution(arguments, problem.type, problem.size, epilogue, strip(variant),
+                               variant == kNarrow, options);
 }
 
 std::vector<std::string> ieee_variants(const StepRequest&, const DeviceProperties&) {

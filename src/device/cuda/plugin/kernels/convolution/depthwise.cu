@@ -8,6 +8,8 @@ namespace hone::device::cuda {
 namespace {
 
 constexpr int kBlock = 128;
+/// Channels of a thread where there are few outputs: more threads, which wait for less each.
+constexpr int kNarrow = 2;
 
 struct Plan {
   int channels, rows, columns;        ///< of the input
@@ -32,7 +34,9 @@ __global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
   using Word = typename WordOf<width * sizeof(T)>::Type;
   constexpr int kReach = (strip - 1) * stride + taps;
   // More would not leave registers for the image.
-  constexpr bool kHoldsFilter = taps == 3;
+  constexpr bool kHoldsFilter = taps == 3 || width == kNarrow;
+  // Few channels leave room for the whole window, which takes one trip to memory then.
+  constexpr int kRowsAhead = width == kNarrow ? taps : 1;
   RunningKernel running(stamp);
   auto unit = static_cast<uint32_t>(thread_index());
   const bool idle = unit >= plan.units;
@@ -58,23 +62,32 @@ __global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
 #pragma unroll
   for (int o = 0; o < strip; ++o) start<T>(sums[o], bias, c);
   const int x0 = column * stride - plan.pad_x;
-#pragma unroll
-  for (int r = 0; r < taps; ++r) {
+  Word words[kRowsAhead][kReach];
+  const auto load_row = [&](int r) {
     const int y = row * stride - plan.pad_y + r;
     const bool inside = y >= 0 && y < plan.rows;
-    if constexpr (!kHoldsFilter) load_filter(r);
     const T* line = input + ((n * plan.rows + y) * plan.columns) * plan.channels + c;
-    Word words[kReach] = {};
 #pragma unroll
     for (int i = 0; i < kReach; ++i) {
       const int x = x0 + i;
+      words[r % kRowsAhead][i] = {};
       if (inside && x >= 0 && x < plan.columns)
-        words[i] = *reinterpret_cast<const Word*>(line + static_cast<int64_t>(x) * plan.channels);
+        words[r % kRowsAhead][i] =
+            *reinterpret_cast<const Word*>(line + static_cast<int64_t>(x) * plan.channels);
     }
+  };
+  if constexpr (kRowsAhead > 1) {
+#pragma unroll
+    for (int r = 0; r < taps; ++r) load_row(r);
+  }
+#pragma unroll
+  for (int r = 0; r < taps; ++r) {
+    if constexpr (!kHoldsFilter) load_filter(r);
+    if constexpr (kRowsAhead == 1) load_row(r);
 #pragma unroll
     for (int i = 0; i < kReach; ++i) {
       T values[width];
-      memcpy(values, &words[i], sizeof values);
+      memcpy(values, &words[r % kRowsAhead][i], sizeof values);
 #pragma unroll
       for (int o = 0; o < strip; ++o) {
         const int s = i - o * stride;
@@ -147,6 +160,11 @@ Kernel<T> strip_of(int taps, int stride, int strip) {
   return stride == 1 ? strip_of<T, 5, 1>(strip) : strip_of<T, 5, 2>(strip);
 }
 
+template <class T, int taps>
+Kernel<T> narrow_of(int stride) {
+  return stride == 1 ? strip_kernel<T, kNarrow, taps, 1, 1> : strip_kernel<T, kNarrow, taps, 2, 1>;
+}
+
 /// Long strips load less; short ones make more threads, which small images need to fill the device.
 int choose_strip(int64_t outputs) {
   constexpr int64_t kEnough = 1 << 17;
@@ -182,10 +200,10 @@ Plan plan_of(const ConvolutionSize& size, int width, int strip) {
 
 cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatType type,
                                   const ConvolutionSize& size, const Epilogue& epilogue, int strip,
-                                  const LaunchOptions& options) {
+                                  bool narrow, const LaunchOptions& options) {
   const bool depthwise = size.in_channels == size.group && size.out_channels == size.group;
   if (!depthwise || size.kernel[0] != 1 || size.input[0] != 1 || size.output[0] != 1 || strip < 0 ||
-      strip == 3 || strip > 4) {
+      strip == 3 || strip > 4 || (narrow && (strip > 1 || !has_small_windows(size)))) {
     return cudaErrorInvalidValue;
   }
   const int64_t outputs = size.batch * size.output[1] * size.output[2] * size.out_channels;
@@ -193,15 +211,18 @@ cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatTy
   return with_float_type(type, [&]<class T>() {
     const bool vector = size.in_channels % kVector<T> == 0 && is_aligned(arguments.input) &&
                         is_aligned(arguments.weights) && is_aligned(arguments.output) && is_aligned(epilogue);
-    const int width = vector ? kVector<T> : 1;
     const bool strips = vector && has_small_windows(size);
-    const int length = !strips ? 1 : strip != 0 ? strip : choose_strip(outputs / width);
+    const int width = !vector ? 1 : narrow ? kNarrow : kVector<T>;
+    const int length = !strips || narrow ? 1 : strip != 0 ? strip : choose_strip(outputs / width);
     const Plan plan = plan_of(size, width, length);
     if (plan.units >= int64_t{1} << 31) return cudaErrorInvalidValue;
-    const Kernel<T> kernel =
-        strips   ? strip_of<T>(static_cast<int>(size.kernel[1]), static_cast<int>(size.stride[1]), length)
-        : vector ? window_kernel<T, kVector<T>>
-                 : window_kernel<T, 1>;
+    const auto taps = static_cast<int>(size.kernel[1]);
+    const auto stride = static_cast<int>(size.stride[1]);
+    const Kernel<T> kernel = strips && narrow
+                                 ? (taps == 3 ? narrow_of<T, 3>(stride) : narrow_of<T, 5>(stride))
+                             : strips ? strip_of<T>(taps, stride, length)
+                             : vector ? window_kernel<T, kVector<T>>
+                                      : window_kernel<T, 1>;
     return launch(kernel, grid_for(plan.units, kBlock), kBlock, options,
                   static_cast<const T*>(arguments.input), static_cast<const float*>(arguments.weights),
                   arguments.bias, static_cast<T*>(arguments.output), plan, epilogue, options.next_waits);

@@ -45,10 +45,11 @@ inline bool has_small_windows(const ConvolutionSize& size) {
 /// in_channels == out_channels == group, two spatial axes (depth 1). Weights [R][S][C], floats for images of
 /// every type: they are few, and rounding errors of so short sums do not even out.
 /// `strip`: outputs along a row that one thread makes (1, 2 or 4; 0 chooses by the size of the image). Only
-/// small windows have strips; others take one output each.
+/// small windows have strips; others take one output each. `narrow`: of small windows, one output of two
+/// channels instead of 16 bytes of them, where the pointers begin at multiples of 16 bytes.
 cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatType type,
                                   const ConvolutionSize& size, const Epilogue& epilogue, int strip,
-                                  const LaunchOptions& options);
+                                  bool narrow, const LaunchOptions& options);
 
 /// Small windows, and those of 7 x 7 with a stride of 1.
 inline bool has_tile_windows(const ConvolutionSize& size) {
