@@ -66,6 +66,11 @@ TEST(EmulatedGemm, StreamsOfEveryTileAdd) { expect_all_tiles(kAddRelu, Element::
 TEST(EmulatedGemm, StreamsOfEveryTileTakeTheGelu) {
   expect_all_tiles({{graph::PostOp::kGeluErf}}, Element::kHalf, Element::kBFloat16);
 }
+
+TEST(EmulatedGemm, StreamsOfEveryTileTakeALeakyRectifier) {
+  expect_all_tiles({{graph::PostOp::kLeakyRelu, 0.25f}}, Element::kHalf, Element::kBFloat16);
+}
+
 TEST(EmulatedGemm, StreamsOfEveryTileSwish) { expect_all_tiles(kSwish, Element::kHalf, Element::kBFloat16); }
 
 TEST(EmulatedGemm, BlocksOfEveryTileTakeTheirSteps) {

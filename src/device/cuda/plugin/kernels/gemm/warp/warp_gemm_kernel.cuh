@@ -180,7 +180,8 @@ const void* warp_gemm_of(size_t shape, StreamKind kind) {
     case StreamKind::kBounds: return warp_gemm_of<T, StreamKind::kBounds>(shape, kShapes);
     case StreamKind::kAdd: return warp_gemm_of<T, StreamKind::kAdd>(shape, kShapes);
     case StreamKind::kSwish:
-    case StreamKind::kGelu: break;
+    case StreamKind::kGelu:
+    case StreamKind::kLeaky: break;
   }
   return warp_gemm_of<T, StreamKind::kSwish>(shape, kShapes);
 }

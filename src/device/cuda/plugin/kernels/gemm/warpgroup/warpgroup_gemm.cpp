@@ -13,6 +13,8 @@ namespace {
 std::optional<StreamEpilogue> warpgroup_epilogue(const ConvArgs& args) {
   if (args.step_count == 1 && args.steps[0].op == graph::PostOp::kGeluErf)
     return StreamEpilogue{StreamKind::kGelu, 0, 0, 0};
+  if (args.step_count == 1 && args.steps[0].op == graph::PostOp::kLeakyRelu)
+    return StreamEpilogue{StreamKind::kLeaky, args.steps[0].alpha, 0, 0};
   return stream_epilogue(args);
 }
 
@@ -33,6 +35,7 @@ const WarpgroupTable& stream_kernels(Element element, StreamKind kind) {
     case StreamKind::kBounds: return half ? kHalfBounds : kBFloat16Bounds;
     case StreamKind::kAdd: return half ? kHalfAdd : kBFloat16Add;
     case StreamKind::kSwish: return half ? kHalfSwish : kBFloat16Swish;
+    case StreamKind::kLeaky: return half ? kHalfLeaky : kBFloat16Leaky;
     case StreamKind::kGelu: break;
   }
   return half ? kHalfGelu : kBFloat16Gelu;

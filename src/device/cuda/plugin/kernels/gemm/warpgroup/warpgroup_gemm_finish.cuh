@@ -63,6 +63,8 @@ class PairFinish {
       const float2 factor = quick_sigmoid(make_float2(alpha_ * pair.x, alpha_ * pair.y));
       pair = make_float2(pair.x * factor.x, pair.y * factor.y);
     }
+    if (kKind == StreamKind::kLeaky)
+      pair = make_float2(pair.x < 0 ? alpha_ * pair.x : pair.x, pair.y < 0 ? alpha_ * pair.y : pair.y);
     if (kKind == StreamKind::kGelu) pair = make_float2(quick_gelu_erf(pair.x), quick_gelu_erf(pair.y));
     narrow(pair, result);
     if (kKind == StreamKind::kBounds || kKind == StreamKind::kAdd)

@@ -80,6 +80,7 @@ extern const WarpgroupTable kHalfBounds;
 extern const WarpgroupTable kHalfAdd;
 extern const WarpgroupTable kHalfSwish;
 extern const WarpgroupTable kHalfGelu;
+extern const WarpgroupTable kHalfLeaky;
 extern const WarpgroupTable kHalfSum;
 extern const WarpgroupTable kHalfSumSplit;
 extern const WarpgroupTable kBFloat16Block;
@@ -89,6 +90,7 @@ extern const WarpgroupTable kBFloat16Bounds;
 extern const WarpgroupTable kBFloat16Add;
 extern const WarpgroupTable kBFloat16Swish;
 extern const WarpgroupTable kBFloat16Gelu;
+extern const WarpgroupTable kBFloat16Leaky;
 extern const WarpgroupTable kBFloat16Sum;
 extern const WarpgroupTable kBFloat16SumSplit;
 

@@ -1,9 +1,0 @@
-// Kernels of streams of tiles for bfloat16 elements, sums of convolutions.
-#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm_kernels.cuh"
-
-namespace hone::device::cuda {
-
-const WarpgroupTable kBFloat16Sum =
-    warpgroup_table<SumsOf<StreamKernels<__nv_bfloat16, StreamKind::kBounds>>>();
-
-}  // namespace hone::device::cuda

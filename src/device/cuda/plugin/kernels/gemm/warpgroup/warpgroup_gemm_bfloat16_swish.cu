@@ -1,8 +1,0 @@
-// Kernels of streams of tiles for bfloat16 elements, kind swish.
-#include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_gemm_kernels.cuh"
-
-namespace hone::device::cuda {
-
-const WarpgroupTable kBFloat16Swish = warpgroup_table<StreamKernels<__nv_bfloat16, StreamKind::kSwish>>();
-
-}  // namespace hone::device::cuda
