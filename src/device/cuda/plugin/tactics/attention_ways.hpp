@@ -13,7 +13,7 @@ namespace hone::device::cuda {
 
 struct AttentionWay {
   std::string_view name;
-  /// What the launcher is told.
+  /// The launcher's argument.
   int split;
   bool in_cluster = false;
 };

@@ -5,9 +5,9 @@
 //
 //   w  [column]  chunk 0 | chunk 1 | chunk 2 | ...   of 32 runs, one for each lane; warp s of a column's
 //                share 0   share 1   share 0         shares has every chunk of that number
-//   ring         stage 0 | stage 1 | ...             asked for before the kernel ahead has ended, as many as
-//                                                    a warp's columns have, so that small products leave
-//                                                    room for the next kernel's blocks
+//   ring         stage 0 | stage 1 | ...             asked for before the kernel ahead has ended: one, two or
+//                                                    four, so that small products leave room for the next
+//                                                    kernel's blocks
 #include <algorithm>
 #include <type_traits>
 
@@ -22,7 +22,7 @@ using namespace matrix_vector_parts;
 namespace {
 
 constexpr int kMostShares = kWarps;
-/// Runs of a row that a lane keeps, at most, and as many as leave room for four blocks on a multiprocessor.
+/// Runs of a row that a lane keeps at most, and the number up to which four blocks fit on a multiprocessor.
 constexpr int kMostHeld = 8;
 constexpr int kFewHeld = 4;
 /// What warps that share a column have of its sum: of two columns in turn, and of both of a pair.
@@ -232,7 +232,7 @@ __global__ void __launch_bounds__(kWarps * 32, kHeld == kFewHeld && sizeof(T) ==
 
 namespace {
 
-/// A kernel for as many runs of a lane and as many stages; null where there is none of such types.
+/// The kernel for `kHeld` runs of a lane and `kStages` stages; null where there is none of these types.
 template <class T, int kHeld, int kStages>
 const void* kernel_of(FloatType result, bool paired) {
   constexpr FloatType kOwn = std::is_same_v<T, float>    ? FloatType::kFloat
@@ -268,7 +268,7 @@ const void* kernel_of(FloatType type, FloatType result, bool paired, int held, i
   return kernel_of<4>(type, result, paired, held);
 }
 
-/// Runs of a lane where as many warps share a column.
+/// Runs of a lane where `shares` warps have a column.
 int64_t held_runs(int64_t runs, int64_t shares) { return (runs + 32 * shares - 1) / (32 * shares); }
 
 /// Warps that share a column: as few as leave each lane few runs. A row that is normalized is whole in every
