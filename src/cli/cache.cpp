@@ -21,7 +21,7 @@ struct Kind {
   /// The beginning of the names of its entries in the cache folder.
   std::string_view prefix;
   std::string_view text;
-  /// Whether `clear` takes it when nothing is named: what is fetched again costs minutes and a network.
+  /// True if `clear` takes it when nothing is named: what is fetched again costs minutes and a network.
   bool usual = true;
 };
 

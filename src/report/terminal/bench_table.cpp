@@ -90,7 +90,7 @@ std::string median_title(const bench::Setup& setup) {
                      setup.busy > 0 ? fmt::format(", {} busy", setup.busy) : "");
 }
 
-/// Whether runs overlap on several streams, which has a figure of its own.
+/// True if runs overlap on several streams, which has a figure of its own.
 bool overlaps(const BenchForm& form) { return !form.setup.on_cpu() || form.setup.streams > 1; }
 
 std::vector<Column> columns(const BenchForm& form) {
