@@ -26,6 +26,13 @@ target_link_libraries(onnx_proto_library INTERFACE ${ONNX_PROTO_LIBRARY} protobu
 # Debian's dnnl-config.cmake asks for OpenCL headers that the CPU engine does not need.
 find_library(DNNL_LIBRARY dnnl REQUIRED)
 find_path(DNNL_INCLUDE dnnl.hpp REQUIRED)
+file(STRINGS ${DNNL_INCLUDE}/oneapi/dnnl/dnnl_version.h version REGEX "define DNNL_VERSION_(MAJOR|MINOR)")
+string(REGEX REPLACE ".*MAJOR +([0-9]+).*MINOR +([0-9]+).*" "\\1.\\2" version "${version}")
+if(NOT version VERSION_LESS 3)
+  message(FATAL_ERROR "oneDNN ${version} was found in ${DNNL_INCLUDE}, and hone is written for oneDNN 2.6, whose "
+    "interface differs. Install 2.6 and name its prefix with -DCMAKE_PREFIX_PATH, or run a release archive "
+    "(./hone release on Debian 12), which brings its own.")
+endif()
 add_library(dnnl_library INTERFACE)
 target_include_directories(dnnl_library SYSTEM INTERFACE ${DNNL_INCLUDE})
 target_link_libraries(dnnl_library INTERFACE ${DNNL_LIBRARY})

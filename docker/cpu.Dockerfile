@@ -8,7 +8,8 @@ RUN /src/hone --minimal --version && apt-get install -y --no-install-recommends 
         libcairo2-dev libcpp-httplib-dev && /src/hone --minimal release /out && tar -C /opt -xzf /out/hone-*.tar.gz
 
 FROM debian:12-slim
-RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 libstdc++6 && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 libstdc++6 fontconfig-config fonts-dejavu-core \
+        && rm -rf /var/lib/apt/lists/*
 COPY --from=build /opt/hone-* /opt/hone
 ENV PATH=/opt/hone/bin:$PATH
 WORKDIR /work

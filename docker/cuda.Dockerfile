@@ -9,7 +9,8 @@ RUN apt-get update && apt-get install -y --no-install-recommends python3 python3
         && mkdir /opt/cuda && find "$(cat /cuda)" -name '*.so*' -exec cp -a {} /opt/cuda/ +
 
 FROM debian:12-slim
-RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 libstdc++6 && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 libstdc++6 fontconfig-config fonts-dejavu-core \
+        && rm -rf /var/lib/apt/lists/*
 COPY --from=build /opt/hone /opt/hone
 COPY --from=build /opt/cuda /opt/cuda
 ENV PATH=/opt/hone/bin:$PATH LD_LIBRARY_PATH=/opt/cuda NVIDIA_DRIVER_CAPABILITIES=compute,utility

@@ -73,8 +73,8 @@ class Binding {
   Binding(Binding&&) noexcept;
   Binding& operator=(Binding&&) noexcept;
 
-  /// One for each of Engine::outputs(), also where the engine allocated the memory. Those whose shape depends
-  /// on data are on the host and of the last run.
+  /// One for each of Engine::outputs(), also where the engine allocated the memory. Outputs whose shape
+  /// depends on data are on the host and hold the last run's values.
   std::vector<TensorView> outputs() const;
   /// Inputs that every run copies first, since no kernel reads them with their strides.
   size_t reordered_inputs() const;
@@ -109,7 +109,7 @@ class Context {
   /// the context does; usage error where the host computes some steps.
   void run(Binding& binding, const Queue* queue = nullptr);
   /// The same on views that nobody bound: the first that are seen get bindings, which they find again; others
-  /// are copied, which view_counts() tells. Every output has memory, but those whose shape depends on data;
+  /// are copied, which view_counts() counts. Every output has memory, but those whose shape depends on data;
   /// gives all.
   std::vector<TensorView> run(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                               const Queue* queue = nullptr);

@@ -56,8 +56,8 @@ enum class LogLevel : uint8_t {
 };
 
 struct BuildOptions {
-  /// "cpu", "cuda" or "cuda:0", which is the first GPU that CUDA shows to the process, or "cuda:1". What is
-  /// current on the threads that use the engine neither matters nor changes.
+  /// "cpu", "cuda" or "cuda:0", which is the first GPU that CUDA shows to the process, or "cuda:1". The
+  /// current device of the threads that use the engine neither matters nor changes.
   std::string device = "cpu";
   /// "AVX2", "AVX-512", "AVX-512-VNNI", "AVX-512-BF16" or "AMX": the engine runs on every CPU with these
   /// instructions, and so does what this process builds and runs on the CPU from then on. Environment error
@@ -67,9 +67,9 @@ struct BuildOptions {
   /// "fp32" or "bf16"; on cuda also "tf32" and "fp16". Several, as "fp16+fp32": the engine's own, and others
   /// that single steps may be in where that is faster. Inputs and outputs keep the model's own types.
   std::string precision = "fp32";
-  /// By input name. Of a range, empty dims follow from the others: opt is max, else min, and bounds are all
-  /// that the model allows. So is the range of an input without one, which is tuned for open dimensions of 1
-  /// or, where another input names the same dimension, of that size.
+  /// By input name. Empty dims of a range follow from the others: opt is max, else min, and bounds are all
+  /// that the model allows. An input without a range gets all that the model allows and is tuned for open
+  /// dimensions of 1 or, where another input names the same dimension, of that size.
   std::map<std::string, ShapeRange> shapes;
   /// Outputs that are caches of the next run, INPUT=OUTPUT as for Engine::make_sequence(). They get a fixed
   /// capacity, which the largest shape of one of them says, and stay where they are: a run appends to them
@@ -81,8 +81,8 @@ struct BuildOptions {
   /// (`hone build --builderOptimizationLevel`).
   int optimization_level = 3;
   /// Seconds that building may take, which timing tactics keeps to (`hone build --builderBudget`); 0: as long
-  /// as it takes. Absent: 12, on cuda 20, and as long as it takes at levels 4 and 5. What there was no time
-  /// for may cost the engine speed, never its results.
+  /// as it takes. Absent: 12, on cuda 20, and as long as it takes at levels 4 and 5. A search that is
+  /// cut short may cost the engine speed, never its results.
   std::optional<double> budget_seconds;
   /// Passes to leave out, by name (`hone passes` lists them).
   std::vector<std::string> disabled_passes;
@@ -131,8 +131,8 @@ class Engine {
   /// The same by names. Usage error for a name that is no input, and for an input without a tensor.
   std::map<std::string, Tensor> run_by_name(const std::map<std::string, TensorView>& inputs);
 
-  /// What runs it on memory that is bound, in one thread of any number. It may outlive the engine. Any thread
-  /// may make one.
+  /// Makes a context, which runs the engine in one thread on bound memory. There may be any number of them,
+  /// made by any thread, and they may outlive the engine.
   Context make_context() const;
   /// Runs in one thread in which outputs feed inputs of the next run. Each text is INPUT=OUTPUT, where a *
   /// stands for any characters, on the right for the same as on the left: "past_key_values.*=present.*" binds

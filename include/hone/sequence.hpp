@@ -22,9 +22,9 @@ class Sequence {
   Sequence(Sequence&&) noexcept;
   Sequence& operator=(Sequence&&) noexcept;
 
-  /// Those that run() takes: all but the bound ones, in the engine's order.
+  /// Inputs that run() takes: all but the bound ones, in the engine's order.
   const std::vector<TensorInfo>& inputs() const;
-  /// Those that run() gives.
+  /// Outputs that run() returns.
   const std::vector<TensorInfo>& outputs() const;
 
   /// The next run. Bound outputs become its successor's bound inputs without being copied. In the first run
@@ -36,7 +36,7 @@ class Sequence {
   /// The value of a bound input in the next run; it is copied. Usage error for a name of another input, and
   /// where caches have a fixed capacity (BuildOptions::bind): these are filled by runs.
   void set(const std::string& input, const TensorView& value);
-  /// What a bound input will be in the next run; without elements before the first one.
+  /// Value of a bound input in the next run; without elements before the first one.
   Tensor state(const std::string& input) const;
   /// As before the first run.
   void reset();

@@ -5,7 +5,7 @@
 #define HONE_VERSION_MINOR 1
 #define HONE_VERSION_PATCH 0
 
-/// Of the library that is loaded, `hone --version` tells; below 1.0 a minor version may change interfaces.
+/// `hone --version` prints the loaded library's; below 1.0 a minor version may change interfaces.
 #ifndef HONE_VERSION
 #define HONE_VERSION "0.1.0"
 #endif

@@ -11,7 +11,7 @@
 namespace hone::base {
 namespace {
 
-/// Whether this library lies in a build, and not in a tree that was installed.
+/// True if this library lies in a build, and not in a tree that was installed.
 bool in_build() {
   return std::filesystem::exists(std::filesystem::path(library_folder()) / ".." / "CMakeCache.txt");
 }

@@ -290,30 +290,30 @@ void add_analyze_command(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   command
       ->add_option("trace", options->trace,
-                   "A trace of hone profile, of PyTorch's profiler (JSON, also .gz) or of Nsight Systems "
-                   "(.sqlite); of a folder the "
-                   "newest one")
+                   "A trace of hone profile, PyTorch's profiler (JSON, also .gz) or Nsight Systems "
+                   "(.sqlite), or a folder, whose newest trace is taken")
       ->required();
-  command->add_option("--only", options->only, "Only these parts, separated by commas")
+  command->add_option("--only", options->only, "Show only these parts, separated by commas")
       ->delimiter(',')
       ->check(CLI::IsMember(section_names()));
   command->add_option(
       "--steps", options->steps,
-      "Only these steps: FIRST:LAST, counted from 0, LAST not included; either may be left out");
-  command->add_flag("--full", options->full, "Every part, not only what limits, the advice and the longest");
+      "Analyze only iterations FIRST:LAST, counted from 0 without LAST; either may be left out");
+  command->add_flag("--full", options->full,
+                    "Show every part, not only the limit, the advice and the longest layers");
   const CLI::Option* rows = command->add_option(
-      "--rows", options->rows, "Rows of a table that are shown; 0 for all (default 20; 5 in the brief form)");
+      "--rows", options->rows, "Rows to show of a table; 0 for all (default 20; 5 in the brief form)");
   command->add_flag("--base-names", options->analysis.summary.base_names,
-                    "Kernels by the function's own name, without namespaces and template arguments");
+                    "Group kernels by function name, without namespaces and template arguments");
   command->add_flag("--by-launch-shape", options->analysis.summary.by_launch_shape,
-                    "Kernels also by grid and block");
-  command->add_flag("--by-input-shapes", options->analysis.by_input_shapes, "Operators also by input shapes");
-  CLI::Option* json = command->add_flag("--json", options->json, "Everything, as JSON");
-  command->add_flag("--csv", options->csv, "Tables as CSV, with plain numbers")->excludes(json);
-  command->add_option(
-      "--log-file", options->log_file,
-      "Write there: a file, %1 standard output, %2 standard error; in names %p is the process, %h "
-      "the host, %q{NAME} an environment variable");
+                    "Group kernels by grid and block, too");
+  command->add_flag("--by-input-shapes", options->analysis.by_input_shapes,
+                    "Group operators by input shapes, too");
+  CLI::Option* json = command->add_flag("--json", options->json, "Print all results as JSON");
+  command->add_flag("--csv", options->csv, "Print tables as CSV with plain numbers")->excludes(json);
+  command->add_option("--log-file", options->log_file,
+                      "Write to this file; %1 is standard output, %2 standard error; in names %p is the "
+                      "process id, %h the host, %q{NAME} an environment variable");
   command->callback([options, rows] {
     options->rows_given = rows->count() > 0;
     run(*options);

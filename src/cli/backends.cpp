@@ -13,7 +13,8 @@
 namespace hone::cli {
 
 void add_backends_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand("backends", "List the systems that can run models here");
+  CLI::App* command =
+      program.add_subcommand("backends", "List the backends and whether they are available here");
   const auto device = std::make_shared<std::string>("cpu");
   add_device_option(*command, *device);
   command->callback([device] {

@@ -310,12 +310,12 @@ void add_measure_options(CLI::App* command, Arguments* arguments) {
       ->check(CLI::Range(1, 4096));
   command
       ->add_option("--busy", measure.setup.busy,
-                   "Busy threads of other processes to add while runs are measured")
+                   "Busy threads that another process runs during the measurement")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   command
       ->add_option("--warmup", arguments->warmup_ms,
-                   "Minimum warm-up in milliseconds; it continues until latencies are stable")
+                   "Minimum warm-up in milliseconds; it continues until the latency is stable")
       ->check(finite_range(0, 1e9))
       ->capture_default_str();
   command
@@ -324,22 +324,21 @@ void add_measure_options(CLI::App* command, Arguments* arguments) {
       ->check(CLI::Range(int64_t{1}, bench::MeasureOptions::kMostSamples))
       ->capture_default_str();
   command
-      ->add_option(
-          "--duration", measure.duration_seconds,
-          fmt::format("Measure each configuration this many seconds, or {} million runs if that is sooner",
-                      bench::MeasureOptions::kMostSamples / 1'000'000))
+      ->add_option("--duration", measure.duration_seconds,
+                   fmt::format("Seconds to measure each configuration; it ends sooner after {} million runs",
+                               bench::MeasureOptions::kMostSamples / 1'000'000))
       ->check(finite_range(0.001, 1e6))
       ->capture_default_str();
   command->add_flag("--exact", measure.exact, "Measure exactly --iterations runs, however long they take");
-  command->add_option("--rounds", measure.rounds, "Rounds in which the configurations take turns")
+  command->add_option("--rounds", measure.rounds, "Rounds: the configurations take turns this many times")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   command
       ->add_option("--require-percentile,--percentile", arguments->percentile,
-                   "Highest percentile that needs enough samples for VALID")
+                   "Highest percentile that needs enough samples for a VALID verdict")
       ->check(finite_range(50.0, 99.9))
       ->capture_default_str();
-  command->add_option("--timeout", measure.timeout_seconds, "Seconds a worker may take for one answer")
+  command->add_option("--timeout", measure.timeout_seconds, "Seconds that a worker may take for one answer")
       ->check(finite_range(0.1, 1e6))
       ->capture_default_str();
 }
@@ -347,23 +346,21 @@ void add_measure_options(CLI::App* command, Arguments* arguments) {
 }  // namespace
 
 void add_bench_command(CLI::App& program) {
-  CLI::App* command =
-      program.add_subcommand("bench", "Measure systems side by side, with error bars and a verdict");
+  CLI::App* command = program.add_subcommand(
+      "bench", "Benchmark a model on several systems side by side, with error bars and a verdict");
   const auto arguments = std::make_shared<Arguments>();
   bench::SweepOptions& sweep = arguments->sweep;
   sweep.measure.setup.threads = system::usable_cores();
   command->add_option("model", sweep.models, "Built-in architectures, model files or engines")->required();
   command
       ->add_option("--backends", sweep.backends,
-                   fmt::format("Systems to measure (default: {})", usual_backends()))
+                   fmt::format("Backends to measure (default: {})", usual_backends()))
       ->delimiter(',');
   command
-      ->add_option(
-          "--precisions", sweep.precisions,
-          "fp32, tf32, bf16, fp16, int8, int8+fp16; int8 of hone is calibrated on generated inputs (default: "
-          "fp32 bf16, and only fp32 where the CPU would emulate bf16; on cuda fp32 fp16; with --partition "
-          "the "
-          "partition's)")
+      ->add_option("--precisions", sweep.precisions,
+                   "fp32, tf32, bf16, fp16, int8, int8+fp16; for int8 hone calibrates on generated inputs "
+                   "(default: fp32 bf16; fp32 on CPUs that would emulate bf16; fp32 fp16 on cuda; with "
+                   "--partition, the partition's)")
       ->delimiter(',');
   add_device_option(*command, sweep.measure.setup.device);
   command->add_flag("--includeDataTransfers", sweep.measure.setup.transfers,
@@ -372,8 +369,8 @@ void add_bench_command(CLI::App& program) {
                     "On cuda: empty the L2 cache before every run, outside of its time");
   command
       ->add_option("--streams,--infStreams", sweep.measure.setup.streams,
-                   "Streams of the pipelined throughput, each with a context of its own, on the CPU with "
-                   "--threads threads")
+                   "Parallel streams for the pipelined throughput, each with its own context and, on the "
+                   "CPU, --threads threads")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   command->add_option("--batches", sweep.batches, "Batch sizes (default: 1 8)")
@@ -387,22 +384,22 @@ void add_bench_command(CLI::App& program) {
       ->check(finite_range(0.1, 99.999))
       ->capture_default_str();
   command->add_flag("--layers", sweep.measure.layers,
-                    "Show every layer with its time and the types and shapes of its inputs and outputs");
+                    "Show the time of every layer and the types and shapes of its inputs and outputs");
   CLI::Option* csv =
       command->add_flag("--csv", arguments->csv, "Print the results as CSV instead of the table");
   command->add_flag("--json", arguments->json, "Print the result file instead of the table")->excludes(csv);
   command
       ->add_option("--max-error", arguments->limits.max_error,
-                   "Exit with 5 when a run's relative error is larger")
+                   "Exit with 5 when the relative error of a run is larger")
       ->check(finite_range(1e-12, 1e6));
   add_decoding_options(*command, sweep.decoding);
   add_measure_options(command, arguments.get());
   command->add_option("--compare-to", sweep.compare_to,
-                      fmt::format("Backend that speedups refer to (default: {}, else the first)",
+                      fmt::format("Baseline of the speedups (default: {}, else the first backend)",
                                   backend::benchmarked_backends("cpu").front()));
   add_tensorrt_options(*command, sweep.measure.settings);
   command->add_option("--partition", arguments->partitions,
-                      "Also measure a partition that hone partition wrote");
+                      "Also measure a partition, a file that hone partition wrote");
   command->add_option("--peer", arguments->peers, "Also measure an external backend: name=command");
   command->add_option("-o,--output", arguments->output, "Folder for the result file")->capture_default_str();
   command->add_flag("--save-result", arguments->save_result, "Also write results/<model>/<backend>.json");
@@ -410,7 +407,9 @@ void add_bench_command(CLI::App& program) {
                     "Exit with 5 unless every run is VALID");
   CLI::Option* baseline = command->add_option("--baseline", arguments->limits.baseline,
                                               "Result file to compare with; exit with 5 when slower");
-  command->add_option("--max-regression", arguments->limits.max_regression, "Slowdown that --baseline allows")
+  command
+      ->add_option("--max-regression", arguments->limits.max_regression,
+                   "Slowdown that is allowed against --baseline")
       ->needs(baseline)
       ->capture_default_str();
   command->callback([arguments] { run_bench(arguments.get()); });

@@ -53,7 +53,7 @@ void BenchScreen::line(const std::string& text) {
 void BenchScreen::group(std::span<const bench::Run> runs) {
   if (csv_) return;
   if (!header_shown_ && !table_.left_out().empty())
-    line(fmt::format("(left out for want of width: {}; the file has them)",
+    line(fmt::format("(this terminal is too narrow for: {}; the file has them)",
                      fmt::join(table_.left_out(), ", ")));
   if (!header_shown_) line(table_.header());
   header_shown_ = true;

@@ -1,4 +1,4 @@
-// What `hone bench` shows while it runs: on a terminal a line of progress below the growing table, elsewhere
+// Output of `hone bench` while it runs: on a terminal a line of progress below the growing table, elsewhere
 // the table and plain lines.
 #pragma once
 

@@ -62,7 +62,7 @@ void add_build_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand("build", "Build an engine file from a model");
   command
       ->add_option("model", options->request.model,
-                   "An ONNX file, a cfg file of darknet or the name of a built-in architecture")
+                   "An ONNX file, a darknet .cfg file, or a built-in architecture")
       ->required();
   command->add_option("-o,--output", options->output, "The engine file to write")->required();
   add_engine_options(*command, *options);

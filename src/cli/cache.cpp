@@ -21,7 +21,7 @@ struct Kind {
   /// The beginning of the names of its entries in the cache folder.
   std::string_view prefix;
   std::string_view text;
-  /// Whether `clear` takes it when nothing is named: what is fetched again costs minutes and a network.
+  /// True if `clear` takes it when nothing is named: what is fetched again costs minutes and a network.
   bool usual = true;
 };
 
@@ -116,13 +116,14 @@ void run(const Options& options) {
 }  // namespace
 
 void add_cache_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand("cache", "List what hone keeps between runs, or remove it");
+  CLI::App* command =
+      program.add_subcommand("cache", "List the cached timings and downloads, or remove them");
   const auto options = std::make_shared<Options>();
-  command->add_option("action", options->action, "clear; nothing lists the cache")
+  command->add_option("action", options->action, "clear removes entries; without it, the cache is listed")
       ->check(CLI::IsMember({"clear"}));
   std::vector<std::string> names;
   for (const Kind& kind : kKinds) names.emplace_back(kind.name);
-  command->add_option("kind", options->kinds, "What to remove (default: all but the toolkit)")
+  command->add_option("kind", options->kinds, "Kinds to remove (default: all but the toolkit)")
       ->check(CLI::IsMember(names));
   command->callback([options] { run(*options); });
 }

@@ -153,26 +153,28 @@ void classify(ClassifyArguments* arguments) {
 }  // namespace
 
 void add_classify_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand("classify", "Name what images show");
+  CLI::App* command = program.add_subcommand("classify", "Classify images");
   auto arguments = std::make_shared<ClassifyArguments>();
   task::ClassifyRequest& request = arguments->request;
   add_vision_options(*command, arguments->vision);
-  command->add_option("--top", arguments->top, "Likeliest classes of each image")
+  command->add_option("--top", arguments->top, "Show this many of the most likely classes of each image")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command->add_option("--ground-truth", request.ground_truth,
-                      "Report the accuracy: folders, where sub-folders of the input are its classes, or a "
-                      "file with a line for each image, its name and its class");
-  command->add_option("-o,--output", arguments->output, "Write to this .json or .csv file");
-  command->add_option("--format", arguments->format, "Form of the results")
+                      "Report the accuracy. folders: sub-folders of the input are the classes; else a file "
+                      "with the name and class of an image on each line");
+  command->add_option("-o,--output", arguments->output, "Write the results to this .json or .csv file");
+  command->add_option("--format", arguments->format, "Format of the results")
       ->check(CLI::IsMember({"json", "csv"}));
   const std::string group = "Input";
-  command->add_option("--resize", request.preprocess.resize, "Length of the shorter side; 0: as it is")
+  command
+      ->add_option("--resize", request.preprocess.resize,
+                   "Resize the shorter side to this length; 0: keep the size")
       ->check(CLI::Range(0, 16384))
       ->group(group);
   command
       ->add_option("--crop", request.preprocess.crop,
-                   "Side of the square taken from the middle; 0: everything")
+                   "Crop a centred square with this side; 0: keep everything")
       ->check(CLI::Range(0, 16384))
       ->group(group);
   command->callback([arguments] { classify(arguments.get()); });

@@ -54,7 +54,7 @@ void add_quantize_command(CLI::App& program);
 void add_help_command(CLI::App& program);
 void add_completion_command(CLI::App& program);
 void add_profile_command(CLI::App& program);
-/// Takes what stands behind "--" of `hone profile` from the arguments: a program with options of its own.
+/// Takes the words after "--" of `hone profile` from the arguments: a program with options of its own.
 void take_profiled_command(int* argc, char** argv);
 
 }  // namespace hone::cli

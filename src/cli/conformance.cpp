@@ -132,27 +132,28 @@ void run(const Options& options) {
 }  // namespace
 
 void add_conformance_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand("conformance", "Run folders of ONNX test cases on a backend");
+  CLI::App* command = program.add_subcommand("conformance", "Run ONNX test cases on a backend");
   const auto options = std::make_shared<Options>();
   command->add_option("folder", options->folders, "Folders with cases, at any depth")->required();
   command->add_option("--backend", options->runner.backend, "The backend to test")->capture_default_str();
   add_device_option(*command, options->runner.conformance.device);
   command
-      ->add_option(
-          "--precision", options->precision,
-          "fp32, bf16; on cuda also tf32, fp16: on inputs rounded to it, compared with the reference")
+      ->add_option("--precision", options->precision,
+                   "fp32 or bf16; on cuda also tf32 and fp16. Inputs are rounded to it, and outputs compared "
+                   "with the reference")
       ->capture_default_str();
-  command->add_option("--filter", options->filter, "Only cases whose name matches this regular expression");
+  command->add_option("--filter", options->filter,
+                      "Run only cases whose names match this regular expression");
   command->add_option("--rtol", options->runner.conformance.tolerance.relative, "Relative tolerance")
       ->check(finite_range(0, kMostTolerance))
       ->capture_default_str();
   command->add_option("--atol", options->runner.conformance.tolerance.absolute, "Absolute tolerance")
       ->check(finite_range(0, kMostTolerance))
       ->capture_default_str();
-  command->add_option("--timeout", options->runner.timeout_seconds, "Seconds one case may take")
+  command->add_option("--timeout", options->runner.timeout_seconds, "Seconds that one case may take")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command->add_option("--json", options->json_file, "Write every result to this file");
+  command->add_option("--json", options->json_file, "Write all results to this JSON file");
   command->add_flag("--verbose", options->verbose, "Print passed and skipped cases too");
   command->callback([options] {
     options->runner.conformance.precision = backend::parse_precision(options->precision);

@@ -91,10 +91,12 @@ void run(const Options& options) {
 }  // namespace
 
 void add_convert_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand("convert", "Write a trace as the files of other tools");
+  CLI::App* command = program.add_subcommand(
+      "convert", "Convert a trace for Perfetto, TensorBoard, trtexec's readers or as CSV");
   const auto options = std::make_shared<Options>();
   command->add_option("trace", options->trace, "A trace of any kind that hone analyze reads")->required();
-  command->add_option("folder", options->folder, "Where to; for TensorBoard LOGDIR/RUN")->required();
+  command->add_option("folder", options->folder, "Folder to write to; for TensorBoard LOGDIR/RUN")
+      ->required();
   command
       ->add_option(
           "--to", options->format,
@@ -102,9 +104,9 @@ void add_convert_command(CLI::App& program) {
           "every kernel, copy and call, as nvprof's --print-gpu-trace and --print-api-trace")
       ->check(CLI::IsMember({"kineto", "trtexec", "csv"}))
       ->capture_default_str();
-  command->add_flag("--gzip", options->gzip, "Packed (kineto, csv)");
+  command->add_flag("--gzip", options->gzip, "Compress the files (kineto, csv)");
   command->add_flag("--whole-microseconds", options->whole_microseconds,
-                    "Times rounded down, because HTA drops shorter intervals (kineto)");
+                    "Round times down to microseconds, because HTA drops shorter intervals (kineto)");
   command->callback([options] { run(*options); });
 }
 

@@ -213,7 +213,7 @@ std::string decoder_names() {
 void add_input_options(CLI::App& command, DetectArguments& arguments) {
   task::DetectRequest& request = arguments.request;
   const std::string group = "Input";
-  command.add_option("--timeout", request.timeout_seconds, "Seconds that a network stream may send nothing")
+  command.add_option("--timeout", request.timeout_seconds, "Seconds that a network stream may be silent")
       ->check(finite_range(0.1, 3600))
       ->capture_default_str()
       ->group(group);
@@ -222,13 +222,13 @@ void add_input_options(CLI::App& command, DetectArguments& arguments) {
       ->group(group);
   command
       .add_flag("--realtime", request.realtime,
-                "Frames come as they were recorded; what the pipeline has no time for is dropped and counted")
+                "Read frames at the speed of the video; frames that come too fast are dropped and counted")
       ->group(group);
   command
       .add_option("--fit", arguments.fit,
-                  "How images become the input: stretch, letterbox, corner or darknet")
+                  "How images are fitted to the input: stretch, letterbox, corner or darknet")
       ->group(group);
-  command.add_option("--colours", arguments.colours, "Order of the channels")
+  command.add_option("--colours", arguments.colours, "Order of the colour channels")
       ->check(CLI::IsMember({"rgb", "bgr"}))
       ->group(group);
 }
@@ -237,25 +237,25 @@ void add_detection_options(CLI::App& command, DetectArguments& arguments) {
   task::DetectRequest& request = arguments.request;
   const std::string group = "Detections";
   command.add_option("--decoder", request.detector.decoder, decoder_names())->group(group);
-  command.add_option("--threshold", request.detector.threshold, "Scores above which a detection counts")
+  command.add_option("--threshold", request.detector.threshold, "Least score of a detection")
       ->check(finite_range(0, 1))
       ->capture_default_str()
       ->group(group);
   command
       .add_option("--overlap", request.detector.finish.overlap,
-                  "IoU above which the lower score of two boxes of a class goes (NMS)")
+                  "IoU above which non-maximum suppression drops the box with the lower score")
       ->check(finite_range(0, 1))
       ->capture_default_str()
       ->group(group);
-  command.add_option("--max-detections", request.detector.finish.most, "Detections of a frame")
+  command.add_option("--max-detections", request.detector.finish.most, "Most detections in a frame")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str()
       ->group(group);
-  command.add_flag("--track", request.track, "Give objects ids over the frames of a video (ByteTrack)")
+  command.add_flag("--track", request.track, "Track objects through the frames of a video (ByteTrack)")
       ->group(group);
   command
       .add_option("--ground-truth", request.ground_truth,
-                  "True boxes, MOT's text or COCO's JSON: gives mAP@0.5, precision and recall")
+                  "True boxes, as MOT text or COCO JSON; reports mAP@0.5, precision and recall")
       ->group(group);
 }
 
@@ -266,30 +266,33 @@ void add_output_options(CLI::App& command, DetectArguments& arguments) {
       .add_option("-o,--output", arguments.outputs,
                   "A video (.mp4, .mkv, .avi, .webm), or results (.jsonl, .json, .txt); both may be given")
       ->group(group);
-  command.add_option("--format", arguments.format, "Form of the results: jsonl, coco or mot")->group(group);
-  command.add_option("--stats", arguments.stats, "Write the table of the stages as JSON")->group(group);
+  command.add_option("--format", arguments.format, "Format of the results: jsonl, coco or mot")->group(group);
+  command.add_option("--stats", arguments.stats, "Write the table of pipeline stages as JSON to this file")
+      ->group(group);
   command
       .add_option("--trace", arguments.trace,
-                  "Write a timeline of the stages (.trace.sqlite); hone profile detect adds the GPU's")
+                  "Write a timeline of the pipeline stages to this .trace.sqlite file; hone profile detect "
+                  "adds the GPU's work")
       ->group(group);
   command.add_flag("--strict", arguments.strict, "Exit with 5 when frames were lost or damaged")
       ->group(group);
-  command.add_option("--encoder", request.encoding.encoder, "FFmpeg's name of one (default libx264)")
-      ->group(group);
-  command.add_option("--preset", request.encoding.preset, "Option of the encoder")
+  command.add_option("--encoder", request.encoding.encoder, "FFmpeg encoder (default libx264)")->group(group);
+  command.add_option("--preset", request.encoding.preset, "Preset of the encoder")
       ->capture_default_str()
       ->group(group);
   command.add_option("--crf", request.encoding.crf, "Quality of the encoder: lower is better and larger")
       ->check(CLI::Range(0, 63))
       ->capture_default_str()
       ->group(group);
-  command.add_option("--encoderThreads", request.encoding.threads, "Threads of the encoder; 0: as it likes")
+  command
+      .add_option("--encoderThreads", request.encoding.threads,
+                  "Threads of the encoder; 0: the encoder decides")
       ->check(CLI::Range(0, 128))
       ->capture_default_str()
       ->group(group);
   command
       .add_flag_callback(
-          "--no-sound", [&request] { request.keep_sound = false; }, "Leave out the sound of the input")
+          "--no-sound", [&request] { request.keep_sound = false; }, "Leave out the sound")
       ->group(group);
 }
 
@@ -304,8 +307,8 @@ void add_detect_command(CLI::App& program) {
   add_output_options(*command, *arguments);
   command
       ->add_option("--backends", arguments->backends,
-                   "Run the same pipeline with each of these systems inside, and compare: hone, torch, "
-                   "torchscript, tensorrt, reference")
+                   "Run the same pipeline with each of these backends and compare: hone, torch, torchscript, "
+                   "tensorrt, reference")
       ->delimiter(',')
       ->excludes("--backend")
       ->excludes("--trace");

@@ -31,13 +31,13 @@ struct Row {
   std::string failure;
 };
 
-/// Those that this program gives each run itself.
+/// Options that this program sets for each run itself.
 bool is_own(const CLI::Option& option) {
   constexpr std::array<std::string_view, 5> kOwn{"--backends", "--backend", "--output", "--stats", "--help"};
   return std::find(kOwn.begin(), kOwn.end(), option.get_name()) != kOwn.end();
 }
 
-/// What the user typed, for a run of its own.
+/// The user's command line, for a run of its own.
 std::vector<std::string> given_words(const CLI::App& command) {
   std::vector<std::string> positional;
   std::vector<std::string> options;

@@ -73,39 +73,35 @@ void run(const Options& all) {
 
 void add_diff_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
-      "diff", "Say why one recording of a model is faster than another, or where two engines differ");
+      "diff", "Compare two traces of a model, or the accuracy of two engines layer by layer");
   const auto all = std::make_shared<Options>();
   AccuracyDiffOptions& options = all->both;
   command
       ->add_option("a", options.a,
-                   "A trace, or a folder of layer files of TensorRT; with --accuracy an engine or a model")
+                   "A trace, or a folder with TensorRT's layer files; with --accuracy an engine or a model")
       ->required();
   command->add_option("b", options.b, "Another one of the same model")->required();
-  command->add_flag(
-      "--accuracy", all->accuracy,
-      "Compare the values between layers, fusions as they are, and name the first that differs");
+  command->add_flag("--accuracy", all->accuracy,
+                    "Compare the outputs of all layers, as they are fused, and name the first that differs");
   options.threads = system::usable_cores();
   all->for_accuracy = {
       command->add_option("--input", options.inputs,
                           "For --accuracy: .npy, .npz or images, as hone run takes them"),
       command->add_option(
           "--reference", options.reference,
-          "The model in floating point, to show what each layer adds by itself (default: A or B)"),
+          "The model in floating point, to show the error that each layer adds by itself (default: A or B)"),
       command
-          ->add_option(
-              "--tolerance", options.tolerance,
-              "Relative error from which a layer differs, and the exit code is 5 (default: by the types, "
-              "1e-4 for fp32, 0.05 for fp16, 0.2 for bf16, 0.1 for int8, and exit code 0)")
+          ->add_option("--tolerance", options.tolerance,
+                       "Relative error above which a layer differs; the exit code is 5 then (default: 1e-4 "
+                       "for fp32, 0.05 for fp16, 0.2 for bf16, 0.1 for int8, with exit code 0)")
           ->check(finite_range(0, 1e9)),
-      command->add_option("--threads", options.threads, "Threads that engines run with")
-          ->check(CLI::Range(1, 1024)),
+      command->add_option("--threads", options.threads, "Threads of the engines")->check(CLI::Range(1, 1024)),
   };
   for (const CLI::Option* option : add_image_options(*command, options.images))
     all->for_accuracy.push_back(option);
-  command->add_option("--rows", options.rows, "Rows of a table that are shown; 0 for all")
-      ->capture_default_str();
-  auto* json = command->add_flag("--json", options.json, "Everything, as JSON");
-  command->add_flag("--csv", options.csv, "Tables as CSV, with plain numbers")->excludes(json);
+  command->add_option("--rows", options.rows, "Rows to show of a table; 0 for all")->capture_default_str();
+  auto* json = command->add_flag("--json", options.json, "Print all results as JSON");
+  command->add_flag("--csv", options.csv, "Print tables as CSV with plain numbers")->excludes(json);
   command->callback([all] { run(*all); });
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 using tensor::Tensor;
 
-/// What a layer may differ by before it counts as diverging: a hundred roundings of the type's unit, and for
+/// Error from which a layer counts as diverging: a hundred roundings of the type's unit, and for
 /// integers of 8 bits the tenth that a tensor with a long tail loses to 127 levels.
 constexpr double kFp32 = 1e-4;
 constexpr double kFp16 = 5e-2;

@@ -25,7 +25,7 @@ std::string device_name(const std::string& text) {
   return "cuda" + rest;
 }
 
-/// What --minShapes, --optShapes and --maxShapes say, by input name.
+/// Values of --minShapes, --optShapes and --maxShapes, by input name.
 std::map<std::string, engine::ShapeProfile> named_shapes(const EngineOptions& options) {
   std::map<std::string, engine::ShapeProfile> result;
   for (auto& [name, shape] : parse_named_shapes(options.min_shapes)) result[name].min = shape;
@@ -37,7 +37,8 @@ std::map<std::string, engine::ShapeProfile> named_shapes(const EngineOptions& op
 }  // namespace
 
 CLI::Option* add_shapes_option(CLI::App& command, std::vector<std::string>& shapes) {
-  return command.add_option("--shapes", shapes, "Dimensions a model leaves open: name:1x3x224x224");
+  return command.add_option("--shapes", shapes,
+                            "Shape of an input with open dimensions, as name:1x3x224x224");
 }
 
 std::map<std::string, tensor::Shape> parse_named_shapes(const std::vector<std::string>& items) {
@@ -67,56 +68,51 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
   const OptionList others = {
       add_device_option(command, options.request.device),
       command.add_option("--portable", options.request.portable,
-                         "An engine for every CPU with these instructions: AVX2, AVX-512, AVX-512-VNNI, "
-                         "AVX-512-BF16 or AMX, which this CPU must have (default: for CPUs like this one)"),
+                         "Build for every CPU with this instruction set, which this CPU must have: AVX2, "
+                         "AVX-512, AVX-512-VNNI, AVX-512-BF16 or AMX (default: for CPUs like this one)"),
       command
-          .add_option(
-              "--precision", options.precision,
-              "fp32, bf16; on cuda also tf32, fp16. Several, as fp16+fp32: the engine's own, and others "
-              "that single steps may be in where that is faster. int8: quantized first, as by hone quantize, "
-              "and fp32 where floating point stays, or as named, int8+bf16")
+          .add_option("--precision", options.precision,
+                      "fp32 or bf16; on cuda also tf32 and fp16. fp16+fp32: fp16, and fp32 for steps that "
+                      "are faster in it. int8: quantizes the model first, as hone quantize does; the rest "
+                      "runs in fp32, or with int8+bf16 in bf16")
           ->capture_default_str(),
       command.add_option("--calibrate", options.request.int8.data.sources,
-                         "Real inputs for int8: folders, images, .npz or .npy files, or exec:COMMAND "
+                         "Calibration data for int8: folders, images, .npz or .npy files, or exec:COMMAND "
                          "(docs/QUANTIZE.md)"),
       command.add_option("--calib", options.request.int8.cache,
-                         "A calibration cache for int8, of hone or of TensorRT, instead of data"),
+                         "Calibration cache of hone or TensorRT for int8, instead of data"),
       command.add_option("--minShapes", options.min_shapes,
-                         "Smallest input shapes, input:1x3x224x224[,other:...] (default: those to tune for)"),
-      command.add_option(
-          "--optShapes", options.opt_shapes,
-          "Input shapes to tune for (default: the largest that are named, else the smallest; "
-          "for inputs that are not named the model's own, with sizes that others name, else a batch of 1)"),
-      command.add_option("--maxShapes", options.max_shapes,
-                         "Largest input shapes (default: those to tune for)"),
+                         "Smallest input shapes, as input:1x3x224x224[,other:...] (default: --optShapes)"),
+      command.add_option("--optShapes", options.opt_shapes,
+                         "Input shapes to tune for (default: --maxShapes, else --minShapes; other inputs: "
+                         "the model's shape, with batch 1 where it is open)"),
+      command.add_option("--maxShapes", options.max_shapes, "Largest input shapes (default: --optShapes)"),
       command.add_option("--bind", options.request.bind,
-                         "INPUT=OUTPUT, as past_key_values.*=present.*: caches that runs append to in place, "
-                         "with the capacity that --maxShapes gives one of them"),
+                         "INPUT=OUTPUT, as past_key_values.*=present.*: caches that each run extends in "
+                         "place; --maxShapes of one of them gives their capacity"),
       command
-          .add_option(
-              "--builderOptimizationLevel", options.request.optimization_level,
-              "0: time nothing; 3: time tactics, layouts and batch groups, 4: with more samples, 5: on cuda "
-              "with every engine and knob of cuDNN")
+          .add_option("--builderOptimizationLevel", options.request.optimization_level,
+                      "Search effort: 0 times nothing, 1 and 2 kernels, 3 kernels, layouts and batch groups, "
+                      "4 takes more samples, 5 tries every cuDNN engine")
           ->check(CLI::Range(0, 5))
           ->capture_default_str(),
       command
           .add_option("--builderBudget", options.request.budget_seconds,
-                      "Seconds that building may take, calibration apart, 0: as long as it takes (default: "
-                      "12, on cuda 20; at "
-                      "levels 4 and 5 as long as it takes)")
+                      "Seconds that building may take without calibration; 0: no limit (default: 12, on cuda "
+                      "20; no limit at levels 4 and 5)")
           ->check(CLI::Range(0.0, kMostBudgetSeconds)),
       command
           .add_option("--threads", options.request.threads,
-                      "Threads to run and tune with (default: all processors)")
+                      "Threads to run and tune with (default: all cores)")
           ->check(CLI::Range(1, 1024)),
       command.add_option("--disable-pass", options.request.disabled_passes,
-                         "Passes to leave out, by name (hone passes lists them)"),
-      command.add_option(
-          "--timingCacheFile", options.request.cache.file,
-          "File that tactic times are read from and added to (default: one in the user's cache folder)"),
+                         "Passes to skip (hone passes lists them)"),
+      command.add_option("--timingCacheFile", options.request.cache.file,
+                         "Timing cache, a file that tactic times are read from and added to (default: one in "
+                         "the user's cache folder)"),
       command.add_flag("--errorOnTimingCacheMiss", options.request.cache.only,
-                       "Time nothing: fail when the timing cache lacks anything"),
-      command.add_flag("--noTimingCache", options.no_cache, "Neither read nor write tactic times")
+                       "Time nothing; fail when the timing cache lacks a time"),
+      command.add_flag("--noTimingCache", options.no_cache, "Neither read nor write the timing cache")
           ->excludes(command.get_option("--timingCacheFile"))
           ->excludes(command.get_option("--errorOnTimingCacheMiss"))};
   all.insert(all.end(), others.begin(), others.end());

@@ -26,7 +26,7 @@ struct EngineOptions {
 
 /// --shapes, for commands that run a model as it is.
 CLI::Option* add_shapes_option(CLI::App& command, std::vector<std::string>& shapes);
-/// What stands behind such options; usage error as bench::parse_shapes has it.
+/// Parses the values of such options; usage errors are those of bench::parse_shapes().
 std::map<std::string, tensor::Shape> parse_named_shapes(const std::vector<std::string>& items);
 /// --device, for every command that runs a model: a usage error for an unknown name.
 CLI::Option* add_device_option(CLI::App& command, std::string& device);

@@ -49,9 +49,9 @@ void add_export_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand("export", "Write a model as an ONNX file");
   const auto options = std::make_shared<Options>();
   command
-      ->add_option("model", options->model, "A built-in architecture, an ONNX file or a cfg file of darknet")
+      ->add_option("model", options->model, "An ONNX file, a darknet .cfg file, or a built-in architecture")
       ->required();
-  command->add_option("-o,--output", options->output, "The file to write")->required();
+  command->add_option("-o,--output", options->output, "The ONNX file to write")->required();
   auto* fixed = command->add_option("--batch-size", options->batch_size, "Fix the batch of every input")
                     ->check(CLI::Range(int64_t{1}, int64_t{65536}));
   command->add_flag("--dynamic-batch", options->dynamic_batch, "Leave the batch open, under the name 'batch'")

@@ -24,7 +24,7 @@ std::string topic_text(const CLI::App& program, const std::string& topic) {
 }  // namespace
 
 void add_help_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand("help", "Explain a command, or name the options of other tools");
+  CLI::App* command = program.add_subcommand("help", "Explain a command, or list the options of other tools");
   const auto topic = std::make_shared<std::string>();
   command->add_option("topic", *topic, "A command, foreign (options of other tools) or man (the man page)");
   command->callback([&program, topic] { fmt::print("{}", topic_text(program, *topic)); });
@@ -32,7 +32,7 @@ void add_help_command(CLI::App& program) {
 
 void add_completion_command(CLI::App& program) {
   CLI::App* command =
-      program.add_subcommand("completion", "Write a script that completes commands and options in a shell");
+      program.add_subcommand("completion", "Print a script that completes commands and options in a shell");
   const auto shell = std::make_shared<std::string>();
   command->add_option("shell", *shell, "bash, zsh or fish")->required();
   command->callback([&program, shell] { fmt::print("{}", completion_script(program, *shell)); });

@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
+#include "cli/help_tables.hpp"
 #include "cli/terminal.hpp"
 
 namespace hone::cli {
@@ -21,107 +21,7 @@ constexpr size_t kMostWidth = 120;
 constexpr size_t kLeastWidth = 40;
 constexpr size_t kNameColumn = 28;
 
-struct Group {
-  std::string_view command;
-  std::string_view group;
-  std::string_view options;
-};
-
-/// Options that no group names stand under "Options".
-constexpr auto kGroups = std::to_array<Group>({
-    {"bench", "What is measured",
-     "--backends --precisions --batches --full --shapes --dim --weights --seed --input --values --bind "
-     "--context "
-     "--peer --partition"},
-    {"bench", "Where", "--device --threads --busy --streams --includeDataTransfers --coldL2"},
-    {"bench", "How long and how often", "--warmup --iterations --exact --duration --rounds --timeout"},
-    {"bench", "Judgement",
-     "--require-percentile --require-valid --max-error --compare-to --baseline --max-regression"},
-    {"bench", "Results", "--output --save-result --percentiles --layers --csv --json"},
-    {"build", "Where it runs", "--device --portable --threads"},
-    {"build", "Precision", "--precision --calibrate --calib"},
-    {"build", "Shapes", "--minShapes --optShapes --maxShapes --dim --bind"},
-    {"build", "Search for the fastest tactics",
-     "--builderOptimizationLevel --builderBudget --timingCacheFile --errorOnTimingCacheMiss --noTimingCache"},
-    {"build", "Model", "--weights --seed --disable-pass"},
-    {"profile", "A model",
-     "--backends --precisions --batches --shapes --dim --weights --seed --input --values --threads "
-     "--device"},
-    {"profile", "Schedule of a model", "--wait --warmup --active --repeat"},
-    {"profile", "A program", "--trace-threads --delay --duration --capture-range --kernels"},
-    {"profile", "GPU",
-     "--counters --counter-rate --metrics --query-metrics --chip --json --cupti --no-driver-api"},
-    {"profile", "What is recorded", "--record-shapes --profile-memory"},
-    {"run", "Inputs and outputs", "--input --bind --output --top"},
-    {"run", "How it runs", "--backend --device --precision --threads --builderOptimizationLevel"},
-    {"run", "Model", "--weights --seed"},
-    {"analyze", "What is shown",
-     "--only --full --steps --rows --base-names --by-launch-shape --by-input-shapes"},
-    {"analyze", "Form", "--json --csv --log-file"},
-});
-
-struct Example {
-  std::string_view command;
-  std::string_view line;
-};
-
-constexpr auto kExamples = std::to_array<Example>({
-    {"", "hone bench resnet50"},
-    {"", "hone build model.onnx -o model.hone"},
-    {"analyze", "hone analyze runs/resnet50-hone-fp32-b1.trace.sqlite"},
-    {"analyze", "hone analyze trace.json.gz --only advice"},
-    {"backends", "hone backends"},
-    {"backends", "hone backends --device cuda"},
-    {"bench", "hone bench model.onnx --batches 1 8 --precisions fp32 bf16"},
-    {"bench", "hone bench a.hone b.hone --input photo.npy"},
-    {"bench", "hone bench model.hone --layers --csv"},
-    {"build", "hone build model.onnx -o model.hone --precision bf16"},
-    {"build", "hone build model.onnx -o model.hone --minShapes x:1x3x224x224 --maxShapes x:8x3x224x224"},
-    {"build", "hone build model.onnx -o model.hone --portable AVX2"},
-    {"cache", "hone cache"},
-    {"cache", "hone cache clear timings"},
-    {"classify", "hone classify resnet50.onnx images/ --labels names.txt --top 5"},
-    {"classify", "hone classify resnet50.onnx cat.jpg -o classes.csv"},
-    {"classify", "hone classify net.onnx validation/ --ground-truth folders --format csv -o classes.csv"},
-    {"completion", "hone completion bash > ~/.local/share/bash-completion/completions/hone"},
-    {"completion", "hone completion fish > ~/.config/fish/completions/hone.fish"},
-    {"conformance", "hone conformance cases/ --backend hone"},
-    {"conformance", "hone conformance cases/ --filter 'conv.*' --json results.json"},
-    {"convert", "hone convert net.trace.sqlite logs/run1"},
-    {"convert", "hone convert net.trace.sqlite csv/ --to csv"},
-    {"detect", "hone detect yolov8n.onnx street.mp4 -o boxes.mp4"},
-    {"detect", "hone detect yolov4-tiny.cfg images/ -o boxes.jsonl --ground-truth truth.txt"},
-    {"detect", "hone detect yolov4-tiny.cfg street.mp4 -o out.mp4 --backends hone,torch,torchscript"},
-    {"devices", "hone devices"},
-    {"devices", "hone devices | grep precisions"},
-    {"diff", "hone diff before.trace.sqlite after.trace.sqlite"},
-    {"diff", "hone diff a.trace.sqlite b.trace.sqlite --csv"},
-    {"export", "hone export resnet50 -o resnet50.onnx --dynamic-batch"},
-    {"export", "hone export model.onnx -o batch8.onnx --batch-size 8"},
-    {"help", "hone help bench"},
-    {"help", "hone help foreign"},
-    {"inspect", "hone inspect model.hone --rivals"},
-    {"inspect", "hone inspect model.onnx --graph"},
-    {"ops", "hone ops"},
-    {"ops", "hone ops Conv MatMul"},
-    {"partition", "hone partition model.onnx --backends hone,torch --dry-run"},
-    {"partition", "hone partition model.onnx --backends hone,torch --measure -o p.json"},
-    {"passes", "hone passes"},
-    {"passes", "hone passes | grep fusion"},
-    {"plot", "hone plot runs/ -o plots"},
-    {"plot", "hone plot runs/resnet50.json --formats png"},
-    {"profile", "hone profile resnet50 --precisions bf16"},
-    {"profile", "hone profile -- python3 infer.py"},
-    {"profile", "hone profile detect net.onnx in.mp4 -o out.mp4"},
-    {"quantize", "hone quantize model.onnx --calibrate images/ -o model-int8.onnx"},
-    {"quantize", "hone quantize model.onnx --calib model.cache -o model-int8.onnx"},
-    {"report", "hone report runs/ -o report.html"},
-    {"report", "hone report a.json b.json"},
-    {"run", "hone run resnet50 --weights resnet50.safetensors --input cat.jpg --top 5"},
-    {"run", "hone run model.hone --input x.npy -o y.npz"},
-    {"view", "hone view runs/"},
-    {"view", "hone view runs/ --port 8080"},
-});
+constexpr std::string_view kTensorRt = "TensorRT";
 
 size_t help_width() {
   const auto columns = terminal_columns(STDOUT_FILENO);
@@ -157,13 +57,36 @@ void append_wrapped(std::string* out, std::string_view text, size_t column, size
 
 bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
-/// "N", "X" or "TEXT", with dots for several.
+bool is_among(std::string_view words, const std::string& word) {
+  const std::vector<std::string> all = words_of(words);
+  return std::find(all.begin(), all.end(), word) != all.end();
+}
+
+/// "N", "X" or a word of the table, with dots for several.
 std::string placeholder(const CLI::Option& option) {
   const std::string type = option.get_type_name();
-  const std::string one = type.starts_with("INT") || type.starts_with("UINT") ? "N"
-                          : type.starts_with("FLOAT")                         ? "X"
-                                                                              : "TEXT";
+  std::string one = "TEXT";
+  if (type.starts_with("INT") || type.starts_with("UINT")) {
+    one = "N";
+  } else if (type.starts_with("FLOAT")) {
+    one = "X";
+  } else {
+    for (const HelpPlaceholder& known : help_placeholders()) {
+      for (const std::string& name : option.get_lnames()) {
+        if (is_among(known.options, "--" + name)) one = known.word;
+      }
+    }
+  }
   return option.get_items_expected_max() > 1 ? one + "..." : one;
+}
+
+/// "svg png" of "[svg,png]", which CLI11 makes of a default list.
+std::string default_text(const CLI::Option& option) {
+  std::string value = option.get_default_str();
+  if (option.get_items_expected_max() <= 1 || !value.starts_with('[') || !value.ends_with(']')) return value;
+  value = value.substr(1, value.size() - 2);
+  std::replace(value.begin(), value.end(), ',', ' ');
+  return value;
 }
 
 /// "1 to 64" of "INT:INT in [1 - 64]"; empty where there are no bounds.
@@ -200,8 +123,7 @@ std::string description_of(const CLI::Option& option) {
   if (const std::string choices = choice_text(option); !choices.empty()) text += " (" + choices + ")";
   std::vector<std::string> remarks;
   if (const std::string range = range_text(option); !range.empty()) remarks.push_back(range);
-  if (const std::string value = option.get_default_str(); !value.empty())
-    remarks.push_back("default " + value);
+  if (const std::string value = default_text(option); !value.empty()) remarks.push_back("default " + value);
   for (const CLI::Option* needed : option.get_needs()) remarks.push_back("with " + needed->get_name());
   return remarks.empty() ? text : fmt::format("{} [{}]", text, fmt::join(remarks, ", "));
 }
@@ -229,7 +151,7 @@ std::vector<const CLI::Option*> positionals_of(const CLI::App& app) {
 /// In the order of the table, then what it does not name.
 std::vector<std::string> groups_of(const CLI::App& app) {
   std::vector<std::string> groups;
-  for (const Group& group : kGroups) {
+  for (const HelpGroup& group : help_groups()) {
     if (group.command == app.get_name()) groups.emplace_back(group.group);
   }
   for (const CLI::Option* option : options_of(app)) {
@@ -242,7 +164,7 @@ std::vector<std::string> groups_of(const CLI::App& app) {
 std::vector<std::string> examples_of(const CLI::App& app) {
   const std::string name = app.get_parent() == nullptr ? "" : app.get_name();
   std::vector<std::string> lines;
-  for (const Example& example : kExamples) {
+  for (const HelpExample& example : help_examples()) {
     if (example.command == name) lines.emplace_back(example.line);
   }
   return lines;
@@ -288,7 +210,7 @@ std::string help_of(const CLI::App& app, size_t width) {
   text += "\nExamples:\n";
   for (const std::string& line : examples_of(app)) text += fmt::format("  {}\n", line);
   if (app.get_parent() == nullptr)
-    text += "\nhone COMMAND --help explains a command, hone help foreign names the options of other tools.\n";
+    text += "\nhone COMMAND --help explains a command, hone help foreign lists the options of other tools.\n";
   return text;
 }
 
@@ -382,7 +304,7 @@ void arrange_help(CLI::App& program) {
   program.formatter(std::make_shared<HelpFormat>());
   for (CLI::App* command : program.get_subcommands([](CLI::App*) { return true; })) {
     command->formatter(std::make_shared<HelpFormat>());
-    for (const Group& group : kGroups) {
+    for (const HelpGroup& group : help_groups()) {
       if (group.command != command->get_name()) continue;
       for (const std::string& name : words_of(group.options)) {
         CLI::Option* option = command->get_option_no_throw(name);
@@ -390,6 +312,9 @@ void arrange_help(CLI::App& program) {
           fail_internal("the help of {} groups {}, which is no option of it", group.command, name);
         option->group(std::string(group.group));
       }
+    }
+    for (CLI::Option* option : command->get_options()) {
+      if (option->get_name().starts_with("--tensorrt-")) option->group(std::string(kTensorRt));
     }
   }
 }

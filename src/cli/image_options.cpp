@@ -11,20 +11,27 @@ constexpr double kMostScale = 1e9;
 OptionList add_image_options(CLI::App& command, ImageOptions& options) {
   const std::string images = "Images";
   return {
-      command.add_option("--resize", options.resize, "Length of the shorter side; 0: as it is")
+      command
+          .add_option("--resize", options.resize, "Resize the shorter side to this length; 0: keep the size")
           ->check(CLI::Range(0, 16384))
           ->group(images),
-      command.add_option("--crop", options.crop, "Side of the square taken from the middle; 0: everything")
+      command.add_option("--crop", options.crop, "Crop a centred square with this side; 0: keep everything")
           ->check(CLI::Range(0, 16384))
           ->group(images),
-      command.add_option("--scale", options.scale, "Factor on the pixels 0..255 (default 1/255)")
+      command.add_option("--scale", options.scale, "Factor for pixel values 0..255 (default 1/255)")
           ->check(finite_range(-kMostScale, kMostScale))
           ->group(images),
-      command.add_option("--mean", options.mean, "Subtracted after scaling: one number, or one a channel")
+      command
+          .add_option("--mean", options.mean,
+                      "Mean to subtract after scaling: one number, or one for each channel")
           ->group(images),
-      command.add_option("--std", options.std, "Divided by after that: one number, or one a channel")
+      command
+          .add_option("--std", options.std,
+                      "Standard deviation to divide by after that: one number, or one for each channel")
           ->group(images),
-      command.add_option("--layout", options.layout, "Axes of the input, when the model does not say")
+      command
+          .add_option("--layout", options.layout,
+                      "Axis order of an image input, where the model does not say")
           ->check(CLI::IsMember({"nchw", "nhwc"}))
           ->group(images)};
 }

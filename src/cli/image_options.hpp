@@ -24,12 +24,12 @@ struct ImageOptions {
 /// Returns them, so that a command can refuse them where no image is read.
 OptionList add_image_options(CLI::App& command, ImageOptions& options);
 
-/// What the options say, and where they say nothing the model's metadata.
+/// Values of the options, and the model's metadata where an option was not given.
 importer::Preprocessing preprocessing_for(const ImageOptions& options, const importer::Metadata& metadata);
 
 std::optional<importer::Layout> layout_for(const ImageOptions& options);
 
-/// The metadata with what the options say in place of what it said of images.
+/// The metadata, in which values of the options replace its own about images.
 importer::Metadata with_image_options(const ImageOptions& options, importer::Metadata metadata);
 
 }  // namespace hone::cli

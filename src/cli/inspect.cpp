@@ -27,7 +27,7 @@ struct Options : EngineOptions {
   bool rivals = false;
   bool passes = false;
   bool graph = false;
-  /// Those that say how to build an engine.
+  /// Options that say how to build an engine.
   OptionList building;
   LayerOptions layers;
 };
@@ -195,19 +195,19 @@ void inspect(const Options& options) {
 void add_inspect_command(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App* command = program.add_subcommand(
-      "inspect", "Show the steps of an engine: sources, fusions, tactics, work, memory");
+      "inspect", "Show the steps of an engine: source nodes, fusions, tactics, cost, memory");
   command
       ->add_option("model", options->request.model,
                    "An engine file, a TensorRT .plan, an ONNX file, or the name of a built-in architecture")
       ->required();
-  CLI::Option* json = command->add_flag("--json", options->json, "Everything, as JSON");
-  CLI::Option* rivals = command->add_flag(
-      "--rivals", options->rivals, "Show every tactic that was considered, with its time or its reason");
+  CLI::Option* json = command->add_flag("--json", options->json, "Print all results as JSON");
+  CLI::Option* rivals = command->add_flag("--rivals", options->rivals,
+                                          "Show every candidate tactic with its time or why it was refused");
   command->add_flag("--passes", options->passes, "Show what each pass changed and refused");
   command
-      ->add_flag("--graph", options->graph,
-                 "Print the graph as text: of an engine its own, of a model as it was read, with --passes as "
-                 "they leave it")
+      ->add_flag(
+          "--graph", options->graph,
+          "Print the graph as text: an engine's own, or a model's as it was read; with --passes after them")
       ->excludes(json)
       ->excludes(rivals);
   options->building = add_engine_options(*command, *options);

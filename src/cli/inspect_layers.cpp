@@ -168,22 +168,20 @@ void write_files(const std::string& folder, const Inspected& inspected, const st
 }  // namespace
 
 void add_layer_options(CLI::App& command, LayerOptions& options) {
-  command.add_option(
-      "--backend", options.backend,
-      "Show the layers of this system's engine, with their times: tensorrt (default for .plan files)");
+  command.add_option("--backend", options.backend,
+                     "Show the layers and times of this system's engine: tensorrt (default for .plan files)");
   options.given = {
-      command.add_option(
-          "--layer-files", options.files,
-          "Folder for trt_layer_latency.json, trt_engine_info.json and hone_layers.json of another system's "
-          "engine; hone diff reads it"),
-      command.add_option("--batch", options.batch, "Batch size that another system's layers are timed at")
+      command.add_option("--layer-files", options.files,
+                         "Write trt_layer_latency.json, trt_engine_info.json and hone_layers.json of another "
+                         "system's engine to this folder, for hone diff"),
+      command.add_option("--batch", options.batch, "Batch size for timing the layers of another system")
           ->check(CLI::Range(int64_t{1}, int64_t{65536}))
           ->capture_default_str(),
-      command.add_option("--runs", options.runs, "Runs that another system's layers are timed in")
+      command.add_option("--runs", options.runs, "Number of runs for timing the layers of another system")
           ->check(CLI::Range(1, kMostRuns))
           ->capture_default_str(),
       command.add_flag("--trust", options.trust,
-                       "Load a .plan file that hone did not write: it holds code, which the worker runs"),
+                       "Load a .plan file that hone did not write; it holds code, which then runs"),
       add_shapes_option(command, options.shapes)};
   add_tensorrt_options(command, options.settings);
 }

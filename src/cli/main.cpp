@@ -28,16 +28,17 @@
 
 namespace {
 
+/// In the order of --help: what one does with a model, with results and traces, with images; lists; the rest.
 constexpr hone::cli::AddCommand kCommands[] = {
-    hone::cli::add_build_command,     hone::cli::add_inspect_command,     hone::cli::add_backends_command,
-    hone::cli::add_ops_command,       hone::cli::add_conformance_command, hone::cli::add_run_command,
-    hone::cli::add_bench_command,     hone::cli::add_worker_command,      hone::cli::add_passes_command,
-    hone::cli::add_export_command,    hone::cli::add_profile_command,     hone::cli::add_analyze_command,
-    hone::cli::add_diff_command,      hone::cli::add_report_command,      hone::cli::add_view_command,
-    hone::cli::add_plot_command,      hone::cli::add_convert_command,     hone::cli::add_quantize_command,
-    hone::cli::add_partition_command, hone::cli::add_detect_command,      hone::cli::add_classify_command,
-    hone::cli::add_cache_command,     hone::cli::add_help_command,        hone::cli::add_completion_command,
-    hone::cli::add_devices_command,
+    hone::cli::add_bench_command,     hone::cli::add_build_command,      hone::cli::add_run_command,
+    hone::cli::add_inspect_command,   hone::cli::add_quantize_command,   hone::cli::add_export_command,
+    hone::cli::add_partition_command, hone::cli::add_profile_command,    hone::cli::add_analyze_command,
+    hone::cli::add_diff_command,      hone::cli::add_report_command,     hone::cli::add_view_command,
+    hone::cli::add_plot_command,      hone::cli::add_convert_command,    hone::cli::add_detect_command,
+    hone::cli::add_classify_command,  hone::cli::add_backends_command,   hone::cli::add_devices_command,
+    hone::cli::add_ops_command,       hone::cli::add_passes_command,     hone::cli::add_cache_command,
+    hone::cli::add_help_command,      hone::cli::add_completion_command, hone::cli::add_conformance_command,
+    hone::cli::add_worker_command,
 };
 
 /// Not through fmt::print, which throws where nothing can be written. Quoted text may come from a file.
@@ -89,7 +90,7 @@ int report_refusal(const std::system_error& error) {
                                                : of_file->path1().string() + ": " + error.code().message());
 }
 
-/// What was printed may still wait in the buffer, and an answer that got lost is no success.
+/// Output may still wait in the buffer, and an answer that got lost is no success.
 int finish_output() {
   errno = 0;
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? 0 : report_lost_output(errno);
@@ -104,7 +105,7 @@ int print_help(const CLI::App& program, const CLI::ParseError& asked) {
 
 int run_command(CLI::App& program, int argc, char** argv) {
   try {
-    // Their help tells what the manifests of plugins say, which may be damaged.
+    // Their help quotes the manifests of plugins, which may be damaged.
     for (const auto add : kCommands) add(program);
     hone::cli::check_values(program);
     hone::cli::arrange_help(program);
@@ -142,16 +143,15 @@ int main(int argc, char** argv) {
   hone::cli::take_profiled_command(&argc, argv);
   hone::device::own_process();
   CLI::App program(
-      "Compiles a trained network into an inference engine, compares its speed with other systems and "
-      "profiles "
-      "them.",
+      "Compiles trained neural networks into inference engines, benchmarks them against other systems, and "
+      "profiles both.",
       "hone");
   program.require_subcommand(1);
   program.set_version_flag("--version", HONE_VERSION);
   // Where it is wrong, the variable is to blame, and no model that is being read when it is first asked for.
   program.parse_complete_callback([] { hone::system::memory_limit(); });
   const int code = run_command(program, argc, argv);
-  // Why a threshold was missed stands in the output, so that its loss matters then as well.
+  // Lost output matters for a missed threshold, too: it says which one was missed.
   if (code != 0 && code != static_cast<int>(hone::ErrorKind::kThreshold)) return code;
   const int lost = finish_output();
   return lost == 0 ? code : lost;

@@ -33,13 +33,12 @@ OptionList add_model_options(CLI::App& command, importer::LoadModelOptions& opti
   options.warn = print_warning;
   return {
       command.add_option("--weights", options.weights,
-                         "Parameters: a .safetensors file for a built-in architecture, a .weights file for a "
+                         "Weights: a .safetensors file for a built-in architecture, a .weights file for a "
                          "darknet network (default for NAME.cfg: NAME.weights in the same folder)"),
-      command.add_option("--seed", options.seed, "Seed of the parameters when no file gives them")
+      command.add_option("--seed", options.seed, "Seed of random weights, where no file gives them")
           ->capture_default_str(),
       command.add_option("--darknet-rules", options.darknet_rules,
-                         "Whose program a darknet network is for: alexeyab (default) or pjreddie "
-                         "(docs/DARKNET.md)")};
+                         "Dialect of a darknet network: alexeyab (default) or pjreddie (docs/DARKNET.md)")};
 }
 
 CLI::Option* add_dim_option(CLI::App& command, importer::LoadModelOptions& options) {
@@ -48,7 +47,7 @@ CLI::Option* add_dim_option(CLI::App& command, importer::LoadModelOptions& optio
   };
   return command
       .add_option_function<std::vector<std::string>>(
-          "--dim", take, "Size of an open dimension by its name in the model: seq=128")
+          "--dim", take, "Size of an open dimension by its name in the model, as seq=128")
       ->delimiter(',');
 }
 

@@ -70,7 +70,7 @@ void run(const Options& options) {
 void add_ops_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand("ops", "List the operators that models may use");
   const auto options = std::make_shared<Options>();
-  command->add_option("operator", options->names, "Only these");
+  command->add_option("operator", options->names, "Show only these operators");
   command->add_flag("--markdown", options->markdown, "Write docs/OPERATORS.md, which has all of them");
   command->callback([options] { run(*options); });
 }

@@ -126,7 +126,7 @@ void refuse_overwriting(const std::filesystem::path& output, const std::vector<s
 }
 
 bool is_one_file(const std::filesystem::path& a, const std::filesystem::path& b) {
-  // Whoever opens a file of which nothing can be found out tells why.
+  // Opening a file that cannot be examined reports the reason.
   std::error_code unknown;
   if (std::filesystem::equivalent(a, b, unknown)) return true;
   const auto full = [&](const std::filesystem::path& path) {

@@ -1,4 +1,4 @@
-// What is asked of options beyond what CLI11 asks.
+// Checks of options that CLI11 does not make.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -176,7 +176,7 @@ class Rewriter {
     if (!word.starts_with("--") || has_option(command_, name)) return keep(word);
     const bool has_value = equals != std::string::npos;
     const ForeignOption* alias = alias_of(command_, name);
-    // What two tools count in different units is no alias.
+    // An option that two tools count in different units is no alias.
     if (alias == nullptr && remark_of(command_, name) != nullptr) return keep(word);
     if (alias == nullptr) {
       const auto own = own_name(command_, name);

@@ -16,7 +16,7 @@ struct ForeignOption {
   std::string_view name;
   /// The command that it is for; empty: every one that has what it stands for.
   std::string_view command;
-  /// What it becomes: options, of which the last takes its value; "MODEL" for the positional argument. Empty
+  /// Its replacement: options, of which the last takes its value; "MODEL" for the positional argument. Empty
   /// where hone has no such option.
   std::string_view words;
   /// For people, where there are no words, or more is to be known.

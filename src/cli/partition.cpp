@@ -135,34 +135,32 @@ void partition(const Options& options) {
 
 void add_partition_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
-      "partition", "Split a model between backends: who takes which node, and what each border costs");
+      "partition", "Split a model between backends and show what the transitions cost");
   const auto options = std::make_shared<Options>();
   command->add_option("model", options->model, "A built-in architecture or a model file")->required();
   command
       ->add_option("--backends", options->backends,
-                   "Backends in the order of preference; the last one takes what the others refuse")
+                   "Backends by preference; the last one takes what the others refuse")
       ->delimiter(',')
       ->capture_default_str();
   command
       ->add_option("--min-block-size", options->min_block_size,
-                   "Least number of nodes of a block of any backend but the last; nodes that only change a "
+                   "Least number of nodes in a block, except for the last backend; nodes that only change a "
                    "shape do not count")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
       ->capture_default_str();
   command
-      ->add_option("--exclude", options->excluded,
-                   "Operators that only the last backend may run, such as Softmax")
+      ->add_option("--exclude", options->excluded, "Operators that only the last backend may run, as Softmax")
       ->delimiter(',');
   CLI::Option* dry_run =
       command->add_flag("--dry-run", options->dry_run,
-                        "Build and run nothing: times are those measured before, else estimates");
+                        "Neither build nor run; use times of earlier measurements, else estimates");
   command
-      ->add_flag(
-          "--measure", options->measure,
-          "Build and time: the steps of each backend, then all ways to run the model against each other")
+      ->add_flag("--measure", options->measure,
+                 "Build and time the steps of each backend, then compare all ways to run the model")
       ->excludes(dry_run);
   command->add_flag("--require-full", options->require_full,
-                    "Exit with 5 unless the first backend takes the whole model, which then is one block");
+                    "Exit with 5 unless the first backend takes the whole model as one block");
   command->add_option("--device", options->device, "Where the model runs: cpu, cuda, cuda:1")
       ->capture_default_str();
   command->add_option("--precision", options->precision, "Precision of every backend, such as fp32 or bf16")
@@ -175,10 +173,10 @@ void add_partition_command(CLI::App& program) {
   command->add_option("--threads", options->threads, "Threads of every backend (default: all cores)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--torch-tensorrt-report", options->dry_run_report,
-                      "The text of Torch-TensorRT's dry run of the model, to be shown as well");
-  command->add_flag("--json", options->json, "Everything, as JSON: what -o writes");
+                      "Also show this file, the text of Torch-TensorRT's dry run of the model");
+  command->add_flag("--json", options->json, "Print all results as JSON, as -o writes them");
   command->add_option("-o,--output", options->output,
-                      "File for the partition, for hone bench --partition and hone report");
+                      "Write the partition to this file, for hone bench --partition and hone report");
   command->callback([options] { partition(*options); });
 }
 

@@ -7,7 +7,7 @@
 namespace hone::cli {
 
 void add_passes_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand("passes", "List the passes that optimise a graph");
+  CLI::App* command = program.add_subcommand("passes", "List the passes that optimize a graph");
   command->callback([] {
     const size_t width = transform::longest_pass_name();
     for (const transform::Pass& pass : transform::passes()) {

@@ -37,7 +37,7 @@ struct Options {
   std::string theme = "light";
 };
 
-/// A trace, as far as a waterfall needs it, and the figures of what it tells alone.
+/// The parts of a trace that a waterfall needs, and the figures of the trace by itself.
 struct TracedModel {
   report::TraceLabel label;
   std::string model;  ///< empty where the trace does not say
@@ -81,7 +81,7 @@ class Plotter {
 
  private:
   std::string png(const report::Scene& scene) const {
-    // What cairo can draw on, and 400 MB.
+    // The largest side that cairo draws, and 400 MB of pixels.
     constexpr double kMostSide = 32767;
     constexpr double kMostPixels = 1e8;
     const double width = scene.width * options_.scale;
@@ -165,7 +165,7 @@ report::Figure waterfall(const TracedModel& a, const TracedModel& b) {
   return waterfall_figure(a.label, b.label, analysis::compare_traces(a.side, b.side));
 }
 
-/// Every other trace beside the baseline.
+/// Waterfalls from the baseline to every other trace.
 std::vector<report::Figure> from_baseline(const std::vector<TracedModel>& traces, const std::string& named) {
   std::vector<report::Figure> figures;
   for (const TracedModel& a : traces) {
@@ -238,24 +238,23 @@ void run(const Options& options) {
 }  // namespace
 
 void add_plot_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
-      "plot", "Draw latency, throughput, speedup, memory, layers, steps and waterfalls as SVG and PNG");
+  CLI::App* command = program.add_subcommand("plot", "Draw figures of benchmarks and traces as SVG and PNG");
   const auto options = std::make_shared<Options>();
-  command->add_option("inputs", options->inputs, "Results of `hone bench`, traces, or folders of them")
+  command->add_option("inputs", options->inputs, "Results of hone bench, traces, or folders with them")
       ->required();
   command->add_option("-o,--output", options->output, "Folder for the figures")->capture_default_str();
   command->add_option("--formats", options->formats, "svg, png")
       ->delimiter(',')
       ->check(CLI::IsMember({"svg", "png"}))
       ->capture_default_str();
-  command->add_option("--baseline", options->baseline, "The trace from which waterfalls to all others begin");
+  command->add_option("--baseline", options->baseline, "Trace that the waterfalls compare all others with");
   const CLI::Validator side = finite_range(report::kLeastSide, report::kMostSide);
-  command->add_option("--width", options->width, "Of a figure, in pixels")
+  command->add_option("--width", options->width, "Width of a figure in pixels")
       ->check(side)
       ->capture_default_str();
-  command->add_option("--height", options->height, "In pixels; by default what the figure needs")
+  command->add_option("--height", options->height, "Height in pixels (default: what the figure needs)")
       ->check(side);
-  command->add_option("--scale", options->scale, "Pixels of a PNG file for each of the figure's")
+  command->add_option("--scale", options->scale, "PNG pixels for each pixel of the figure")
       ->check(finite_range(0.5, 8.0))
       ->capture_default_str();
   command->add_option("--theme", options->theme, "light or dark")

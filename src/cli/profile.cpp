@@ -322,7 +322,7 @@ OptionList add_model_options(CLI::App& command, Options& options) {
   options.record.setup.threads = system::usable_cores();
   OptionList list = add_subject_options(command, options.subject);
   const OptionList own = {
-      command.add_option("--backends", options.backends, "Systems that run the model")
+      command.add_option("--backends", options.backends, "Backends that run the model")
           ->delimiter(',')
           ->capture_default_str(),
       command
@@ -339,12 +339,11 @@ OptionList add_model_options(CLI::App& command, Options& options) {
       command
           .add_option("--threads", options.record.setup.threads, "Threads of the model (default: all cores)")
           ->check(CLI::Range(1, 4096)),
-      command.add_option("--wait", schedule.wait, "Iterations of a cycle that are left out")
+      command.add_option("--wait", schedule.wait, "Iterations to skip in each cycle")->capture_default_str(),
+      command.add_option("--warmup", schedule.warmup, "Iterations to record and discard")
           ->capture_default_str(),
-      command.add_option("--warmup", schedule.warmup, "Iterations recorded and thrown away")
-          ->capture_default_str(),
-      command.add_option("--active", schedule.active, "Iterations kept")->capture_default_str(),
-      command.add_option("--repeat", schedule.repeat, "Cycles")->capture_default_str()};
+      command.add_option("--active", schedule.active, "Iterations to keep")->capture_default_str(),
+      command.add_option("--repeat", schedule.repeat, "Number of cycles")->capture_default_str()};
   list.insert(list.end(), own.begin(), own.end());
   const OptionList decoding = add_decoding_options(command, options.decoding);
   list.insert(list.end(), decoding.begin(), decoding.end());
@@ -370,57 +369,54 @@ void take_profiled_command(int* argc, char** argv) {
 
 void add_profile_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
-      "profile", "Record what a model, a program after --, or hone detect, does step by step");
+      "profile", "Record a trace of a model, of a program after --, or of hone detect");
   const auto options = std::make_shared<Options>();
   command->add_option("model", options->model, "Built-in architecture, model file or engine");
   options->of_models = add_model_options(*command, *options);
-  command->add_option(
-      "-o,--output", options->output,
-      "The trace of a program (default: PROGRAM.trace.sqlite), the folder for those of a model "
-      "(default: runs)");
-  command->add_flag("--record-shapes", options->record.observe.shapes,
-                    "Shapes and types of the inputs of every operator (torch, torchscript; the steps of hone "
-                    "have theirs anyway)");
+  command->add_option("-o,--output", options->output,
+                      "For a program the trace file (default: PROGRAM.trace.sqlite), for a model the folder "
+                      "for traces (default: runs)");
+  command->add_flag(
+      "--record-shapes", options->record.observe.shapes,
+      "Record input shapes and types of every operator (torch, torchscript; steps of hone always have them)");
   command->add_flag("--profile-memory", options->record.observe.memory,
-                    "Memory that a model's backend takes and gives back (torch, torchscript)");
+                    "Record the memory that the backend allocates and frees (torch, torchscript)");
   command->add_flag("--no-driver-api", options->no_driver_api,
-                    "Leave out the calls of the driver API: a smaller trace and less overhead");
+                    "Skip calls of the driver API: a smaller trace and less overhead");
   command->add_flag("--cupti", options->record.cupti,
-                    "hone: record kernels through CUPTI, as other systems' are, in place of the engine's own "
-                    "time stamps, which cost less; --counters does so, too");
+                    "Record hone's kernels through CUPTI, as those of other backends, instead of by the "
+                    "engine's own cheaper time stamps; --counters implies it");
   CLI::Option* counters = command->add_flag("--counters", options->counters,
-                                            "Sample hardware counters of the GPU: how busy it, its SMs and "
-                                            "tensor cores, its memory and PCIe are; on "
-                                            "the CPU, count what each thread uses in every step");
-  command->add_option("--counter-rate", options->counter_rate, "Samples of counters a second (GPU)")
+                                            "Sample hardware counters of the GPU (SM, Tensor Core, DRAM and "
+                                            "PCIe activity); on the CPU, count for each thread and step");
+  command->add_option("--counter-rate", options->counter_rate, "Counter samples per second (GPU)")
       ->check(finite_range(0, 1e9))
       ->needs(counters)
       ->capture_default_str();
   command
       ->add_option("--metrics", options->metrics,
-                   "Measure these of each launch of a kernel, in place of recording: names of nvprof or of "
-                   "Nsight Compute, separated by commas")
+                   "Measure these metrics for every kernel launch instead of recording a timeline: names of "
+                   "nvprof or Nsight Compute, separated by commas")
       ->delimiter(',');
   CLI::Option* query = command->add_flag("--query-metrics", options->query_metrics,
-                                         "List the metrics of kernels that can be measured");
+                                         "List the kernel metrics that can be measured");
   command
       ->add_option("--chip", options->chip,
                    "List the metrics of this chip, such as GH100, instead of the local GPU")
       ->needs(query);
-  command->add_flag("--json", options->json, "The same as JSON")->needs(query);
+  command->add_flag("--json", options->json, "Print the list as JSON")->needs(query);
   trace::CaptureOptions& capture = options->capture;
-  command->add_option("--delay", capture.delay_s, "Program: seconds before recording starts");
+  command->add_option("--delay", capture.delay_s, "Seconds before recording starts");
   command->add_option("--duration", capture.duration_s,
-                      "Program: seconds to record; the program runs on to its own end");
+                      "Seconds to record; the program runs on to its own end");
   command->add_option("--capture-range", capture.range,
-                      "Program: record between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), or "
-                      "in ranges of NVTX of a name (nvtx:NAME)");
+                      "Record between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), or inside "
+                      "NVTX ranges of a name (nvtx:NAME)");
   command->add_option("--kernels", capture.kernels,
-                      "Program: record only kernels in whose names this regular expression is found");
-  command->add_flag(
-      "--trace-threads,--cpu-thread-tracing", options->trace_threads,
-      "Record where threads of the program wait for each other (pthread_join, mutexes, conditions, "
-      "semaphores), so that the critical path leads through the right ones");
+                      "Record only kernels whose names match this regular expression");
+  command->add_flag("--trace-threads,--cpu-thread-tracing", options->trace_threads,
+                    "Record where threads wait for each other (pthread_join, mutexes, conditions, "
+                    "semaphores), so that the critical path follows the right thread");
   command->callback([options] { run(*options); });
 }
 

@@ -23,7 +23,7 @@ std::string value_of(const std::vector<std::string>& words, const std::string& n
   return value;
 }
 
-/// Runs it with the collector inside, and puts what the GPU did beside the stages.
+/// Runs it with the collector inside, and adds the GPU's work to the stages.
 int record_with_gpu(const std::vector<std::string>& command, const std::string& trace) {
   record::Recording recording = record::record_program(command, {.driver_api = false});
   if (recording.exit_code != 0 || recording.processes == 0) return recording.exit_code;

@@ -7,7 +7,7 @@
 
 namespace hone::cli {
 
-/// `words`: what stands behind `detect`, with --trace FILE or, else, with `trace` for that. Throws
+/// `words`: the words after `detect`, with --trace FILE or, else, with `trace` for that. Throws
 /// ProgramFailed with the command's own exit code where it has one.
 void profile_detect(std::vector<std::string> words, const std::string& trace);
 

@@ -142,7 +142,7 @@ quantize::DataOptions data_from(const Options& options, const std::vector<std::s
   return data;
 }
 
-/// What the target says of the device whose steps are timed.
+/// The device whose steps are timed for a target.
 std::string device_of(const std::string& target) {
   return target == "cuda" || target == "tensorrt" ? "cuda" : "cpu";
 }
@@ -300,28 +300,26 @@ void run(const Options& options) {
 
 void add_quantize_command(CLI::App& program) {
   CLI::App* command =
-      program.add_subcommand("quantize", "Calibrate a model and write it with int8, as Q/DQ of ONNX");
+      program.add_subcommand("quantize", "Calibrate a model and write it as ONNX with int8 (Q/DQ)");
   const auto options = std::make_shared<Options>();
   command->add_option("model", options->model, "An ONNX file or the name of a built-in architecture")
       ->required();
-  command->add_option(
-      "--calibrate", options->data,
-      "Real inputs: folders, images, .npz or .npy files, or exec:COMMAND, a program that writes such "
-      "files (docs/QUANTIZE.md)");
-  command->add_option("--calib", options->cache,
-                      "A calibration cache of hone or of TensorRT, instead of data");
+  command->add_option("--calibrate", options->data,
+                      "Calibration data: folders, images, .npz or .npy files, or exec:COMMAND, a program "
+                      "that writes such files (docs/QUANTIZE.md)");
+  command->add_option("--calib", options->cache, "Calibration cache of hone or TensorRT, instead of data");
   command
       ->add_option("-o,--output", options->output,
                    "The ONNX file to write; the calibration cache goes into the same folder, as .calib.json")
       ->required();
   command
       ->add_option("--calib-format", options->cache_format,
-                   "tensorrt: writes a cache for TensorRT, too, as .calib.cache")
+                   "tensorrt also writes a cache for TensorRT, as .calib.cache")
       ->check(CLI::IsMember({"hone", "tensorrt"}))
       ->capture_default_str();
   options->version_option = command
                                 ->add_option("--calib-version", options->tensorrt_version,
-                                             "The version of TensorRT in its first line")
+                                             "TensorRT's version in the first line of that cache")
                                 ->check(CLI::Range(1000, 999999))
                                 ->capture_default_str();
   command
@@ -342,8 +340,8 @@ void add_quantize_command(CLI::App& program) {
   command
       ->add_option(
           "--target", options->target,
-          "Whose kernels the result is for: portable is int8 with zero points 0, cpu and cuda take "
-          "uint8 where values are not negative, cpu zero points elsewhere, tensorrt has biases in float32")
+          "Kernels that the result is for. portable: int8 with zero points 0; cpu, cuda: uint8 where values "
+          "are not negative, and on the cpu other zero points; tensorrt: biases in float32")
       ->check(CLI::IsMember({"portable", "cpu", "cuda", "tensorrt"}))
       ->capture_default_str();
   command
@@ -351,36 +349,33 @@ void add_quantize_command(CLI::App& program) {
                    "Version of the operators, 13 to 22 (default: the first from 17 on that has all of them)")
       ->check(CLI::Range(importer::kMinExportOpset, importer::kMaxExportOpset));
   command->add_flag("--no-bias-correction", options->no_bias_correction,
-                    "Leave biases as they are, although rounded weights shift the means");
+                    "Do not correct biases for the shift that rounded weights cause");
   command->add_flag("--no-equalization", options->no_equalization,
-                    "Leave the spread of channels as it is, also where equalizing it is measured to help");
+                    "Do not equalize channels, even where it measurably helps");
   command
-      ->add_option(
-          "--rounding", options->rounding,
-          "nearest, or gptq: weights by what the layer's results lose, which takes minutes for large layers")
+      ->add_option("--rounding", options->rounding,
+                   "nearest, or gptq, which rounds weights so that the layer's outputs change least and "
+                   "takes minutes for large layers")
       ->check(CLI::IsMember({"nearest", "gptq"}))
       ->capture_default_str();
+  command->add_option("--accuracy-budget", options->budget,
+                      "Keep layers in floating point until the loss is at most this, such as 1%: labels that "
+                      "fp32 gets right, without labels top-1 classes, for other outputs the relative error. "
+                      "Exit with 5 where it cannot be met");
   command->add_option(
-      "--accuracy-budget", options->budget,
-      "Keep layers in floating point until at most this is lost, such as 1%: of the labels that fp32 "
-      "gets right, without labels of the top classes, of other outputs the relative error; exit code "
-      "5 where it cannot be met");
-  command->add_option("--labels", options->labels,
-                      "The right classes of the samples that accuracy is measured on: .npy, .npz or text "
-                      "(docs/QUANTIZE.md)");
+      "--labels", options->labels,
+      "True classes of the samples that accuracy is measured on: .npy, .npz or text (docs/QUANTIZE.md)");
   command->add_option(
       "--evaluate", options->evaluation,
-      "Samples that accuracy is measured on, of the kinds that --calibrate takes (default: those of "
-      "--calibrate)");
+      "Samples to measure the accuracy on, given as for --calibrate (default: those of --calibrate)");
   command
       ->add_option("--accuracy-samples", options->accuracy_samples,
-                   "How many of them (default: 32; with a budget or labels 512)")
+                   "Number of these samples to use (default: 32; with a budget or labels 512)")
       ->check(CLI::Range(1, 100000000));
   command->add_option(
       "--report", options->report,
-      "A JSON file with each layer's range, clipping, histogram and, with a budget, error and times");
-  command->add_option("--rows", options->rows, "Rows of a table that are shown; 0 for all")
-      ->capture_default_str();
+      "Write each layer's range, clipping, histogram and, with a budget, error and times to this JSON file");
+  command->add_option("--rows", options->rows, "Rows to show of a table; 0 for all")->capture_default_str();
   command->add_option("--threads", options->threads, "Threads to calibrate with")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();

@@ -1,4 +1,4 @@
-// What `hone quantize` says of layers and of the models that it tried.
+// Tables of `hone quantize`: layers, and the models that it tried.
 #pragma once
 
 #include "quantize/report.hpp"

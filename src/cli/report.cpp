@@ -57,14 +57,13 @@ void run(const Options& options) {
 
 void add_report_command(CLI::App& program) {
   CLI::App* command =
-      program.add_subcommand("report", "Show benchmarks and traces in one page, a file of its own");
+      program.add_subcommand("report", "Write a self-contained HTML report of benchmarks and traces");
   const auto options = std::make_shared<Options>();
   command
-      ->add_option(
-          "inputs", options->inputs,
-          "Results of hone bench, traces, partitions, pipelines, and folders in which they are searched")
+      ->add_option("inputs", options->inputs,
+                   "Results of hone bench, traces, partitions and pipelines, or folders with them")
       ->required();
-  command->add_option("-o,--output", options->output, "The page")->capture_default_str();
+  command->add_option("-o,--output", options->output, "The HTML file to write")->capture_default_str();
   command->callback([options] { run(*options); });
 }
 

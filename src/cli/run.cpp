@@ -205,7 +205,7 @@ std::string output_of_run(const importer::Model& model, size_t output, size_t ru
   return runs == 1 ? name : fmt::format("run{}/{}", run, name);
 }
 
-/// Of an engine whose caches have a fixed capacity, and are its own.
+/// Runs an engine that keeps its caches itself, with a fixed capacity.
 tensor::NamedTensors run_fixed(const RunOptions& options, const std::shared_ptr<const engine::Engine>& engine,
                                const engine::FixedCaches& caches, const importer::Model& model,
                                const std::vector<RunInputs>& runs) {
@@ -376,7 +376,7 @@ void run(const RunOptions& options) {
 }  // namespace
 
 void add_run_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand("run", "Run real inputs through a model");
+  CLI::App* command = program.add_subcommand("run", "Run a model on files of inputs");
   auto options = std::make_shared<RunOptions>();
   command
       ->add_option("model", options->model,
@@ -384,30 +384,29 @@ void add_run_command(CLI::App& program) {
       ->required();
   command->add_option("--input", options->inputs, ".npy (also NAME:FILE), .npz, PNG or JPEG files");
   command->add_option("--bind", options->bind,
-                      "INPUT=OUTPUT: the output is the input in the next run; past.*=present.* binds all "
-                      "that match. Several files for an input are for runs after each other");
+                      "INPUT=OUTPUT: the output becomes the input of the next run; past.*=present.* binds "
+                      "all that match. Several files of an input are used by successive runs");
   command->add_option("-o,--output", options->output, "Write the outputs to this .npz (or .npy) file");
-  command->add_option("--backend", options->backend, "The system that runs it")->capture_default_str();
+  command->add_option("--backend", options->backend, "Backend that runs the model")->capture_default_str();
   const CLI::Option* level =
       command
-          ->add_option(
-              "--builderOptimizationLevel", options->level,
-              "Search effort of hone: 0 times nothing, 3 times tactics before the run as hone build does")
+          ->add_option("--builderOptimizationLevel", options->level,
+                       "Search effort: 0 times nothing, 3 times tactics first, as hone build does")
           ->check(CLI::Range(0, 5))
           ->capture_default_str();
   options->device_option = add_device_option(*command, options->device);
   const CLI::Option* precision =
       command->add_option("--precision", options->precision, "fp32, tf32, bf16, fp16 or int8")
           ->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads it may use")
+  command->add_option("--threads", options->threads, "Threads of the model")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_option("--top", options->top, "Print this many likeliest classes")
+  command->add_option("--top", options->top, "Print this many of the most likely classes")
       ->check(CLI::Range(1, 100000));
   const CLI::Option* outputs =
       command
           ->add_option("--outputs", options->load.outputs,
-                       "Sections of a darknet network to give: heads, or layer_I,layer_J (default: all)")
+                       "Sections of a darknet network to output: heads, or layer_I,layer_J (default: all)")
           ->delimiter(',');
   options->fixed_by_engine = add_model_options(*command, options->load);
   options->fixed_by_engine.insert(options->fixed_by_engine.end(), {precision, outputs, level});

@@ -109,7 +109,7 @@ class Collector {
   const std::vector<InputSlot>& slots_;
   bool sequence_;
   std::vector<std::vector<Tensor>> runs_;
-  /// Of the run whose files are read now, and which of them it was given.
+  /// Inputs of the run whose files are being read, and whether each was given.
   std::vector<Tensor> tensors_;
   std::vector<bool> given_;
 };

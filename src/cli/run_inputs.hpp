@@ -21,11 +21,11 @@ struct InputSlot {
   bool optional = false;
 };
 
-/// What one run takes.
+/// Inputs of one run.
 struct RunInputs {
-  /// One per slot, in the slots' order. Those of bound slots may be undefined, and are in later runs.
+  /// One per slot, in the slots' order. Tensors of bound slots may be undefined, and are in later runs.
   std::vector<tensor::Tensor> tensors;
-  /// What each row of the batch came from, for messages; empty unless the input is images.
+  /// File that each row of the batch came from, for messages; empty unless the input is images.
   std::vector<std::string> images;
 };
 

@@ -14,15 +14,14 @@ namespace hone::cli {
 OptionList add_subject_options(CLI::App& command, SubjectOptions& options) {
   OptionList list = add_model_options(command, options.parameters);
   list.push_back(add_dim_option(command, options.parameters));
-  list.insert(list.end(),
-              {command.add_option(
-                   "--input", options.inputs,
-                   "Real inputs, samples along the first dimension: .npy (also NAME:FILE), .npz, PNG or JPEG "
-                   "files (default: generated)"),
-               command
-                   .add_option("--values", options.values,
-                               "NAME:NUMBER: this number for all elements of an input, as sr:16000")
-                   ->delimiter(',')});
+  list.insert(
+      list.end(),
+      {command.add_option("--input", options.inputs,
+                          "Real inputs with samples along the first dimension: .npy (also NAME:FILE), .npz, "
+                          "PNG or JPEG files (default: generated)"),
+       command
+           .add_option("--values", options.values, "NAME:NUMBER sets all elements of an input, as sr:16000")
+           ->delimiter(',')});
   return list;
 }
 
@@ -45,12 +44,12 @@ bench::GivenInputs given_inputs(const SubjectOptions& options, const importer::M
 }
 
 OptionList add_decoding_options(CLI::App& command, bench::Decoding& decoding) {
-  CLI::Option* bind = command.add_option(
-      "--bind", decoding.bind, "INPUT=OUTPUT of a decoder's caches, as past_key_values.*=present.*");
+  CLI::Option* bind = command.add_option("--bind", decoding.bind,
+                                         "INPUT=OUTPUT: caches of a decoder, as past_key_values.*=present.*");
   CLI::Option* context =
       command
           .add_option("--context", decoding.context,
-                      "The next token at this many, itself included: so long are the bound caches")
+                      "Position of the token to measure; the bound caches hold the tokens before it")
           ->needs(bind)
           ->check(CLI::Range(int64_t{1}, int64_t{1} << 30));
   return {bind, context};

@@ -22,25 +22,25 @@ void add_tensorrt_options(CLI::App& command, std::map<std::string, std::string>&
         text);
   };
   add("level", "TensorRT's own builderOptimizationLevel (default: 3)")->check(CLI::Range(0, 5));
-  add("workspace", "MB that a tactic of TensorRT may take for scratch (default: all that the GPU has)")
+  add("workspace", "TensorRT's workspace limit in MB (default: all memory of the GPU)")
       ->check(CLI::Range(1, 1 << 20));
   add("tactics",
-      "Sources of TensorRT's tactics, of jit,edge,cublas,cublaslt,cudnn (default: TensorRT's own)");
-  add("min-block-size", "Fewest operators of an engine of the peer torch_tensorrt (default: 5)")
+      "TensorRT's tactic sources, some of jit,edge,cublas,cublaslt,cudnn (default: TensorRT's own)");
+  add("min-block-size", "Least number of operators in an engine of the peer torch_tensorrt (default: 5)")
       ->check(CLI::Range(1, 1 << 20));
   add("typing",
-      "Who chooses the types of TensorRT's layers: weak: TensorRT, strong: hone's graph (default: weak, "
-      "strong from 11 on)")
+      "Who chooses the types of layers: weak: TensorRT, strong: hone's graph (default: weak; from TensorRT "
+      "11 on strong)")
       ->check(CLI::IsMember({"weak", "strong"}));
   add("calibrator",
-      "Who finds the ranges of TensorRT's int8: hone, or entropy and minmax, calibrators of TensorRT 8.6 and "
-      "10 (default: hone)")
+      "Calibrator for TensorRT's int8: hone's own, or entropy or minmax of TensorRT 8.6 and 10 (default: "
+      "hone)")
       ->check(CLI::IsMember({"hone", "entropy", "minmax"}));
   add("calibrate",
-      "Data for TensorRT's calibrator, as hone quantize --calibrate takes them, between commas (default: "
-      "generated)");
-  add("calib", "A calibration cache of TensorRT for its calibrator, instead of data");
-  add("calib-output", "File for the calibration cache that TensorRT's calibrator writes");
+      "Calibration data for TensorRT's calibrator, separated by commas, as for hone quantize --calibrate "
+      "(default: generated)");
+  add("calib", "Calibration cache of TensorRT, instead of data");
+  add("calib-output", "File to write TensorRT's calibration cache to");
 }
 
 }  // namespace hone::cli

@@ -7,7 +7,7 @@
 
 namespace hone::cli {
 
-/// Characters of a line of the terminal behind a file descriptor; nullopt when there is none, or it does not
+/// Width in characters of the terminal of a file descriptor; nullopt when there is none, or it does not
 /// say.
 std::optional<size_t> terminal_columns(int descriptor);
 

@@ -46,6 +46,11 @@ bool is_runnable(Kind kind) {
   return kind == Kind::kEngine || kind == Kind::kModel || kind == Kind::kBuiltIn;
 }
 
+bool is_empty(const trace::Trace& trace) {
+  return trace.host_events.empty() && trace.device_events.empty() && trace.kernel_metrics.empty() &&
+         trace.model_steps.empty() && trace.counter_samples.empty() && trace.allocations.empty();
+}
+
 }  // namespace
 
 trace::Trace open_given_trace(const std::string& path) {
@@ -70,7 +75,12 @@ trace::Trace open_given_trace(const std::string& path) {
           "detect records a trace",
           path);
   }
-  return trace::open_trace(path);
+  trace::Trace trace = trace::open_trace(path);
+  if (is_empty(trace))
+    fail_bad_input(
+        "{}: the trace holds no events; record it again, with work between the profiler's start and its end",
+        path);
+  return trace;
 }
 
 void refuse_other_comparisons(const std::string& a, const std::string& b) {

@@ -1,4 +1,4 @@
-// A trace that people name: what is none is told apart, with what they may have meant to do.
+// Checks a trace that a user named; for a file of another kind it says which command takes it.
 #pragma once
 
 #include <string>

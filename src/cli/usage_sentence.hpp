@@ -1,4 +1,4 @@
-// What is wrong with a command line, in our words.
+// One sentence about a mistake on the command line, from CLI11's exception.
 #pragma once
 
 #include <CLI/CLI.hpp>

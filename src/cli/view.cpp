@@ -56,18 +56,16 @@ void run(const Options& options) {
 
 void add_view_command(CLI::App& program) {
   CLI::App* command =
-      program.add_subcommand("view", "Serve the page of hone report over folders, as files appear in them");
+      program.add_subcommand("view", "Serve the report to a browser and update it when files appear");
   const auto options = std::make_shared<Options>();
-  command
-      ->add_option("inputs", options->inputs,
-                   "Folders in which results and traces are searched again and again, and files")
+  command->add_option("inputs", options->inputs, "Files, and folders that are watched for results and traces")
       ->required();
   command->add_option("--port", options->server.port, "Port to listen on; 0 for any that is free")
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
   command
       ->add_option("--host", options->server.host,
-                   "Address to listen on; others than 127.0.0.1 let other machines in")
+                   "Address to listen on; any but 127.0.0.1 lets other machines connect")
       ->capture_default_str();
   command->callback([options] { run(*options); });
 }

@@ -25,20 +25,20 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
       "input", options.input,
       "An image, a folder of images, a pattern like frame_%03d.png, a video or a stream's URL");
   command.add_option("--input", options.input_option)->group("");
-  command.add_option("--backend", network.backend, "The system that runs it")->capture_default_str();
+  command.add_option("--backend", network.backend, "Backend that runs the model")->capture_default_str();
   command.add_option("--device", network.device, "cpu, cuda or cuda:1; an engine's own when left out");
   command.add_option("--precision", network.precision, "fp32, tf32, bf16 or fp16")->capture_default_str();
-  command.add_option("--threads", network.threads, "Threads that the network may use")
+  command.add_option("--threads", network.threads, "Threads of the network")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command.add_option("--batch", network.batch, "Images that go through the network together")
+  command.add_option("--batch", network.batch, "Batch size: images that go through the network together")
       ->check(CLI::Range(1, 4096));
-  command.add_option("--weights", network.load.weights, "A file of weights, for models that come without");
+  command.add_option("--weights", network.load.weights, "Weights of a model that has none in its file");
   command.add_option("--seed", network.load.seed, "Seed of a built-in architecture's weights")
       ->capture_default_str();
-  command.add_option("--labels", options.labels, "Names of the classes, one a line");
+  command.add_option("--labels", options.labels, "File with the names of the classes, one on each line");
   const std::string images = "Input";
-  command.add_option("--size", options.size, "WIDTHxHEIGHT of a network's input that takes any")
+  command.add_option("--size", options.size, "Input size as WIDTHxHEIGHT, for networks that take any")
       ->group(images);
   command
       .add_option_function<std::string>(
@@ -46,14 +46,17 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
           [&network](const std::string& where) {
             if (where == "cpu") network.bind_frames = nullptr;
           },
-          "Where frames become the network's input: auto, which is its device where that can, or cpu")
+          "Where frames are preprocessed: auto (the network's device, where possible) or cpu")
       ->check(CLI::IsMember({"auto", "cpu"}))
       ->group(images);
-  command.add_option("--scale", options.scale, "Factor on the pixels 0..255")
+  command.add_option("--scale", options.scale, "Factor for pixel values 0..255")
       ->check(finite_range(-1e9, 1e9))
       ->group(images);
-  command.add_option("--mean", options.mean, "Subtracted after scaling: one number, or three")->group(images);
-  command.add_option("--std", options.std, "Divided by after that: one number, or three")->group(images);
+  command.add_option("--mean", options.mean, "Mean to subtract after scaling: one number, or three")
+      ->group(images);
+  command
+      .add_option("--std", options.std, "Standard deviation to divide by after that: one number, or three")
+      ->group(images);
 }
 
 void complete(VisionOptions& options) {

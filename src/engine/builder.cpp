@@ -38,7 +38,7 @@ class UniqueNames {
   }
 
  private:
-  /// Whether the constant may have that name.
+  /// True if the constant may have that name.
   bool take(const std::string& name, const tensor::Tensor& constant) {
     if (name.empty()) return false;
     const auto [known, is_new] = names_.try_emplace(name, constant);
@@ -69,7 +69,7 @@ int64_t usual_images(const std::map<std::string, ShapeProfile>& profiles) {
   return images.size() == 1 ? *images.begin() : 0;
 }
 
-/// Whether no input has an open dimension.
+/// True if no input has an open dimension.
 bool is_bound(const graph::Graph& graph) {
   return std::all_of(graph.inputs.begin(), graph.inputs.end(),
                      [&](graph::ValueId id) { return graph.value(id).type.fully_known(); });
@@ -106,7 +106,7 @@ void settle(Engine& engine, const std::map<std::string, Shape>& shapes, const De
   add_subgraph_plans(engine.plans, *program);
 }
 
-/// Whether every input has one shape and no other.
+/// True if every input has one shape and no other.
 bool is_fixed(const std::map<std::string, ShapeProfile>& profiles) {
   return std::all_of(profiles.begin(), profiles.end(), [](const auto& item) {
     return item.second.min == item.second.opt && item.second.max == item.second.opt;

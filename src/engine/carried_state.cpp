@@ -62,7 +62,7 @@ std::vector<std::string> names_of(const Graph& graph, const std::vector<ValueId>
   return names;
 }
 
-/// Whether a value can have both types.
+/// True if a value can have both types.
 bool fit(const TensorType& a, const TensorType& b) {
   if (a.dtype != b.dtype) return false;
   if (!a.ranked() || !b.ranked()) return true;

@@ -23,7 +23,7 @@ bool is_floating(const Graph& graph, ValueId id) {
   return id != kNoValue && tensor::is_floating(graph.value(id).type.dtype);
 }
 
-/// Whether a small error of any input may become a large one of the result.
+/// True if a small error of any input may become a large one of the result.
 bool magnifies(const Graph& graph, const Node& node) {
   if (std::none_of(node.inputs.begin(), node.inputs.end(),
                    [&](ValueId id) { return is_floating(graph, id); }))
@@ -34,7 +34,7 @@ bool magnifies(const Graph& graph, const Node& node) {
   return (traits.elementwise || traits.converts || quantizes) && !is_floating(graph, node.output(0));
 }
 
-/// Whether this input of the node, whatever becomes of its result, is a place in another one.
+/// True if this input of the node, whatever becomes of its result, is a place in another one.
 bool is_place(const Node& node, size_t input) {
   const size_t first = graph::traits_of(node).first_place_input;
   return first > 0 && input >= first;
@@ -50,7 +50,7 @@ bool multiplies_long_rows(const Graph& graph, const Node& node) {
   return !row.known() || row.value() > kShortRow;
 }
 
-/// Whether float32 results of the node may be asked for because of what is made of them. Where the model
+/// True if float32 results of the node may be asked for because of what is made of them. Where the model
 /// rounds what is multiplied to few bits itself, products keep to what it says, too.
 bool passes_on(const Graph& graph, const graph::Links& links, const Node& node) {
   if (graph::has_body(node)) return false;
@@ -59,7 +59,7 @@ bool passes_on(const Graph& graph, const graph::Links& links, const Node& node) 
   return producer >= 0 && graph.nodes[static_cast<size_t>(producer)].op == "DequantizeLinear";
 }
 
-/// Whether the node stands for operations between quantized numbers, which are as exact as their scales.
+/// True if the node stands for operations between quantized numbers, which are as exact as their scales.
 bool is_quantized_region(const Node& node) { return graph::kind_of(node).starts_with("quantized_"); }
 
 /// How values are read: as an angle or a place, or what is quantized next, and in another way.
@@ -72,7 +72,7 @@ struct Reads {
   }
 };
 
-/// Whether the node rounds numbers of that storage to bytes only, and is as good as of float32.
+/// True if the node rounds numbers of that storage to bytes only, and is as good as of float32.
 bool makes_bytes_of(const Graph& graph, const Node& node, tensor::DType storage) {
   if (storage != tensor::DType::kFloat16) return false;
   return is_quantized_region(node) ||

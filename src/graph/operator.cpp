@@ -100,27 +100,6 @@ bool has_body(const Node& node) {
   });
 }
 
-namespace {
-
-/// Whether the batch of every input is the output's first dimension: a variable of another rank (all of them
-/// begin with the batch) is broadcast with its batch against channels or pixels.
-bool batches_meet(const Graph& graph, const Node& node, int64_t rank) {
-  if (changes_shape_only(node)) return true;
-  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-    if (id == kNoValue || graph.value(id).constant) return true;
-    const std::optional<Dims>& dims = graph.value(id).type.dims;
-    return dims && static_cast<int64_t>(dims->size()) == rank;
-  });
-}
-
-}  // namespace
-
-bool keeps_batch(const Graph& graph, const Node& node, int64_t rank) {
-  const OperatorDef* def = find_operator(node.op);
-  if (def == nullptr || !batches_meet(graph, node, rank)) return false;
-  return def->keeps_batch == nullptr ? def->traits.elementwise : def->keeps_batch(graph, node, rank);
-}
-
 void complete_node(Node& node) {
   const auto fail = [&]<class... Args>(fmt::format_string<Args...> format, Args&&... args) {
     throw Error(ErrorKind::kBadInput, fmt::format(format, std::forward<Args>(args)...), node.text());

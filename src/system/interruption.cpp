@@ -19,7 +19,7 @@ static_assert(StopFlag::is_always_lock_free && std::atomic<int>::is_always_lock_
                   std::atomic<int64_t>::is_always_lock_free,
               "a signal handler must not wait for a lock");
 
-/// Whether somebody asks again who was not content with the orderly end.
+/// True if somebody asks again who was not content with the orderly end.
 bool is_impatient(int signal) {
   const int64_t now = base::monotonic_ns();
   int64_t first = 0;

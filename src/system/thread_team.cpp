@@ -57,7 +57,7 @@ void wake(Number& number, int threads) {
             0);
 }
 
-/// Whether it became true in the time.
+/// True if it became true in the time.
 template <class Condition>
 bool spin_until(const Condition& condition) {
   const auto start = base::Clock::now();

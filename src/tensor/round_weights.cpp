@@ -37,7 +37,7 @@ bool is_zero(T value) {
   return (value.bits & 0x7fff) == 0;
 }
 
-/// Whether moving `rounded` by one against `error` makes its magnitude larger.
+/// True if moving `rounded` by one against `error` makes its magnitude larger.
 template <class T>
 bool moves_away_from_zero(T rounded, float error) {
   return (static_cast<float>(rounded) < 0) == (error > 0);

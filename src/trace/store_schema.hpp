@@ -65,7 +65,7 @@ inline const Table kStreamTable{
                Column{"priority", &Stream::priority, ""}}};
 
 inline const Table kHostTable{
-    "host_events", "What threads did.",
+    "host_events", "Calls, ranges and other events of threads.",
     std::tuple{
         Column{"start", &HostEvent::start, "ns"}, Column{"end", &HostEvent::end, "ns"},
         Column{"kind", &HostEvent::kind,
@@ -79,7 +79,7 @@ inline const Table kHostTable{
         Column{"result", &HostEvent::result, "what an API call returned"}}};
 
 inline const Table kOperatorTable{
-    "operators", "What a framework said of operator calls.",
+    "operators", "Operator calls that a framework recorded.",
     std::tuple{Column{"input_shapes", &OperatorDetail::input_shapes, "strings.id, JSON"},
                Column{"input_types", &OperatorDetail::input_types, "strings.id, JSON"},
                Column{"call_stack", &OperatorDetail::call_stack, "strings.id"},
@@ -87,7 +87,7 @@ inline const Table kOperatorTable{
                Column{"sequence", &OperatorDetail::sequence, "autograd's number; -1 none"}}};
 
 inline const Table kDeviceEventTable{
-    "device_events", "What GPUs did.",
+    "device_events", "Kernels, copies and sets on GPUs.",
     std::tuple{Column{"start", &DeviceEvent::start, "ns"}, Column{"end", &DeviceEvent::end, "ns"},
                Column{"kind", &DeviceEvent::kind, "0 kernel, 1 copy, 2 set"},
                Column{"name", &DeviceEvent::name, "strings.id"},
@@ -124,7 +124,7 @@ inline const Table kLaunchTable{
                "whether the kernel's code holds instructions for Tensor Cores: 0 unknown, 1 no, 2 yes"}}};
 
 inline const Table kTransferTable{
-    "transfers", "What copies and sets moved.",
+    "transfers", "Directions, sizes and kinds of memory of copies and sets.",
     std::tuple{
         Column{"bytes", &Transfer::bytes, ""},
         Column{"direction", &Transfer::direction,
@@ -158,7 +158,7 @@ inline const Table kEventRecordTable{
                Column{"completed", &EventRecord::completed, "ns, on the device; -1 unknown"}}};
 
 inline const Table kThreadSyncTable{
-    "thread_syncs", "What threads did that others wait for, and where they waited for others.",
+    "thread_syncs", "Synchronization between threads: signals, and waits for them.",
     std::tuple{
         Column{"start", &ThreadSync::start, "ns"}, Column{"end", &ThreadSync::end, "ns"},
         Column{"operation", &ThreadSync::operation,
@@ -181,7 +181,7 @@ inline const Table kGraphEdgeTable{
                Column{"to_node", &GraphEdge::to, "graph_nodes.id: runs after it"}}};
 
 inline const Table kModelStepTable{
-    "model_steps", "What the recorded system said of its steps, in the order in which they run.",
+    "model_steps", "Steps of the recorded engine, in the order in which they run.",
     std::tuple{Column{"name", &ModelStep::name, "strings.id; ranges and graph nodes bear it"},
                Column{"kind", &ModelStep::kind, "strings.id, operator"},
                Column{"tactic", &ModelStep::tactic, "strings.id"},
@@ -208,7 +208,7 @@ inline const Table kAllocationTable{
                Column{"source", &Allocation::source, "strings.id"}}};
 
 inline const Table kThreadUsageTable{"thread_usages",
-                                     "What threads used of their CPU while a step of an engine ran.",
+                                     "CPU counters of threads while a step of an engine ran.",
                                      std::tuple{Column{"start", &ThreadUsage::start, "ns, of the step"},
                                                 Column{"end", &ThreadUsage::end, "ns, of the step"},
                                                 Column{"thread", &ThreadUsage::thread, "threads.rowid - 1"},
@@ -233,7 +233,7 @@ inline const Table kKernelMetricTable{
                Column{"unit", &KernelMetric::unit, "strings.id"}, Column{"value", &KernelMetric::value, ""}}};
 
 inline const Table kDoubtTable{
-    "doubts", "What is missing or doubtful.",
+    "doubts", "Missing or doubtful data.",
     std::tuple{Column{"severity", &Doubt::severity, "0 note, 1 doubt, 2 loss"},
                Column{"about", &Doubt::about, ""}, Column{"text", &Doubt::text, ""},
                Column{"count", &Doubt::count, "of events concerned; 0 not counted"}}};

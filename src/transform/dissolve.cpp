@@ -21,7 +21,7 @@ std::string base_operator(const std::string& op) {
   return op == "FusedMatMul" ? "MatMul" : "";
 }
 
-/// Whether the node is a MatMul, a bias that is added where there is one, and post-ops.
+/// True if the node is a MatMul, a bias that is added where there is one, and post-ops.
 bool is_biased_product(const Node& node) {
   if (node.op == "FusedMatMul") return true;
   const Attributes& attributes = node.attributes;

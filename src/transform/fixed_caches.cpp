@@ -152,7 +152,7 @@ class CacheFixer {
     graph_.nodes.push_back(std::move(copy));
   }
 
-  /// Whether all that a node makes are small integers, which its readers get anew where they depend on
+  /// True if all that a node makes are small integers, which its readers get anew where they depend on
   /// lengths.
   bool is_arithmetic(const Node& node) const {
     bool varies = false;
@@ -184,7 +184,7 @@ class CacheFixer {
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_length(id); });
   }
 
-  /// Whether an input says how large the output is.
+  /// True if an input says how large the output is.
   static bool is_extent(const Node& node, size_t input) {
     if (node.op == "ConstantOfShape") return input == 0;
     return (node.op == "Reshape" || node.op == "Expand") && input == 1;

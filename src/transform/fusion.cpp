@@ -8,7 +8,7 @@
 namespace hone::transform {
 namespace {
 
-/// Whether values of that shape lie along one axis at most, or are one for each image and channel.
+/// True if values of that shape lie along one axis at most, or are one for each image and channel.
 bool is_narrow(const graph::TensorType& type) {
   const auto wide = [](const graph::Dim& dim) { return !dim.is(1); };
   const auto begin = type.dims->begin();

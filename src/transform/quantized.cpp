@@ -11,7 +11,7 @@ bool is_single_constant(const Graph& graph, ValueId id) {
   return constant != nullptr && constant->size() == 1;
 }
 
-/// Whether one constant scale of float32 and one constant zero point, if any, belong to the numbers.
+/// True if one constant scale of float32 and one constant zero point, if any, belong to the numbers.
 bool has_single_scale(const Editor& editor, const Quantized& q) {
   const Graph& graph = editor.graph();
   if (!is_single_constant(graph, q.scale) || dtype_of(editor, q.scale) != DType::kFloat32) return false;

@@ -67,7 +67,9 @@ def main():
         (folder / "empty.onnx").touch()
         (folder / "folder.onnx").mkdir()
         (folder / "itself").symlink_to("itself")
-        (folder / "trace.json").write_text('{"traceEvents": []}')
+        (folder / "trace.json").write_text('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, '
+                                           '"ts": 1, "dur": 1}]}')
+        (folder / "nothing.json").write_text('{"traceEvents": []}')
         (folder / "to").mkdir()
         (folder / "to" / "gpu_trace.csv").write_text('{"traceEvents": []}')
         copy, image, trace = f"{name}/copy.onnx", f"{name}/x.npy", f"{name}/trace.json"
@@ -87,6 +89,8 @@ def main():
         profile = ["profile", digits, "-o", f"{name}/runs"]
         rows = [
             (USAGE, "unknown command 'frobnicate' (hone --help explains)", ["frobnicate"]),
+            *((BAD_INPUT, f"{name}/nothing.json: the trace holds no events; record it again", [*words, f"{name}/nothing.json", *rest])
+              for words, rest in ((["analyze"], []), (["convert"], [f"{name}/converted"]), (["diff", trace], []))),
             (USAGE, "unknown command 'buld'; did you mean build?", ["buld"]),
             (USAGE, "unknown option '--batchs-szes'; did you mean --batches? (hone bench --help explains)", [*bench, "--batchs-szes", "3"]),
             (USAGE, "unknown option '--qqqq' (hone bench --help explains)", [*bench, "--qqqq", "3"]),

@@ -118,11 +118,15 @@ def check_help():
         text = hone(command, "--help")
         assert text == hone("help", command)
         assert text.split("Examples:\n")[1].count("\n  ") >= 1 and text.count("\n  hone ") >= 2, text
+        # A value has a word that says what it is, and a default is written as it would be typed.
+        assert "TEXT" not in text and "default [" not in text, text
     assert hone("help") == hone("--help")
     bench = hone("bench", "--help")
     for group in ("What is measured:", "Where:", "How long and how often:", "Judgement:", "Results:"):
         assert f"\n{group}\n" in bench, bench
-    assert "INT" not in bench and "[1 to 64, default 1]" in bench, bench
+    assert re.search(r"\nTensorRT:\n  --tensorrt-level N", bench) and "\n  --weights FILE " in bench, bench
+    assert not re.search(r"\bU?INT\b", bench) and "[1 to 64, default 1]" in bench and "default fp32]" in hone("profile", "--help"), bench
+    assert commands[:4] == ["bench", "build", "run", "inspect"], commands
     for columns in (60, 80):
         for command in ("bench", "profile", "build"):
             longest = max(on_terminal(columns, command, "--help").split("Examples:")[0].splitlines(), key=len)

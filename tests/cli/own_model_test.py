@@ -123,6 +123,24 @@ def check_open_batch(hone, folder):
         np.save(folder / "single.npy", images[i:i + 1])
         hone.run("run", "one.onnx", "--input", "single.npy", "-o", "single.npz")
         np.testing.assert_allclose(together[i:i + 1], np.load(folder / "single.npz")["y"], rtol=1e-4, atol=1e-5)
+    # Exporters write an Identity for each use of equal tensors, quantizers a DequantizeLinear: both are the same at every batch.
+    model.graph.initializer.extend(numpy_helper.from_array(np.array(value, dtype), name) for name, value, dtype in (
+        ("zeros", [0.5] * 4, np.float32), ("bytes", [10, -20, 30, 40, 50], np.int8), ("scale", 0.05, np.float32)))
+    del model.graph.node[:]
+    model.graph.node.extend([
+        helper.make_node("Identity", ["zeros"], ["b"]), helper.make_node("Identity", ["flat"], ["flat2"]),
+        helper.make_node("DequantizeLinear", ["bytes", "scale"], ["last"]), helper.make_node("Conv", ["x", "w", "b"], ["c"]),
+        helper.make_node("Relu", ["c"], ["r"]), helper.make_node("Reshape", ["r", "flat2"], ["f"]),
+        helper.make_node("Gemm", ["f", "m", "last"], ["y"], transB=1)])
+    onnx.save(model, folder / "shared.onnx")
+    hone.run("export", "shared.onnx", "-o", "shared_open.onnx", "--dynamic-batch")
+    assert "Identity" not in [node.op_type for node in onnx.load(folder / "shared_open.onnx").graph.node]
+    hone.run("run", "shared_open.onnx", "--input", "all.npy", "-o", "all.npz")
+    together = np.load(folder / "all.npz")["y"]
+    for i in range(3):
+        np.save(folder / "single.npy", images[i:i + 1])
+        hone.run("run", "shared.onnx", "--input", "single.npy", "-o", "single.npz")
+        np.testing.assert_allclose(together[i:i + 1], np.load(folder / "single.npz")["y"], rtol=1e-4, atol=1e-5)
     hone.run("export", "one.onnx", "-o", "three.onnx", "--batch-size", "3")
     row, = hone.rows("three.onnx", "--backends", "hone", "--precisions", "fp32")
     assert row["batch"] == "3", row

@@ -28,7 +28,7 @@ std::vector<DeviceActivity> activities(const trace::Trace& trace, Span window) {
   return result;
 }
 
-/// Whether a model was recorded on the CPU.
+/// True if a model was recorded on the CPU.
 bool is_of_cpu(const trace::Trace& trace) {
   const auto device = trace.metadata.find("device");
   return device != trace.metadata.end() && device->second == "cpu" && trace.devices.empty();

@@ -166,7 +166,7 @@ void add_cut_short(engine::Engine& engine, const std::string& what) {
   engine.cut_short += what;
 }
 
-/// Whether an engine with int8 may be slower than the one in floating point that it stands for.
+/// True if an engine with int8 may be slower than the one in floating point that it stands for.
 bool may_be_slower(const ResolvedBuild& build) {
   return build.int8->floats != nullptr && build.options.optimization_level > 0;
 }

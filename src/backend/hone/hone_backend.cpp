@@ -297,7 +297,7 @@ class HoneExecutable final : public Executable {
   }
 
  private:
-  /// Whether inputs and outputs have a place of their own on the device.
+  /// True if inputs and outputs have a place of their own on the device.
   bool resident() const { return device_.place().kind != tensor::PlaceKind::kCpu; }
 
   /// The program of the last run that succeeded; null before the first one when shapes are not known.

@@ -34,7 +34,7 @@ struct Operations {
   double quantized = 0;
 };
 
-/// Whether both operands stand for integers.
+/// True if both operands stand for integers.
 bool is_quantized(const graph::Graph& graph, const graph::Links& links, const graph::Node& node) {
   if (graph::traits_of(node).quantization) return true;
   const auto is_dequantized = [&](size_t input) {

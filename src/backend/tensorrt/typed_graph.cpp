@@ -26,7 +26,7 @@ constexpr std::string_view kWide[] = {
     "CumSum",   "Exp",          "LpNormalization", "NonMaxSuppression", "Pow",     "Range",
     "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare",   "RoiAlign"};
 
-/// Whether ONNX wants float32 there whatever the type of the other inputs is.
+/// True if ONNX wants float32 there whatever the type of the other inputs is.
 bool is_float32_parameter(const Node& node, size_t input) { return node.op == "Resize" && input > 0; }
 
 class Typing {

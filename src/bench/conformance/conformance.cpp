@@ -113,7 +113,7 @@ double unit_roundoff(tensor::Precision precision) {
   return std::ldexp(1.0, precision == tensor::Precision::kBf16 ? -8 : -11);
 }
 
-/// Whether an engine keeps values of this type in its own precision.
+/// True if an engine keeps values of this type in its own precision.
 bool in_precision(tensor::DType dtype) { return dtype == tensor::DType::kFloat32 || tensor::is_half(dtype); }
 
 /// The set with float inputs rounded to the precision, and with what the reference makes of them.

@@ -80,6 +80,17 @@ std::vector<std::string> distinct_names(const std::vector<std::string>& models) 
   return result;
 }
 
+std::map<std::string, std::string> short_names(const std::vector<std::string>& models) {
+  std::vector<std::string> different;
+  for (const std::string& model : models) {
+    if (std::find(different.begin(), different.end(), model) == different.end()) different.push_back(model);
+  }
+  const std::vector<std::string> names = distinct_names(different);
+  std::map<std::string, std::string> result;
+  for (size_t i = 0; i < names.size(); ++i) result[different[i]] = names[i];
+  return result;
+}
+
 bool same_model(const std::string& a, const std::string& b) {
   const std::filesystem::path first(a), second(b);
   std::error_code missing;

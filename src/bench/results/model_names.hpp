@@ -1,6 +1,7 @@
 // Short names of models, which users name by paths.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ std::string file_stem(const std::string& model);
 /// One for each model: its stem, and before it as much of its path as no other model has; where that is not
 /// enough, the whole file name, or a number behind it. Safe as relative paths.
 std::vector<std::string> distinct_names(const std::vector<std::string>& models);
+
+/// The same by model; models may be repeated.
+std::map<std::string, std::string> short_names(const std::vector<std::string>& models);
 
 /// Returns true if both name one model, as ./net.onnx and net.onnx do.
 bool same_model(const std::string& a, const std::string& b);

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <memory>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "bench/results/model_names.hpp"
 #include "bench/setup_schema.hpp"
 #include "bench/sweep/context.hpp"
 #include "bench/sweep/time_plan.hpp"
@@ -57,7 +59,7 @@ class SweepRunner {
  public:
   SweepRunner(const SweepOptions& options, const Peers& peers, const SweepEvents& events,
               const system::StopFlag* stop)
-      : options_(options), peers_(peers), events_(events), stop_(stop) {
+      : options_(options), peers_(peers), events_(events), stop_(stop), names_(short_names(options.models)) {
     sweep_.context = describe_context(options.command_line);
     sweep_.options = options_json(options);
   }
@@ -185,7 +187,7 @@ class SweepRunner {
 
   /// False when they cannot be made, which fails every run of the group.
   bool make_inputs(const ModelUnderTest& tested, int64_t batch, std::span<Run> group) {
-    progress(fmt::format("{} batch {}: making inputs", tested.model.spec, batch));
+    progress(fmt::format("{} batch {}: making inputs", names_.at(tested.model.spec), batch));
     try {
       tested.inputs.reserve(batch);
       return true;
@@ -253,11 +255,11 @@ class SweepRunner {
 
   void prepare(Contender* contender) {
     const Setup& setup = contender->run().setup;
-    progress(setup.text() + ": loading, warming up" + first_figure_);
+    progress(text_of(setup) + ": loading, warming up" + first_figure_);
     const auto start = base::Clock::now();
     const std::filesystem::path folder = scratch_.make_folder(fmt::format("worker_{}", worker_index_++));
     contender->prepare(peers_.command(setup.backend), folder, stop_, [&](const base::Progress& loading) {
-      progress(fmt::format("{}: loading: {}{}", setup.text(), loading.doing, first_figure_));
+      progress(fmt::format("{}: loading: {}{}", text_of(setup), loading.doing, first_figure_));
     });
     plan_->prepared(base::seconds_since(start));
     if (contender->alive() && contender->run_seconds() > 0)
@@ -281,7 +283,7 @@ class SweepRunner {
       Contender& contender = (*contenders)[(round + i) % contenders->size()];
       if (!contender.alive() || contender.done()) continue;
       any = true;
-      progress(fmt::format("{}: round {}", contender.run().setup.text(), round + 1));
+      progress(fmt::format("{}: round {}", text_of(contender.run().setup), round + 1));
       const double before = contender.run().measured_seconds();
       contender.measure_round(busy);
       plan_->measured(contender.run().measured_seconds() - before);
@@ -294,7 +296,7 @@ class SweepRunner {
     for (size_t i = 0; i < contenders->size(); ++i) {
       Contender& contender = (*contenders)[(round + i) % contenders->size()];
       if (!contender.alive()) continue;
-      progress(contender.run().setup.text() + ": parts of a run, pipelined runs");
+      progress(text_of(contender.run().setup) + ": parts of a run, pipelined runs");
       contender.measure_extras();
     }
     changed();
@@ -302,10 +304,15 @@ class SweepRunner {
 
   void measure_layers(Contender* contender) {
     if (!options_.measure.layers || !contender->alive()) return;
-    progress(contender->run().setup.text() + ": layers");
+    progress(text_of(contender->run().setup) + ": layers");
     contender->measure_layers();
   }
 
+  /// A configuration with its model's short name.
+  std::string text_of(Setup setup) const {
+    setup.model = names_.at(setup.model);
+    return setup.text();
+  }
   void progress(const std::string& doing) const {
     if (events_.on_progress) events_.on_progress({plan_->done_seconds(), plan_->left_seconds(), doing});
   }
@@ -317,6 +324,7 @@ class SweepRunner {
   const Peers& peers_;
   const SweepEvents& events_;
   const system::StopFlag* stop_;
+  std::map<std::string, std::string> names_;
   system::Scratch scratch_;
   Sweep sweep_;
   GpuMonitor gpu_;

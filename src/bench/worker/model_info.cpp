@@ -165,7 +165,7 @@ InputInfo describe_input(const graph::Graph& graph, const graph::Value& value,
 
 }  // namespace
 
-/// Whether a node has a result of this type, also within loops and branches. What is merely stored in halves
+/// True if a node has a result of this type, also within loops and branches. What is merely stored in halves
 /// is computed with in float32.
 bool computes_in(const graph::Graph& graph, tensor::DType dtype) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const graph::Node& node) {

@@ -10,7 +10,7 @@ bool is_at(const Operand& operand, Operand::Storage storage, size_t index) {
   return operand.storage == storage && operand.position == static_cast<int64_t>(index);
 }
 
-/// Whether the step may write the output while it reads the input, both at one address. The reference makes
+/// True if the step may write the output while it reads the input, both at one address. The reference makes
 /// its results before it puts them where they belong.
 bool is_in_place(const ProgramStep& step, size_t output, size_t operand) {
   if (step.runs_on_host() || step.copies_bytes()) return true;

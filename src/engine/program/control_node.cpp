@@ -29,7 +29,7 @@ class State final : public KernelState {
   std::vector<std::unique_ptr<Executor>> executors;
 };
 
-/// Whether the tensors have the very types that the graph's inputs have, all of which are known.
+/// True if the tensors have the very types that the graph's inputs have, all of which are known.
 bool are_declared(const graph::Graph& graph, const std::vector<Tensor>& tensors) {
   if (tensors.size() != graph.inputs.size()) return false;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -98,7 +98,7 @@ class ControlNode final : public NodeKernel {
   std::vector<Subgraph> subgraphs_;
 };
 
-/// Whether every step of it and of the programs that it runs has its operands' shapes.
+/// True if every step of it and of the programs that it runs has its operands' shapes.
 bool is_static(const Program& program) {
   const auto is_known = [](const Operand& operand) { return operand.storage != Operand::Storage::kDynamic; };
   for (const graph::ValueId id : program.graph().inputs) {

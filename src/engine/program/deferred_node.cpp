@@ -235,7 +235,7 @@ class DeferredNode final : public NodeKernel {
     return result;
   }
 
-  /// Whether each row of the one output is computed of the same row of the first input, and of constants,
+  /// True if each row of the one output is computed of the same row of the first input, and of constants,
   /// with much work.
   bool is_product_of_rows(const graph::Graph& typed) const {
     if (typed.outputs.size() != 1 || typed.outputs[0] != node().outputs[0]) return false;

@@ -12,7 +12,7 @@ constexpr int kMaxLooks = 1024;
 
 bool owns_bytes(const Slot& slot) { return slot.storage == Operand::Storage::kArena && slot.parent < 0; }
 
-/// Whether every input would begin at a multiple of the bytes that its readers and writers need.
+/// True if every input would begin at a multiple of the bytes that its readers and writers need.
 bool parts_are_aligned(const SlotTable& slots, const DraftStep& step) {
   int64_t offset = 0;
   return std::all_of(step.inputs.begin(), step.inputs.end(), [&](int32_t input) {

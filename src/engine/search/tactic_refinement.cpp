@@ -91,7 +91,7 @@ struct Choice {
   std::unique_ptr<Execution> program;
 };
 
-/// Whether the median of some times is below that of others by the margin, and below their lower quartile.
+/// True if the median of some times is below that of others by the margin, and below their lower quartile.
 bool is_faster(const std::vector<double>& times, const std::vector<double>& others, double margin) {
   const double median = sample_quantile(times, 0.5);
   return median < margin * sample_quantile(others, 0.5) && median < sample_quantile(others, 0.25);
@@ -171,7 +171,7 @@ class Refinement {
     return ratio_ < kWorthAnotherRound && !budget_.is_over();
   }
 
-  /// Whether there was time for everything.
+  /// True if there was time for everything.
   bool is_complete() const { return complete_; }
 
  private:

@@ -57,7 +57,7 @@ double region_flops(const Graph& graph, const Node& node) {
   return flops;
 }
 
-/// Whether each node keeps the entries of a batch apart, and makes values that have one.
+/// True if each node keeps the entries of a batch apart, and makes values that have one.
 bool region_keeps_batch(const Graph& graph, const Node& node, int64_t) {
   const Graph body = typed_body(graph, node);
   const Dim batch = graph.value(node.outputs[0]).type.dims->front();

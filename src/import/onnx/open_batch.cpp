@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "graph/batch_entries.hpp"
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
 
@@ -40,6 +41,26 @@ int64_t common_batch(const Graph& graph) {
   }
   if (!batch) fail_bad_input("the batch cannot be opened: the model has no inputs");
   return *batch;
+}
+
+/// Reads constants where they are, not through Identity: exporters write one for each use of equal tensors,
+/// and shapes and axes have to be seen. Identities that nothing reads any more go.
+void read_constants_directly(Graph& graph) {
+  std::vector<ValueId> source(graph.values.size());
+  for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<ValueId>(i);
+  for (Node& node : graph.nodes) {
+    for (ValueId& id : node.inputs) {
+      if (id != graph::kNoValue) id = source[static_cast<size_t>(id)];
+    }
+    if (node.op == "Identity" && graph.constant(node.inputs[0]) != nullptr)
+      source[static_cast<size_t>(node.outputs[0])] = node.inputs[0];
+  }
+  // Bodies may read them.
+  if (std::any_of(graph.nodes.begin(), graph.nodes.end(), graph::has_body)) return;
+  std::erase_if(graph.nodes, [&](const Node& node) {
+    return node.op == "Identity" && graph.constant(node.inputs[0]) != nullptr &&
+           std::find(graph.outputs.begin(), graph.outputs.end(), node.outputs[0]) == graph.outputs.end();
+  });
 }
 
 /// Which values depend on an input; the others are the same at every batch.
@@ -86,7 +107,7 @@ bool begins_with_batch(const graph::Value& value) {
          std::all_of(dims.begin() + 1, dims.end(), [](const Dim& dim) { return dim.known(); });
 }
 
-void check_node(const Graph& graph, const Node& node) {
+void check_node(const Graph& graph, const Node& node, const std::vector<bool>& variable) {
   const auto refuse = [&](const std::string& why) {
     fail_bad_input("the batch cannot be opened: node '{}' ({}) {}{}", node.name, node.op, why, kInstead);
   };
@@ -97,7 +118,7 @@ void check_node(const Graph& graph, const Node& node) {
   }
   if (node.outputs.front() == graph::kNoValue) refuse("has no first output");
   const auto rank = static_cast<int64_t>(graph.value(node.outputs[0]).type.dims->size());
-  if (!graph::keeps_batch(graph, node, rank)) refuse("mixes the entries of a batch");
+  if (!graph::keeps_batch_of(graph, node, rank, variable)) refuse("mixes the entries of a batch");
 }
 
 }  // namespace
@@ -105,6 +126,7 @@ void check_node(const Graph& graph, const Node& node) {
 Graph open_batch(const Graph& fixed) {
   Graph graph = fixed;
   const int64_t batch = common_batch(graph);
+  read_constants_directly(graph);
   const std::vector<bool> variable = variables_of(graph);
   for (Node& node : graph.nodes) {
     if (is_variable(node, variable)) free_reshape(graph, node, batch);
@@ -116,7 +138,7 @@ Graph open_batch(const Graph& fixed) {
     fail_bad_input("the batch cannot be opened: {}{}", error.what(), kInstead);
   }
   for (const Node& node : graph.nodes) {
-    if (is_variable(node, variable)) check_node(graph, node);
+    if (is_variable(node, variable)) check_node(graph, node, variable);
   }
   return graph;
 }

@@ -56,9 +56,8 @@ std::vector<std::string> advice_text(const analysis::AdviceList& list, trace::Ti
   std::vector<std::string> lines = {"Advice"};
   if (list.advice.empty())
     append(&lines,
-           fmt::format(
-               "Nothing to say: none of the {} rules that could be judged found something worth changing.",
-               list.rules - static_cast<int64_t>(list.unjudged.size())),
+           fmt::format("No advice: none of the {} rules that apply to this trace fired.",
+                       list.rules - static_cast<int64_t>(list.unjudged.size())),
            width, 0);
   for (size_t i = 0; i < list.advice.size(); ++i) {
     const Advice& advice = list.advice[i];
@@ -101,7 +100,7 @@ std::vector<Sheet> advice_sheets(const analysis::AdviceList& list) {
 }
 
 std::vector<std::string> doubt_text(const std::vector<trace::Doubt>& doubts, size_t width) {
-  if (doubts.empty()) return {"The trace states no losses and no doubts."};
+  if (doubts.empty()) return {"No events were lost, and nothing is in doubt."};
   std::vector<const trace::Doubt*> ordered;
   for (const trace::Doubt& doubt : doubts) ordered.push_back(&doubt);
   std::stable_sort(ordered.begin(), ordered.end(),

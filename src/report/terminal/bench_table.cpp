@@ -84,20 +84,13 @@ bool has_int8(const std::vector<std::string>& precisions) {
   return std::ranges::any_of(precisions, [](const std::string& name) { return name.starts_with("int8"); });
 }
 
-std::map<std::string, std::string> names_of(const std::vector<std::string>& models) {
-  const std::vector<std::string> names = bench::distinct_names(models);
-  std::map<std::string, std::string> result;
-  for (size_t i = 0; i < models.size(); ++i) result[models[i]] = names[i];
-  return result;
-}
-
 /// "p50 ms, cold L2, 1 busy": what latencies depend on besides the columns before.
 std::string median_title(const bench::Setup& setup) {
   return fmt::format("p50 ms{}{}", setup.cold_l2 ? ", cold L2" : "",
                      setup.busy > 0 ? fmt::format(", {} busy", setup.busy) : "");
 }
 
-/// Whether runs overlap on several streams, which has a figure of its own.
+/// True if runs overlap on several streams, which has a figure of its own.
 bool overlaps(const BenchForm& form) { return !form.setup.on_cpu() || form.setup.streams > 1; }
 
 std::vector<Column> columns(const BenchForm& form) {
@@ -153,7 +146,7 @@ std::string prediction_text(const RunRecord& run) {
 }  // namespace
 
 BenchTable::BenchTable(const BenchForm& form, size_t width)
-    : names_(names_of(form.models)),
+    : names_(bench::short_names(form.models)),
       device_(!form.setup.on_cpu()),
       overlaps_(overlaps(form)),
       int8_(has_int8(form.precisions)),

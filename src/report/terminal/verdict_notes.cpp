@@ -8,7 +8,10 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <map>
 #include <string_view>
+
+#include "bench/results/model_names.hpp"
 
 namespace hone::report {
 namespace {
@@ -104,6 +107,9 @@ std::string who(const Kind& kind, size_t measured) {
 }  // namespace
 
 std::vector<std::string> verdict_notes(std::span<const bench::RunRecord> runs) {
+  std::vector<std::string> models;
+  for (const bench::RunRecord& run : runs) models.push_back(run.setup.model);
+  const std::map<std::string, std::string> names = bench::short_names(models);
   std::vector<Kind> kinds;
   size_t measured = 0;
   for (const bench::RunRecord& run : runs) {
@@ -114,7 +120,9 @@ std::vector<std::string> verdict_notes(std::span<const bench::RunRecord> runs) {
       auto found = std::find_if(kinds.begin(), kinds.end(),
                                 [&](const Kind& kind) { return kind.texts == parts.texts; });
       if (found == kinds.end()) found = kinds.insert(kinds.end(), Kind{.texts = parts.texts});
-      found->add(parts, run.setup.text());
+      bench::Setup named = run.setup;
+      named.model = names.at(named.model);
+      found->add(parts, named.text());
     }
   }
   std::vector<std::string> notes;

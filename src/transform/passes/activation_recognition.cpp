@@ -140,7 +140,7 @@ std::optional<Bounds> open_bounds(const Node& inner, const Node& outer) {
   return std::nullopt;
 }
 
-/// Whether a Clip with both bounds does what they do one after the other; the last one wins where they are
+/// True if a Clip with both bounds does what they do one after the other; the last one wins where they are
 /// crossed. A NaN is in no order. Integers beyond 2^53 may be equal in double alone, so they have to differ.
 bool in_order(const Graph& graph, const Bounds& bounds) {
   const auto low = scalar_constant(graph, bounds.low);

@@ -9,7 +9,7 @@
 namespace hone::transform {
 namespace {
 
-/// Whether a number is in the normal range of the type that will hold it: beyond it lies infinity, below it
+/// True if a number is in the normal range of the type that will hold it: beyond it lies infinity, below it
 /// a rounding that costs more than the last place. float64 is judged as float32, in which engines compute.
 bool is_normal_in(DType dtype, double value) {
   constexpr double kSmallestHalf = 0x1p-14;

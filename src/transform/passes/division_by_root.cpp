@@ -8,7 +8,7 @@
 namespace hone::transform {
 namespace {
 
-/// Whether it has one element where the other has several or an open number.
+/// True if it has one element where the other has several or an open number.
 bool is_smaller(const graph::TensorType& type, const graph::TensorType& other) {
   if (!broadcasts_into(type, other)) return false;
   const size_t ahead = other.dims->size() - type.dims->size();

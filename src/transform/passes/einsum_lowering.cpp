@@ -191,14 +191,14 @@ class Lowering {
     return product;
   }
 
-  /// Whether MatMul takes the operands as they are: its second one has no batches, so that the rows of the
+  /// True if MatMul takes the operands as they are: its second one has no batches, so that the rows of the
   /// first may have several labels.
   static bool is_direct(const Product& product) {
     return product.batch.empty() && product.right.size() == 1 && product.contracted.size() == 1 &&
            !product.left.empty();
   }
 
-  /// Whether each operand's labels are axes of the product already.
+  /// True if each operand's labels are axes of the product already.
   static bool as_they_are(const Product& product) {
     return is_direct(product) ||
            (product.left.size() == 1 && product.right.size() == 1 && product.contracted.size() == 1);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kCubic = 0.044715;
 
-/// Whether all factors of a product are `x`.
+/// True if all factors of a product are `x`.
 bool is_power(const Product& product, ValueId x, size_t exponent) {
   if (product.factors.size() != exponent) return false;
   for (const ValueId factor : product.factors) {

@@ -11,7 +11,7 @@
 namespace hone::transform {
 namespace {
 
-/// Whether an operand is a matrix's bias: the same for every row of the result.
+/// True if an operand is a matrix's bias: the same for every row of the result.
 bool is_row(const graph::TensorType& type, const graph::TensorType& result) {
   if (!broadcasts_into(type, result)) return false;
   return type.dims->size() < 2 || (*type.dims)[0].is(1);

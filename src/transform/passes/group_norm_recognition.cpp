@@ -21,7 +21,7 @@ std::optional<std::vector<double>> per_group(const Graph& graph, const Node& nor
   return std::vector<double>(static_cast<size_t>(groups), first);
 }
 
-/// Whether the node normalises the rows of a tensor [images, groups, elements].
+/// True if the node normalises the rows of a tensor [images, groups, elements].
 bool normalises_rows(const Graph& graph, const Node& node) {
   const graph::TensorType& type = graph.value(node.inputs[0]).type;
   if (!type.ranked() || type.dims->size() != 3 || !(*type.dims)[1].known()) return false;

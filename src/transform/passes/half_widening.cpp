@@ -55,7 +55,7 @@ void widen_attributes(Node& node) {
   }
 }
 
-/// Whether a small difference of an input may become a large one.
+/// True if a small difference of an input may become a large one.
 bool makes_whole(const Graph& graph, const Node& node) {
   if (graph::traits_of(node).discontinuous) return true;
   if (node.op == "Shape" || node.op == "Size") return false;

@@ -21,7 +21,7 @@ graph::Dims dims_of(const Graph& graph, ValueId id) {
   return type.ranked() ? *type.dims : graph::Dims();
 }
 
-/// Whether an image [N, C, ...] has the same images and channels as what stands in [N, ..., C] or [N, C, ...]
+/// True if an image [N, C, ...] has the same images and channels as what stands in [N, ..., C] or [N, C, ...]
 /// with the channels at that place.
 bool same_channels(const graph::Dims& image, const graph::Dims& rows, size_t at) {
   return image.size() > 3 && rows.size() == 3 && image[0].same_as(rows[0]) && image[1].known() &&

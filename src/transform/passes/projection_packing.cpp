@@ -23,7 +23,7 @@ struct Projection {
   int64_t columns = 0;
 };
 
-/// Whether the value, arranged and scaled, is an operand of one product of two values that are computed.
+/// True if the value, arranged and scaled, is an operand of one product of two values that are computed.
 bool feeds_attention(const Editor& editor, ValueId id) {
   for (int i = 0; i < kMostNodes; ++i) {
     const int32_t reader = editor.single_reader(id);

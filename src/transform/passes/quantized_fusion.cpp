@@ -32,7 +32,7 @@ Node elementwise_node(const Node& node, ValueId main, const PostOps& post_ops) {
   return fused;
 }
 
-/// Whether an operand has the result's shape, or varies along its channels only.
+/// True if an operand has the result's shape, or varies along its channels only.
 bool varies_along_channels(const graph::TensorType& operand, const graph::TensorType& result,
                            size_t channels) {
   if (same_shape(operand, result)) return true;

@@ -11,7 +11,7 @@
 namespace hone::transform {
 namespace {
 
-/// Whether integers are chosen or moved by the node as the numbers are.
+/// True if integers are chosen or moved by the node as the numbers are.
 bool moves_input(const Editor& editor, const Node& node) {
   if (node.op == "MaxPool") {
     const graph::TensorType& type = editor.graph().value(node.inputs[0]).type;
@@ -76,7 +76,7 @@ class Movement {
     return true;
   }
 
-  /// Whether moving the integers saves work: otherwise others need the numbers where they are.
+  /// True if moving the integers saves work: otherwise others need the numbers where they are.
   bool gains(const Node& move) const {
     if (editor_.read_once(move.inputs[0])) return true;
     return std::all_of(move.outputs.begin(), move.outputs.end(), [&](ValueId id) {

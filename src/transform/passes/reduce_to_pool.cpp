@@ -8,7 +8,7 @@
 namespace hone::transform {
 namespace {
 
-/// Whether the axes are exactly 2, 3, ... of an image batch.
+/// True if the axes are exactly 2, 3, ... of an image batch.
 bool are_spatial(std::vector<int64_t> axes, int64_t rank) {
   for (int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
   std::sort(axes.begin(), axes.end());
@@ -19,7 +19,7 @@ bool are_spatial(std::vector<int64_t> axes, int64_t rank) {
   return true;
 }
 
-/// Whether the mean is one of those that a written-out normalisation takes: it is subtracted from what it is
+/// True if the mean is one of those that a written-out normalisation takes: it is subtracted from what it is
 /// of, or is of squares.
 bool normalises(const Editor& editor, const Node& mean) {
   for (const int32_t reader : editor.readers(mean.outputs[0])) {

@@ -24,7 +24,7 @@ std::optional<Ints> known_dims(const Graph& graph, ValueId id) {
   return dims;
 }
 
-/// Whether the node moves whole rows of a tensor of known shape, or only views them otherwise.
+/// True if the node moves whole rows of a tensor of known shape, or only views them otherwise.
 bool keeps_rows(const Graph& graph, const Node& node) {
   if (node.op != "Gather" && node.op != "Transpose" && node.op != "Reshape") return false;
   const auto from = known_dims(graph, node.inputs[0]);

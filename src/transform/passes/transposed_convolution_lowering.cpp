@@ -122,7 +122,7 @@ class Lowering {
     return {};
   }
 
-  /// Whether DepthToSpace can move the outputs.
+  /// True if DepthToSpace can move the outputs.
   bool is_image() const { return axes_.size() == 2 && axes_[0].from.stride == axes_[1].from.stride; }
 
   ValueId constant(const std::string& what, Tensor tensor) {
@@ -143,7 +143,7 @@ class Lowering {
     steps_.push_back(std::move(conv));
   }
 
-  /// Whether channels follow each other for each output of a pixel, as in mode DCR of DepthToSpace, so that
+  /// True if channels follow each other for each output of a pixel, as in mode DCR of DepthToSpace, so that
   /// they can be moved together. Else the outputs of a pixel do for each channel, as groups need it: mode
   /// CRD.
   bool moves_channels() const { return is_image() && geometry_.group == 1; }

@@ -111,11 +111,9 @@ TEST(TraceTables, ProgramsWithoutAGpuHaveNoRowsOfOne) {
 
 TEST(TraceTables, AdviceComesWithGainAndPlace) {
   analysis::AdviceList list{{0, 1000}, 20, {}, {{"full-memory", "nothing was recorded"}}};
-  EXPECT_THAT(
-      advice_text(list, 0, 100),
-      ElementsAre("Advice",
-                  "Nothing to say: none of the 19 rules that could be judged found something worth changing.",
-                  "Not judged: full-memory: nothing was recorded."));
+  EXPECT_THAT(advice_text(list, 0, 100),
+              ElementsAre("Advice", "No advice: none of the 19 rules that apply to this trace fired.",
+                          "Not judged: full-memory: nothing was recorded."));
   list.unjudged = {{"a", "no GPU"}, {"b", "no memory"}, {"c", "no GPU"}};
   EXPECT_THAT(advice_text(list, 0, 100),
               testing::IsSupersetOf({"Not judged: a, c: no GPU.", "Not judged: b: no memory."}));
@@ -136,7 +134,7 @@ TEST(TraceTables, AdviceComesWithGainAndPlace) {
 
 TEST(TraceTables, TheWorstDoubtComesFirst) {
   trace::Trace trace;
-  EXPECT_THAT(doubt_text(trace.doubts, 80), ElementsAre("The trace states no losses and no doubts."));
+  EXPECT_THAT(doubt_text(trace.doubts, 80), ElementsAre("No events were lost, and nothing is in doubt."));
   trace.doubt(trace::Severity::kNote, "clock", "is the GPU's", 0);
   trace.doubt(trace::Severity::kLoss, "kernels", "were dropped", 7);
   EXPECT_THAT(doubt_text(trace.doubts, 80),

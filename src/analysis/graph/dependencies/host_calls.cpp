@@ -19,7 +19,7 @@ bool is_api(HostKind kind) {
   return kind == HostKind::kRuntimeApi || kind == HostKind::kDriverApi || kind == HostKind::kThreadApi;
 }
 
-/// Whether time outside of API calls is named after it. Steps would name all of it.
+/// True if time outside of API calls is named after it. Steps would name all of it.
 bool is_named_range(HostKind kind) {
   return kind == HostKind::kOperator || kind == HostKind::kRange || kind == HostKind::kEngineStep ||
          kind == HostKind::kPython;

@@ -14,7 +14,7 @@ struct Stage {
   int64_t stride;
   int64_t channels;
   int64_t repeats;
-  /// Whether one dense convolution stands for the expansion and the depthwise one.
+  /// True if one dense convolution stands for the expansion and the depthwise one.
   bool fused = false;
 };
 

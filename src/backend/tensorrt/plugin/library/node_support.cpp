@@ -65,7 +65,7 @@ class Questions {
     return rest;
   }
 
-  /// Whether the parser takes all that was not refused before.
+  /// True if the parser takes all that was not refused before.
   bool ask() {
     const Graph part = rest();
     if (part.nodes.empty()) return true;

@@ -14,7 +14,7 @@ Operation matrix_product(const Lowering&) {
   return single([](const Arguments& in) { return at::matmul(in[0], in[1]); });
 }
 
-/// Whether input 2 is a vector over the columns, as torch.nn.Linear's bias is.
+/// True if input 2 is a vector over the columns, as torch.nn.Linear's bias is.
 bool linear_bias(const Lowering& lowering) {
   if (!lowering.has(2)) return true;
   const graph::TensorType& bias = lowering.graph.value(lowering.node.input(2)).type;

@@ -37,7 +37,7 @@ struct ResizeMode {
 /// (test_resize_downsample_scales_linear_align_corners).
 double exact_length(const AxisScale& axis) { return axis.scale * static_cast<double>(axis.in); }
 
-/// Whether the result has that length, but for the rounding of a float32 scale.
+/// True if the result has that length, but for the rounding of a float32 scale.
 bool has_exact_length(const AxisScale& axis) {
   const auto out = static_cast<double>(axis.out);
   return std::abs(exact_length(axis) - out) <= out * 0x1p-23;
