@@ -22,6 +22,8 @@ class BoundedQueue {
     changed_.wait(lock, [this] { return items_.size() < places_ || given_up_; });
     if (given_up_) return false;
     items_.push_back(std::move(item));
+    // The thread that wakes up shall not find the queue locked.
+    lock.unlock();
     changed_.notify_all();
     return true;
   }
@@ -46,6 +48,7 @@ class BoundedQueue {
     if (given_up_ || items_.empty()) return std::nullopt;
     std::optional<T> item(std::move(items_.front()));
     items_.pop_front();
+    lock.unlock();
     changed_.notify_all();
     return item;
   }
