@@ -110,7 +110,7 @@ class FrameDevice {
   /// Null where the host gets all of an output.
   virtual std::unique_ptr<RowChooser> make_row_chooser() const { return nullptr; }
   /// For work in a queue of the device.
-  virtual DecoderHandles decoder_handles(const tensor::Queue& /*queue*/) const { return {}; }
+  virtual DecoderHandles decoder_handles(const tensor::Queue* /*queue*/) const { return {}; }
 };
 
 }  // namespace hone::engine

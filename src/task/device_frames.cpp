@@ -121,12 +121,33 @@ int64_t bytes_of(const tensor::TensorView& view) {
   return static_cast<int64_t>(tensor::dtype_size(view.dtype)) * tensor::element_count(view.shape);
 }
 
+/// Buffers that frames have left, since allocating and freeing make a GPU wait.
+struct FreeBuffers {
+  std::mutex mutex;
+  std::vector<tensor::Buffer> buffers;
+
+  /// One of exactly this size; without data where there is none.
+  tensor::Buffer take(int64_t bytes) {
+    const std::lock_guard lock(mutex);
+    const auto found =
+        std::ranges::find_if(buffers, [&](const tensor::Buffer& buffer) { return buffer.bytes == bytes; });
+    if (found == buffers.end()) return {};
+    tensor::Buffer buffer = std::move(*found);
+    buffers.erase(found);
+    return buffer;
+  }
+  void give_back(tensor::Buffer buffer) {
+    const std::lock_guard lock(mutex);
+    buffers.push_back(std::move(buffer));
+  }
+};
+
 /// Lends a device's memory and a stream of it to a decoder.
 class LentDevice final : public media::DecodingDevice {
  public:
   LentDevice(const engine::Device& device, const engine::FrameDevice& frames)
       : device_(device), queue_(device.make_queue()) {
-    if (queue_ != nullptr) handles_ = frames.decoder_handles(*queue_);
+    handles_ = frames.decoder_handles(queue_.get());
   }
 
   bool has_handles() const { return handles_.context != nullptr; }
@@ -134,18 +155,20 @@ class LentDevice final : public media::DecodingDevice {
   void* context() const override { return handles_.context; }
   void* stream() const override { return handles_.stream; }
   std::shared_ptr<const std::byte> copy(const std::byte* from, int64_t bytes) override {
-    const tensor::Buffer to = device_.allocate(bytes);
+    tensor::Buffer to = free_->take(bytes);
+    if (to.data == nullptr) to = device_.allocate(bytes);
     const tensor::Buffer source{
         .place = device_.place(), .data = const_cast<std::byte*>(from), .bytes = bytes, .owner = nullptr};
     device_.copy(source, to, queue_.get());
-    queue_->synchronize();
-    return {to.owner, to.data};
+    if (queue_ != nullptr) queue_->synchronize();
+    return {to.data, [free = free_, to](const std::byte*) { free->give_back(to); }};
   }
 
  private:
   const engine::Device& device_;
-  std::unique_ptr<tensor::Queue> queue_;
+  std::unique_ptr<tensor::Queue> queue_;  ///< null on the host
   engine::DecoderHandles handles_;
+  std::shared_ptr<FreeBuffers> free_ = std::make_shared<FreeBuffers>();
 };
 
 }  // namespace

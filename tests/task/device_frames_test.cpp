@@ -230,6 +230,31 @@ TEST(DeviceFrames, BringFramesToTheHost) {
   }
 }
 
+TEST(DeviceFrames, LendMemoryThatFramesTakeTurnsWith) {
+  FrameDevice device;
+  device.driver = &device;
+  const ImageInput input = input_of(1, false);
+  const Preprocessor preprocessor(input, {Fit::kStretch, 0, false, 1, false}, {}, {});
+  const auto lent = echo_on(device, input, preprocessor.target())->decoding_device();
+  ASSERT_NE(lent, nullptr);
+  EXPECT_EQ(lent->name(), "fake");
+  EXPECT_EQ(lent->context(), &device);
+  const int before = device.allocations;
+  std::vector<std::byte> picture(1000);
+  for (int i = 0; i < 50; ++i) {
+    std::ranges::fill(picture, static_cast<std::byte>(i));
+    const auto luma = lent->copy(picture.data(), 1000);
+    const auto chroma = lent->copy(picture.data(), 500);
+    std::ranges::fill(picture, std::byte{255});
+    EXPECT_EQ(luma.get()[999], static_cast<std::byte>(i));
+    EXPECT_EQ(chroma.get()[499], static_cast<std::byte>(i));
+  }
+  EXPECT_EQ(device.allocations, before + 2);
+  // A frame may outlive what lent it.
+  auto kept = lent->copy(picture.data(), 1000);
+  EXPECT_EQ(kept.get()[0], std::byte{255});
+}
+
 TEST(FrameFeed, SaysWhereFramesWerePreprocessed) {
   const FrameDevice device;
   const ImageInput input = input_of(1, false);

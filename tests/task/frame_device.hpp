@@ -157,6 +157,10 @@ class FrameDevice final : public engine::Device, public engine::FrameDevice {
     return std::make_unique<LoopChooser>(&choices);
   }
 
+  /// A driver's context that nothing but a pointer is known of, where there is one.
+  engine::DecoderHandles decoder_handles(const tensor::Queue*) const override { return {driver, nullptr}; }
+
+  void* driver = nullptr;
   mutable std::atomic<int> choices = 0;
   mutable std::atomic<int> allocations = 0;
   mutable std::atomic<int> fills = 0;

@@ -233,8 +233,8 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
   std::unique_ptr<engine::RowChooser> make_row_chooser() const override {
     return make_cuda_row_chooser(gpu_);
   }
-  engine::DecoderHandles decoder_handles(const tensor::Queue& queue) const override {
-    return {gpu_.context(), static_cast<const CudaQueue&>(queue).stream()};
+  engine::DecoderHandles decoder_handles(const tensor::Queue* queue) const override {
+    return {gpu_.context(), static_cast<const CudaQueue&>(*queue).stream()};
   }
 
   std::unique_ptr<tensor::Queue> make_queue() const override {
