@@ -10,6 +10,8 @@
 #   latency   YOLOv4-tiny in fp16, batch 1: 416 x 416 and 960 x 540, hone and eager PyTorch (Python with torch)
 #   fps       models/shapes and YOLOv4-tiny 960 x 540 on the committed clip, end to end: the pipeline with preprocessing on
 #             the GPU and on the host, without and with a written video, and the same parts in one serial loop
+#   streams   models/shapes on the committed clip, decoded by the GPU and by the CPU, in one stream and in several: the boxes
+#             are those of the CPU's decoder in one stream
 #
 # PYTHON      a Python with torch (python3). THREADS: cores that the pipeline and the loop may use (16). DURATION: seconds of a
 # benchmark (1). A line that begins with SKIPPED names what is missing; the exit code is 1 where a check failed.
@@ -21,7 +23,7 @@ shapes=$(realpath "$here/../../models/shapes")
 mkdir -p "$output"
 output=$(realpath "$output")
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(check kernel latency fps)
+[ ${#parts[@]} -gt 0 ] || parts=(check kernel latency fps streams)
 python=${PYTHON:-python3} threads=${THREADS:-16} failed=0
 hone=$install/bin/hone
 # Later runs find the timings of earlier ones.
@@ -56,7 +58,8 @@ has() {
 if part check; then
   has bin/detect_check "the check of detection" && step detect_check "$install/bin/detect_check" "$shapes" &&
     grep -v '^SKIPPED' "$output/detect_check.txt"
-  has bin/kernels_check "the check of the kernel" && step frame_input "$install/bin/kernels_check" frame_input
+  has bin/kernels_check "the check of the kernels" && step frame_input "$install/bin/kernels_check" frame_input &&
+    step row_choice "$install/bin/kernels_check" row_choice
 fi
 
 if part kernel && has bin/kernels_check "the time of the kernel"; then
@@ -108,5 +111,17 @@ if part fps && has lib/libhone-video.so "a video" && has bin/serial_loop "the se
   fps shapes "$shapes/shapes.cfg" "$shapes/shapes.weights" 0.25
   # Weights from a seed find boxes everywhere, so that no score counts.
   fps yolov4_tiny_960x540 "$output/yolov4_tiny_960x540.cfg" "" 1
+fi
+
+if part streams && has lib/libhone-video.so "a video"; then
+  for accelerator in none auto; do
+    for streams in 1 2 4; do
+      name=streams-$accelerator-$streams
+      step "$name" taskset -c "$cores" "$hone" detect "$shapes/shapes.cfg" "$shapes/shapes.mp4" --weights "$shapes/shapes.weights" \
+        --device cuda --precision fp16 --hwaccel $accelerator --infStreams $streams -o "$output/$name.jsonl" || continue
+      grep -E '^(inference|frames were|bounded)' "$output/$name.txt"
+      cmp "$output/streams-none-1.jsonl" "$output/$name.jsonl" || failed=1
+    done
+  done
 fi
 exit $failed

@@ -141,7 +141,8 @@ void classify(ClassifyArguments* arguments) {
   for (const std::string& sentence : outcome.losses.sentences)
     fmt::print(stderr, "note: {}\n", report::printable(sentence));
   if (outcome.losses.damaged > 0)
-    fmt::print(stderr, "warning: {} images or packets could not be decoded\n", outcome.losses.damaged);
+    fmt::print(stderr, "warning: {} {} could not be decoded\n", outcome.losses.damaged,
+               outcome.losses.damaged == 1 ? "image or packet" : "images or packets");
   if (!outcome.losses.ended_early.empty())
     fmt::print(stderr, "warning: {}\n", report::printable(outcome.losses.ended_early));
   if (outcome.accuracy && outcome.accuracy->images > 0)

@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/detect_backends.hpp"
 #include "cli/engine_options.hpp"
+#include "cli/live_view.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/pipeline_table.hpp"
 #include "cli/progress_display.hpp"
@@ -34,6 +35,8 @@ struct DetectArguments {
   std::string results_file;
   std::vector<std::string> backends;
   std::string trace;
+  bool view = false;
+  report::ServerOptions server{.port = 8642, .patience_seconds = 2};
   bool strict = false;
 };
 
@@ -122,6 +125,7 @@ void print_accuracy(const task::Accuracy& accuracy, std::FILE* to) {
 std::string stats_text(const task::DetectOutcome& outcome) {
   Json json = base::described_json(outcome.report);
   if (outcome.accuracy) json["accuracy"] = base::described_json(*outcome.accuracy);
+  json["decoding"] = outcome.decoding;
   json["preprocessing"] = outcome.preprocessing;
   json["notes"] = outcome.notes;
   json["losses"] = outcome.losses;
@@ -188,7 +192,13 @@ void detect(DetectArguments* arguments) {
   constexpr double kLineSeconds = 10;
   ProgressDisplay display(kLineSeconds);
   request.progress = [&](const base::Progress& progress) { display.show(progress); };
+  std::optional<LiveView> view;
+  if (arguments->view) {
+    view.emplace(arguments->server, fmt::format("{}: {}", request.detector.network.model, request.input));
+    request.show = [&](const media::Frame& frame) { view->show(frame); };
+  }
   const task::DetectOutcome outcome = run_pipeline(request);
+  view.reset();
   display.clear();
   results.finish();
   if (!arguments->stats.empty()) base::write_file_atomic(arguments->stats, stats_text(outcome));
@@ -196,7 +206,8 @@ void detect(DetectArguments* arguments) {
   std::FILE* const people = results.is_printed() ? stderr : stdout;
   for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
   for (const std::string& loss : outcome.losses) fmt::print(stderr, "warning: {}\n", report::printable(loss));
-  print_pipeline(outcome.report, report::printable(outcome.preprocessing), people);
+  print_pipeline(outcome.report, report::printable(outcome.decoding),
+                 report::printable(outcome.preprocessing), people);
   if (outcome.accuracy) print_accuracy(*outcome.accuracy, people);
   if (outcome.stopped) fmt::print(stderr, "hone: interrupted after {} frames\n", outcome.report.frames);
   if (outcome.stopped) system::throw_if_interrupted();
@@ -223,6 +234,12 @@ void add_input_options(CLI::App& command, DetectArguments& arguments) {
   command
       .add_flag("--realtime", request.realtime,
                 "Read frames at the speed of the video; frames that come too fast are dropped and counted")
+      ->group(group);
+  command
+      .add_option_function<std::string>(
+          "--hwaccel", [&request](const std::string& what) { request.decode_on_device = what == "auto"; },
+          "Decoder of videos: none, which is the CPU, or auto, which is the network's GPU where that can")
+      ->check(CLI::IsMember({"auto", "none"}))
       ->group(group);
   command
       .add_option("--fit", arguments.fit,
@@ -274,6 +291,20 @@ void add_output_options(CLI::App& command, DetectArguments& arguments) {
                   "Write a timeline of the pipeline stages to this .trace.sqlite file; hone profile detect "
                   "adds the GPU's work")
       ->group(group);
+  CLI::Option* const view = command.add_flag(
+      "--view", arguments.view, "Show frames with their detections in a browser while they are found");
+  view->group(group);
+  command.add_option("--port", arguments.server.port, "Port to listen on; 0 for any that is free")
+      ->needs(view)
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--host", arguments.server.host,
+                  "Address to listen on; others than 127.0.0.1 let other machines in")
+      ->needs(view)
+      ->capture_default_str()
+      ->group(group);
   command.add_flag("--strict", arguments.strict, "Exit with 5 when frames were lost or damaged")
       ->group(group);
   command.add_option("--encoder", request.encoding.encoder, "FFmpeg encoder (default libx264)")->group(group);
@@ -311,7 +342,8 @@ void add_detect_command(CLI::App& program) {
                    "tensorrt, reference")
       ->delimiter(',')
       ->excludes("--backend")
-      ->excludes("--trace");
+      ->excludes("--trace")
+      ->excludes("--view");
   command->callback([command, arguments] {
     if (arguments->backends.empty()) return detect(arguments.get());
     compare_backends(*command, arguments.get());

@@ -5,19 +5,24 @@
 
 namespace hone::cli {
 
-void print_pipeline(const task::PipelineReport& report, const std::string& preprocessing, std::FILE* to) {
-  fmt::print(to, "{} frames, {} detections, {:.2f} s after {:.2f} s of start-up\n", report.frames,
-             report.detections, report.wall_seconds, report.startup_seconds);
-  fmt::print(to,
-             "inference {:.1f} FPS (1 / mean time in the network)  end to end {:.1f} FPS (read to written)\n",
-             report.inference_fps, report.end_to_end_fps);
+void print_pipeline(const task::PipelineReport& report, const std::string& decoding,
+                    const std::string& preprocessing, std::FILE* to) {
+  const auto counted = [](int64_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  fmt::print(to, "{}, {}, {:.2f} s after {:.2f} s of start-up\n", counted(report.frames, "frame"),
+             counted(report.detections, "detection"), report.wall_seconds, report.startup_seconds);
+  fmt::print(
+      to, "inference {:.1f} FPS ({} / mean time in the network)  end to end {:.1f} FPS (read to written)\n",
+      report.inference_fps, report.streams == 1 ? "1" : fmt::format("{} streams", report.streams),
+      report.end_to_end_fps);
   fmt::print(to, "  {:<12} {:>10} {:>10} {:>9} {:>7} {:>10} {:>11}\n", "stage", "median ms", "p95 ms", "FPS",
              "busy", "for input", "for output");
   for (const task::StageReport& stage : report.stages)
     fmt::print(to, "  {:<12} {:>10.3f} {:>10.3f} {:>9.1f} {:>5.0f} % {:>8.0f} % {:>9.0f} %\n", stage.name,
                stage.p50_ms, stage.p95_ms, stage.rate, 100 * stage.utilisation, 100 * stage.waits_input,
                100 * stage.waits_output);
-  fmt::print(to, "frames were preprocessed {}\n", preprocessing);
+  fmt::print(to, "frames were decoded {}\nframes were preprocessed {}\n", decoding, preprocessing);
   if (report.bound <= 0) return;
   fmt::print(to,
              "bounded by {}: {:.1f} FPS at most, reached {:.0f} % ({:.1f} ms of processor time a frame)\n",

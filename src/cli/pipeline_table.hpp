@@ -8,7 +8,8 @@
 
 namespace hone::cli {
 
-/// `preprocessing`: where, as task::DetectOutcome has it.
-void print_pipeline(const task::PipelineReport& report, const std::string& preprocessing, std::FILE* to);
+/// `decoding`, `preprocessing`: where, as task::DetectOutcome has them.
+void print_pipeline(const task::PipelineReport& report, const std::string& decoding,
+                    const std::string& preprocessing, std::FILE* to);
 
 }  // namespace hone::cli

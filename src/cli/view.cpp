@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "cli/command.hpp"
+#include "cli/live_view.hpp"
+#include "report/page/site.hpp"
 #include "report/page/site_server.hpp"
 
 namespace hone::cli {
@@ -41,10 +43,8 @@ void run(const Options& options) {
                options.server.host);
   }
   std::thread serving([&] { server->serve(); });
-  fmt::print("http://{}:{}/ shows {}; Ctrl-C ends it\n",
-             options.server.host.find(':') == std::string::npos ? options.server.host
-                                                                : "[" + options.server.host + "]",
-             server->port(), fmt::join(options.inputs, ", "));
+  fmt::print("{} shows {}; Ctrl-C ends it\n", address_of(options.server.host, server->port()),
+             fmt::join(options.inputs, ", "));
   std::fflush(stdout);
   int caught = 0;
   sigwait(&signals, &caught);

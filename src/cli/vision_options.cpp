@@ -1,11 +1,13 @@
 // See vision_options.hpp.
 #include "cli/vision_options.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "cli/engine_options.hpp"
 #include "cli/option_checks.hpp"
 #include "import/image/preprocess.hpp"
+#include "system/cpu.hpp"
 
 namespace hone::cli {
 
@@ -28,11 +30,18 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
   command.add_option("--backend", network.backend, "Backend that runs the model")->capture_default_str();
   command.add_option("--device", network.device, "cpu, cuda or cuda:1; an engine's own when left out");
   command.add_option("--precision", network.precision, "fp32, tf32, bf16 or fp16")->capture_default_str();
-  command.add_option("--threads", network.threads, "Threads of the network")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  command
+      .add_option(
+          "--threads", options.threads,
+          "Threads that each stream of the network may use (default: the cores, shared by the streams)")
+      ->check(CLI::Range(1, 1024));
   command.add_option("--batch", network.batch, "Batch size: images that go through the network together")
       ->check(CLI::Range(1, 4096));
+  command
+      .add_option("--infStreams", network.streams,
+                  "Batches that are computed at the same time, each in a stream of its own")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   command.add_option("--weights", network.load.weights, "Weights of a model that has none in its file");
   command.add_option("--seed", network.load.seed, "Seed of a built-in architecture's weights")
       ->capture_default_str();
@@ -64,6 +73,8 @@ void complete(VisionOptions& options) {
     fail_usage("input is given twice: {} and --input {}", options.input, options.input_option);
   if (options.input.empty()) options.input = options.input_option;
   if (options.input.empty()) fail_usage("input is required: an image, a folder of images or a video");
+  options.network.threads =
+      options.threads.value_or(std::max(1, system::usable_cores() / options.network.streams));
   if (options.size.empty()) return;
   const size_t cross = options.size.find('x');
   const auto number = [&](std::string_view text) -> int64_t {

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "system/cpu.hpp"
 #include "task/network.hpp"
 
 namespace hone::cli {
 
 struct VisionOptions {
-  task::NetworkOptions network{.threads = system::usable_cores()};
+  task::NetworkOptions network;
+  std::optional<int> threads;
   std::string input;
   std::string input_option;  ///< --input, which other programs' users type
   std::string size;
@@ -27,8 +27,8 @@ struct VisionOptions {
 
 void add_vision_options(CLI::App& command, VisionOptions& options);
 
-/// Reads --size into the network's options, and --input into `input`; usage error for what is no size, and
-/// where there is no input or there are two.
+/// Reads --threads and --size into the network's options, and --input into `input`; usage error for what is
+/// no size, and where there is no input or there are two.
 void complete(VisionOptions& options);
 
 }  // namespace hone::cli

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "engine/row_chooser.hpp"
 #include "tensor/buffer.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/queue.hpp"
@@ -91,6 +92,12 @@ class FrameFiller {
   virtual void fill(const FrameImage& frame, std::byte* image, const tensor::Queue* queue) const = 0;
 };
 
+/// A decoder that leaves frames in a device's memory needs them; null where there are none.
+struct DecoderHandles {
+  void* context = nullptr;  ///< of the driver
+  void* stream = nullptr;
+};
+
 /// An interface that devices have besides engine::Device where they fill inputs from frames.
 class FrameDevice {
  public:
@@ -100,6 +107,10 @@ class FrameDevice {
   virtual tensor::Buffer allocate_staging(int64_t bytes) const = 0;
   /// Null for an input that the device does not fill.
   virtual std::unique_ptr<FrameFiller> make_frame_filler(const FrameTarget& target) const = 0;
+  /// Null where the host gets all of an output.
+  virtual std::unique_ptr<RowChooser> make_row_chooser() const { return nullptr; }
+  /// For work in a queue of the device.
+  virtual DecoderHandles decoder_handles(const tensor::Queue* /*queue*/) const { return {}; }
 };
 
 }  // namespace hone::engine

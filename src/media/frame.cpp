@@ -1,6 +1,7 @@
 // See frame.hpp.
 #include "media/frame.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct Subsampling {
 
 Subsampling subsampling(PixelFormat format) {
   switch (format) {
-    case PixelFormat::kYuv420: return {2, 2};
+    case PixelFormat::kYuv420:
+    case PixelFormat::kNv12: return {2, 2};
     case PixelFormat::kYuv422: return {2, 1};
     default: return {1, 1};
   }
@@ -52,6 +54,7 @@ struct Point {
 }  // namespace
 
 int64_t plane_count(PixelFormat format) {
+  if (format == PixelFormat::kNv12) return 2;
   return format == PixelFormat::kRgb24 || format == PixelFormat::kGray ? 1 : 3;
 }
 
@@ -99,6 +102,27 @@ WritableFrame copy_of(const Frame& frame) {
                   static_cast<size_t>(bytes));
   }
   return result;
+}
+
+Frame planar_of_nv12(const Frame& frame, std::array<const uint8_t*, 2> planes) {
+  Frame like = frame;
+  like.format = PixelFormat::kYuv420;
+  like.on_device = false;
+  WritableFrame result = blank_like(like, frame.width, frame.height);
+  for (int64_t y = 0; y < frame.height; ++y)
+    std::copy_n(planes[0] + y * frame.planes[0].stride, frame.width,
+                result.data[0] + y * result.frame.planes[0].stride);
+  const int64_t width = plane_width(result.frame, 1);
+  for (int64_t y = 0; y < plane_height(result.frame, 1); ++y) {
+    const uint8_t* from = planes[1] + y * frame.planes[1].stride;
+    uint8_t* u = result.data[1] + y * result.frame.planes[1].stride;
+    uint8_t* v = result.data[2] + y * result.frame.planes[2].stride;
+    for (int64_t x = 0; x < width; ++x) {
+      u[x] = from[2 * x];
+      v[x] = from[2 * x + 1];
+    }
+  }
+  return result.frame;
 }
 
 Frame turned(const Frame& frame, int degrees) {

@@ -8,8 +8,9 @@
 
 namespace hone::media {
 
-/// Eight bits a sample. YUV: three planes, those of chroma smaller by the factors that the name says.
-enum class PixelFormat { kRgb24, kGray, kYuv420, kYuv422, kYuv444 };
+/// Eight bits a sample. YUV: three planes, those of chroma smaller by the factors that the name says. kNv12:
+/// as kYuv420, with both of chroma in one plane, sample by sample; only of frames on a device.
+enum class PixelFormat { kRgb24, kGray, kYuv420, kYuv422, kYuv444, kNv12 };
 
 /// How Y, U and V are made of red, green and blue (ITU-T H.273, table 4).
 enum class ColourMatrix { kBt601, kBt709, kBt2020, kSmpte240, kFcc, kYcgco };
@@ -31,6 +32,8 @@ struct Frame {
   int64_t height = 0;
   std::array<Plane, 3> planes;
   std::shared_ptr<const void> owner;
+  /// Planes lie in memory of the device that decoded them (DecodingDevice), where the host cannot read.
+  bool on_device = false;
 
   ColourMatrix matrix = ColourMatrix::kBt601;
   bool full_range = true;
@@ -55,6 +58,9 @@ struct WritableFrame {
 /// With room for `width` x `height` and no content.
 WritableFrame blank_like(const Frame& frame, int64_t width, int64_t height);
 WritableFrame copy_of(const Frame& frame);
+
+/// A 4:2:0 frame with the properties of one of kNv12, whose planes are read from these addresses.
+Frame planar_of_nv12(const Frame& frame, std::array<const uint8_t*, 2> planes);
 
 /// Turned clockwise by 90, 180 or 270 degrees; 4:2:2 is none of the formats that can be turned by 90.
 Frame turned(const Frame& frame, int degrees);

@@ -7,8 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/refusal.hpp"
 #include "media/frame.hpp"
 
 namespace hone::media {
@@ -37,6 +39,18 @@ struct SourceInfo {
   int64_t height = 0;
 };
 
+/// A GPU that may decode, and in whose memory frames then stay. Used by one thread.
+class DecodingDevice {
+ public:
+  virtual ~DecodingDevice() = default;
+  virtual std::string_view name() const = 0;
+  /// The driver's context and the stream in which frames are decoded and copied.
+  virtual void* context() const = 0;
+  virtual void* stream() const = 0;
+  /// Memory of the device with a copy of these bytes of it, complete when it returns.
+  virtual std::shared_ptr<const std::byte> copy(const std::byte* from, int64_t bytes) = 0;
+};
+
 /// Used by one thread.
 class FrameSource {
  public:
@@ -47,6 +61,11 @@ class FrameSource {
   /// Name of what next() gave last: the image's file, or empty.
   virtual std::string name() const { return {}; }
   virtual Losses losses() const { return {}; }
+  /// Before the first next(): frames come as kNv12 in the device's memory, where it can decode them, and else
+  /// as ever.
+  virtual void decode_on(const std::shared_ptr<DecodingDevice>& /*device*/) {}
+  /// Where frames were decoded so far, and why on the CPU if a device was offered: a part of a sentence.
+  virtual std::string decoding() const { return "on the CPU"; }
 };
 
 struct SourceOptions {

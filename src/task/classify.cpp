@@ -10,6 +10,7 @@
 #include "task/frame_feed.hpp"
 #include "task/names.hpp"
 #include "task/preprocess.hpp"
+#include "task/stage.hpp"
 #include "task/true_classes.hpp"
 
 namespace hone::task {
@@ -41,17 +42,30 @@ importer::Image image_of(const media::Frame& frame, int64_t channels) {
   return result;
 }
 
+/// Images that go through the network together.
+struct Batch {
+  std::vector<media::Frame> frames;
+  std::vector<ImageClasses> results;
+  size_t stream = 0;  ///< that it is computed in
+  /// Either on its way to the network's device or filled in on the host.
+  std::optional<DeviceFrames::Upload> upload;
+  tensor::Tensor input;
+  tensor::Tensor scores;
+};
+
+/// prepare(), run() for each stream and name_classes() may each be called by a thread of its own.
 class Classifier {
  public:
   explicit Classifier(const ClassifyRequest& request)
       : request_(request), network_(with_usual_side(request.network)) {
     choose_preprocessing();
     Refusal refusal = input_refusal(input());
-    feed_ = refusal ? FrameFeed({nullptr, std::move(refusal)}) : FrameFeed(network_.bind_frames(target()));
+    feed_ = refusal ? FrameFeed(std::move(refusal)) : FrameFeed(network_.bind_frames(target()));
     names_ = request.labels.empty() ? names_from(network_.model().metadata) : read_names(request.labels);
   }
 
   const ImageInput& input() const { return network_.input(); }
+  size_t streams() const { return network_.streams(); }
   std::vector<std::string> notes() const {
     std::vector<std::string> notes = network_.notes();
     notes.push_back(assumed_);
@@ -60,9 +74,31 @@ class Classifier {
     return notes;
   }
 
+  /// The frames become the input of the batch's stream, and are not needed any more.
+  void prepare(Batch* batch) {
+    std::vector<const media::Frame*> pointers;
+    for (const media::Frame& frame : batch->frames) pointers.push_back(&frame);
+    batch->upload =
+        feed_.upload(batch->stream, pointers, [&](size_t i) { return form_of(batch->frames[i]); });
+    if (!batch->upload) {
+      std::vector<importer::Image> images;
+      for (const media::Frame& frame : batch->frames) images.push_back(image_of(frame, input().channels));
+      batch->input = tensor_of(images);
+    }
+    batch->frames.clear();
+  }
+
+  void run(Batch* batch) {
+    const std::vector<Network::Size> sizes(batch->results.size());
+    batch->scores = (batch->upload ? feed_.run(batch->stream, *batch->upload).tensors
+                                   : network_.run(batch->input, sizes, batch->stream))
+                        .at(0);
+    batch->upload.reset();
+    batch->input = {};
+  }
+
   /// Fills in the classes of each.
-  void run(const std::vector<media::Frame>& frames, TrueClasses* truth, std::vector<ImageClasses>* results) {
-    const tensor::Tensor scores = outputs_of(frames).at(0);
+  void name_classes(const tensor::Tensor& scores, TrueClasses* truth, std::vector<ImageClasses>* results) {
     const auto rows = static_cast<size_t>(input().batch);
     const auto values = scores.to_double();
     const bool sound = !values.empty() && values.size() % rows == 0 &&
@@ -134,16 +170,6 @@ class Classifier {
     if (!flags.resize && !flags.crop) preprocessing_.resize = preprocessing_.crop = 0;
   }
 
-  std::vector<tensor::Tensor> outputs_of(const std::vector<media::Frame>& frames) {
-    std::vector<const media::Frame*> pointers;
-    for (const media::Frame& frame : frames) pointers.push_back(&frame);
-    const auto upload = feed_.upload(pointers, [&](size_t i) { return form_of(frames[i]); });
-    if (upload) return feed_.run(*upload);
-    std::vector<importer::Image> images;
-    for (const media::Frame& frame : frames) images.push_back(image_of(frame, input().channels));
-    return network_.run(tensor_of(images), std::vector<Network::Size>(images.size()));
-  }
-
   bool takes_whole_images() const { return preprocessing_.resize == 0 && preprocessing_.crop == 0; }
 
   engine::FrameTarget target() const {
@@ -198,6 +224,86 @@ class Classifier {
   size_t width_ = 0;  ///< classes, once outputs have been seen
 };
 
+/// Reads and prepares batches in a thread of its own, computes those of each stream in another one, and gives
+/// them in order to whoever asks.
+class Batches {
+ public:
+  Batches(media::FrameSource& source, Classifier& classifier, const std::atomic<bool>* stop)
+      : source_(source), classifier_(classifier), stop_(stop) {
+    threads_.emplace_back([this] { read(); });
+    for (size_t i = 0; i < classifier.streams(); ++i) threads_.emplace_back([this, i] { compute(i); });
+  }
+  ~Batches() { end(); }
+  Batches(const Batches&) = delete;
+  Batches& operator=(const Batches&) = delete;
+
+  /// None at the end. An error is thrown where the batch that failed would have come.
+  std::optional<Batch> next() {
+    std::optional<Batch> batch = computed_.pop();
+    if (batch) return batch;
+    end();
+    failure_.rethrow();
+    return batch;
+  }
+  /// Drops batches that nobody has asked for.
+  void end() {
+    for (Lanes<Batch>* lanes : {&prepared_, &computed_}) lanes->give_up();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  bool stopped() const { return stop_ != nullptr && *stop_; }
+
+  /// False at the end.
+  bool read_batch(Batch* batch) {
+    for (media::Frame frame; static_cast<int64_t>(batch->frames.size()) < classifier_.input().batch;) {
+      if (!source_.next(&frame)) return false;
+      batch->results.push_back({images_++, source_.name(), frame.seconds, {}});
+      batch->frames.push_back(std::move(frame));
+    }
+    return true;
+  }
+
+  void read() {
+    try {
+      for (bool more = true; more && !stopped();) {
+        Batch batch;
+        more = read_batch(&batch);
+        if (batch.frames.empty()) break;
+        batch.stream = prepared_.turn();
+        classifier_.prepare(&batch);
+        if (!prepared_.push(std::move(batch))) return;
+      }
+    } catch (...) {
+      failure_.keep(std::current_exception());
+    }
+    prepared_.close();
+  }
+
+  void compute(size_t stream) {
+    try {
+      while (std::optional<Batch> batch = prepared_.lane(stream).pop()) {
+        classifier_.run(&*batch);
+        if (!computed_.lane(stream).push(std::move(*batch))) return;
+      }
+    } catch (...) {
+      failure_.keep(std::current_exception());
+      prepared_.lane(stream).give_up();
+    }
+    computed_.lane(stream).close();
+  }
+
+  media::FrameSource& source_;
+  Classifier& classifier_;
+  const std::atomic<bool>* stop_;
+  int64_t images_ = 0;
+  Lanes<Batch> prepared_{classifier_.streams(), 1};
+  Lanes<Batch> computed_{classifier_.streams(), 1};
+  Failure failure_;
+  std::vector<std::thread> threads_;
+};
+
 void count(const ImageClasses& image, TopAccuracy* accuracy) {
   constexpr int64_t kFew = 5;
   ++accuracy->images;
@@ -219,23 +325,18 @@ ClassifyOutcome classify(const ClassifyRequest& request,
   const auto stopped = [&] { return request.stop != nullptr && *request.stop; };
   try {
     Classifier classifier(request);
-    bool more = true;
-    while (more && !stopped()) {
-      std::vector<media::Frame> frames;
-      std::vector<ImageClasses> results;
-      for (media::Frame frame; static_cast<int64_t>(frames.size()) < classifier.input().batch;) {
-        more = source->next(&frame);
-        if (!more) break;
-        results.push_back({outcome.images++, source->name(), frame.seconds, {}});
-        frames.push_back(std::move(frame));
-      }
-      if (frames.empty()) break;
-      classifier.run(frames, truth ? &*truth : nullptr, &results);
-      for (const ImageClasses& result : results) {
+    Batches batches(*source, classifier, request.stop);
+    while (!stopped()) {
+      std::optional<Batch> batch = batches.next();
+      if (!batch) break;
+      classifier.name_classes(batch->scores, truth ? &*truth : nullptr, &batch->results);
+      for (const ImageClasses& result : batch->results) {
         if (truth) count(result, &*outcome.accuracy);
         use(result);
+        ++outcome.images;
       }
     }
+    batches.end();
     outcome.notes = classifier.notes();
     if (truth && !truth->note().empty()) outcome.notes.push_back(truth->note());
   } catch (const Error& error) {

@@ -71,6 +71,11 @@ Box placed(Space space, const Box& box, const Geometry& g) {
 
 }  // namespace
 
+tensor::Shape part_of(const Role& role, tensor::Shape output) {
+  if (output.size() == role.least.size() + 1) output.erase(output.begin());
+  return output;
+}
+
 std::span<const Decoder> decoders() {
   // What is known by names comes before what is known by shapes alone.
   static const std::array kDecoders{kDarknet,    kDarknetGrid, kTensorflow,  kEfficientNms, kRtdetrOriginal,
@@ -103,8 +108,9 @@ std::vector<Detection> decode_image(const DecoderChoice& choice, const DecodeCal
                                     const Geometry& geometry, const FinishOptions& options) {
   const Decoder& decoder = *choice.decoder;
   std::vector<Detection> found;
-  check_form(choice, call.signature,
-             [&](size_t i) -> const tensor::Shape& { return call.outputs[i].shape(); });
+  if (call.chosen.empty())
+    check_form(choice, call.signature,
+               [&](size_t i) -> const tensor::Shape& { return call.outputs[i].shape(); });
   decoder.decode(call, &found);
   for (Detection& detection : found) detection.box = placed(decoder.space, detection.box, geometry);
   if (decoder.needs_nms) {

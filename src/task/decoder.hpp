@@ -11,6 +11,7 @@
 
 #include "import/model.hpp"
 #include "task/detection.hpp"
+#include "task/device_frames.hpp"
 #include "task/geometry.hpp"
 #include "task/nms.hpp"
 #include "tensor/tensor.hpp"
@@ -70,12 +71,18 @@ enum class Space {
   kImageShare    ///< 0..1 of the image's sides, however it was fitted
 };
 
-struct DecodeCall {
-  std::span<const tensor::Tensor> outputs;
+/// Everything that is known before a network has run.
+struct DecodeForm {
   const Match& match;
   const Signature& signature;
-  int64_t row = 0;  ///< of the batch
   float threshold = 0.25f;
+};
+
+struct DecodeCall : DecodeForm {
+  std::span<const tensor::Tensor> outputs;
+  int64_t row = 0;  ///< of the batch
+  /// One for each role where a device has chosen boxes; then there are no outputs.
+  std::span<const ChosenRows* const> chosen = {};
 };
 
 struct Decoder {
@@ -92,7 +99,13 @@ struct Decoder {
   Overlap (*overlap)(const Signature& signature, const Geometry& geometry) = nullptr;
   /// Whether boxes end where the image does.
   bool clips = true;
+  /// Where the boxes of a role lie in an image's part of this shape, and which of them can be above the
+  /// threshold; null where a device chooses none.
+  engine::RowRule (*row_rule)(const DecodeForm& form, size_t role, const tensor::Shape& part) = nullptr;
 };
+
+/// The shape of one image's part of a role's output.
+tensor::Shape part_of(const Role& role, tensor::Shape output);
 
 /// In the order in which they are asked.
 std::span<const Decoder> decoders();

@@ -33,10 +33,11 @@ struct Item {
 
 struct Batch {
   std::vector<Item> items;
+  size_t stream = 0;  ///< that it is computed in
   /// Either on its way to the network's device or filled in on the host.
   std::optional<DeviceFrames::Upload> upload;
   tensor::Tensor input;
-  std::vector<tensor::Tensor> outputs;
+  NetworkOutputs outputs;
 };
 
 double processor_seconds() {
@@ -78,11 +79,14 @@ class Run {
         sink_(request.video.empty() ? nullptr : media::create_video(request.video, encoding())),
         detector_(load_detector(request)),
         text_(request.format.value_or(ResultFormat::kJsonLines), detector_.names()) {
+    if (request.decode_on_device)
+      if (const auto device = detector_.decoding_device()) source_->decode_on(device);
     if (!request.ground_truth.empty()) truth_ = read_ground_truth(request.ground_truth, detector_.names());
     if (request.track) tracker_.emplace(frame_rate());
-    for (StageTimes* times : {&decode_times_, &preprocess_times_, &infer_times_, &postprocess_times_})
-      times_.push_back(times);
-    if (sink_ != nullptr) times_.push_back(&draw_times_);
+    for (StageTimes* times : {&decode_times_, &preprocess_times_}) times_.push_back(times);
+    for (StageTimes& times : infer_times_) times_.push_back(&times);
+    times_.push_back(&postprocess_times_);
+    if (draws()) times_.push_back(&draw_times_);
     times_.push_back(&write_times_);
     for (StageTimes* times : times_) times->keeps_spans = request.timeline;
   }
@@ -125,7 +129,11 @@ class Run {
     throw Error(ErrorKind::kBadInput, "no frame could be read", request_.input);
   }
 
+  bool draws() const { return sink_ != nullptr || request_.show; }
   bool stopped() const { return request_.stop != nullptr && *request_.stop; }
+
+  /// Streams have the places between two stages together.
+  size_t lane_places() const { return std::max<size_t>(1, kPlaces / detector_.streams()); }
 
   std::vector<std::thread> start_threads() {
     std::vector<std::thread> threads;
@@ -140,8 +148,8 @@ class Run {
           work();
         } catch (...) {
           failure_.keep(std::current_exception());
-          for (BoundedQueue<Batch>* queue : {&read_, &filled_, &inferred_, &decoded_, &drawn_})
-            queue->give_up();
+          for (BoundedQueue<Batch>* queue : {&read_, &decoded_, &drawn_}) queue->give_up();
+          for (Lanes<Batch>* lanes : {&filled_, &inferred_}) lanes->give_up();
         }
         const std::lock_guard lock(mutex_);
         --running_;
@@ -152,23 +160,23 @@ class Run {
     begin(&preprocess_times_, [this] {
       run_stage<Batch>(&preprocess_times_, read_, &filled_, [this](Batch* batch) { preprocess(batch); });
     });
-    begin(&infer_times_, [this] {
-      run_stage<Batch>(&infer_times_, filled_, &inferred_, [this](Batch* batch) { infer(batch); });
-    });
-    BoundedQueue<Batch>& last = sink_ != nullptr ? drawn_ : decoded_;
+    for (size_t i = 0; i < infer_times_.size(); ++i)
+      begin(&infer_times_[i], [this, i] {
+        run_stage<Batch>(&infer_times_[i], filled_.lane(i), &inferred_.lane(i),
+                         [this](Batch* batch) { infer(batch); });
+      });
+    BoundedQueue<Batch>& last = draws() ? drawn_ : decoded_;
     begin(&postprocess_times_, [this] {
       run_stage<Batch>(&postprocess_times_, inferred_, &decoded_,
                        [this](Batch* batch) { postprocess(batch); });
     });
-    if (sink_ != nullptr)
+    if (draws())
       begin(&draw_times_, [this] {
-        run_stage<Batch>(&draw_times_, decoded_, &drawn_, [this](Batch* batch) {
-          for (Item& item : batch->items)
-            item.frame = draw_detections(item.frame, item.result.detections, detector_.names());
-        });
+        run_stage<Batch>(&draw_times_, decoded_, &drawn_, [this](Batch* batch) { draw(batch); });
       });
     begin(&write_times_, [this, &last] {
-      run_stage<Batch>(&write_times_, last, nullptr, [this](Batch* batch) { write(batch); });
+      run_stage<Batch>(&write_times_, last, static_cast<BoundedQueue<Batch>*>(nullptr),
+                       [this](Batch* batch) { write(batch); });
     });
     return threads;
   }
@@ -199,7 +207,7 @@ class Run {
         Item item;
         more = number < request_.most_frames.value_or(INT64_MAX) && source_->next(&item.frame);
         if (!more) break;
-        count_busy(1, asked, base::Clock::now(), &decode_times_);
+        count_busy(number, 1, asked, base::Clock::now(), &decode_times_);
         item.result.frame = number++;
         item.result.name = source_->name();
         item.result.seconds = item.frame.seconds;
@@ -229,15 +237,17 @@ class Run {
       frames.push_back(&item.frame);
       geometries.push_back(item.geometry);
     }
-    batch->upload = detector_.upload(frames, geometries);
+    batch->stream = filled_.turn();
+    batch->upload = detector_.upload(batch->stream, frames, geometries);
     if (!batch->upload) fill_on_host(batch);
     // Frames that nobody draws on are not needed any more.
-    if (sink_ != nullptr) return;
+    if (draws()) return;
     for (Item& item : batch->items) item.frame = {};
   }
 
   void fill_on_host(Batch* batch) {
     batch->input = detector_.make_input();
+    for (Item& item : batch->items) item.frame = detector_.on_host(item.frame);
     for (size_t row = 0; row < static_cast<size_t>(detector_.batch()); ++row) {
       // A batch that is not full is filled up with its last image.
       const Item& item = batch->items[std::min(row, batch->items.size() - 1)];
@@ -248,7 +258,8 @@ class Run {
   void infer(Batch* batch) {
     std::vector<Geometry> geometries;
     for (const Item& item : batch->items) geometries.push_back(item.geometry);
-    batch->outputs = batch->upload ? detector_.run(*batch->upload) : detector_.run(batch->input, geometries);
+    batch->outputs = batch->upload ? detector_.run(batch->stream, *batch->upload)
+                                   : detector_.run(batch->stream, batch->input, geometries);
     batch->upload.reset();
     batch->input = {};
   }
@@ -262,7 +273,14 @@ class Run {
       const float threshold = request_.detector.threshold;
       std::erase_if(result.detections, [&](const Detection& found) { return !(found.score > threshold); });
     }
-    batch->outputs.clear();
+    batch->outputs = {};
+  }
+
+  void draw(Batch* batch) {
+    for (Item& item : batch->items) {
+      item.frame = draw_detections(detector_.on_host(item.frame), item.result.detections, detector_.names());
+      if (request_.show) request_.show(item.frame);
+    }
   }
 
   void write(Batch* batch) {
@@ -305,6 +323,7 @@ class Run {
     report.input_width = detector_.input().width;
     report.input_height = detector_.input().height;
     report.batch = detector_.batch();
+    report.streams = static_cast<int64_t>(detector_.streams());
     const media::Losses losses = source_->losses();
     report.frames = frames_;
     report.dropped = dropped_;
@@ -324,6 +343,7 @@ class Run {
       outcome.accuracy = measure_accuracy(*truth_, judged_, detector_.names(), request_.detector.threshold);
     outcome.stopped = stopped();
     say_losses(losses, &outcome);
+    outcome.decoding = source_->decoding();
     outcome.preprocessing = detector_.preprocessing();
     outcome.notes = detector_.notes();
     outcome.notes.push_back("frames are " + source_->info().format);
@@ -338,16 +358,18 @@ class Run {
   }
 
   void say_losses(const media::Losses& losses, DetectOutcome* outcome) const {
-    const auto say = [&](int64_t count, const char* what) {
-      if (count > 0) outcome->losses.push_back(fmt::format("{} {}", count, what));
+    const auto say = [&](int64_t count, const char* one, const char* many, const char* what) {
+      if (count > 0) outcome->losses.push_back(fmt::format("{} {} {}", count, count == 1 ? one : many, what));
     };
-    say(losses.damaged, source_->info().is_video ? "packets were damaged or could not be decoded"
-                                                 : "images could not be decoded");
-    say(losses.corrupt, "frames are damaged, and were used as far as they could be decoded");
-    say(losses.skipped, "packets gave no frame");
-    say(losses.missing, "frames are missing by the times of the others");
+    if (source_->info().is_video)
+      say(losses.damaged, "packet was", "packets were", "damaged or could not be decoded");
+    else
+      say(losses.damaged, "image", "images", "could not be decoded");
+    say(losses.corrupt, "frame is", "frames are", "damaged, and used as far as decoded");
+    say(losses.skipped, "packet", "packets", "gave no frame");
+    say(losses.missing, "frame is", "frames are", "missing by the times of the others");
     if (!losses.ended_early.empty()) outcome->losses.push_back(losses.ended_early);
-    say(dropped_, "frames were dropped because the pipeline was behind (--realtime)");
+    say(dropped_, "frame was", "frames were", "dropped because the pipeline was behind (--realtime)");
   }
 
   const DetectRequest& request_;
@@ -362,13 +384,14 @@ class Run {
 
   BoundedQueue<Batch> read_{kPlaces};
   /// Batches that a device fills have a number of places of their own there.
-  BoundedQueue<Batch> filled_{detector_.feeds_device() ? DeviceFrames::kWaiting : kPlaces};
-  BoundedQueue<Batch> inferred_{kPlaces};
+  Lanes<Batch> filled_{detector_.streams(),
+                       detector_.feeds_device() ? DeviceFrames::kWaiting : lane_places()};
+  Lanes<Batch> inferred_{detector_.streams(), lane_places()};
   BoundedQueue<Batch> decoded_{kPlaces};
   BoundedQueue<Batch> drawn_{kPlaces};
   StageTimes decode_times_{.name = "decode"};
   StageTimes preprocess_times_{.name = "preprocess"};
-  StageTimes infer_times_{.name = "infer"};
+  std::vector<StageTimes> infer_times_{detector_.streams(), StageTimes{.name = "infer"}};
   StageTimes postprocess_times_{.name = "postprocess"};
   StageTimes draw_times_{.name = "draw"};
   StageTimes write_times_{.name = "write"};

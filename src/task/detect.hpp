@@ -28,9 +28,14 @@ struct DetectRequest {
   std::optional<ResultFormat> format;
   /// Gets the text of the results in order; called by one thread of the pipeline.
   std::function<void(std::string_view)> results;
+  /// Gets each frame with its detections drawn, in order; called by one thread of the pipeline, which waits
+  /// for it.
+  std::function<void(const media::Frame&)> show;
   std::string ground_truth;  ///< a file; empty: none
   bool track = false;
   bool realtime = false;  ///< frames come as they were recorded, and are dropped where the pipeline is behind
+  /// Videos are decoded by the network's GPU where it can.
+  bool decode_on_device = false;
   double timeout_seconds = 10;
   std::optional<int64_t> most_frames;  ///< reading ends after them
   bool timeline = false;               ///< keeps what each stage did when
@@ -45,6 +50,8 @@ struct DetectOutcome {
   std::optional<Accuracy> accuracy;
   std::vector<StageTimes> timeline;  ///< of the stages in their order, where it was asked for
   std::vector<std::string> notes;    ///< what was assumed, and what a reader of the results must know
+  /// Where frames were decoded, and why there if a GPU was asked: "on the CPU: frames are turned".
+  std::string decoding;
   /// Where frames became the network's input, and why there: "on cuda", "on the CPU: frames are 4:2:2".
   std::string preprocessing;
   std::vector<std::string> losses;  ///< what is missing from the results, a sentence each

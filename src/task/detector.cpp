@@ -42,8 +42,8 @@ Detector::Detector(const DetectorOptions& options) : options_(options), network_
   std::fill(values.begin(), values.end(), 0.5f);
   const ImageInput& input = network_.input();
   const std::vector<Network::Size> sizes(static_cast<size_t>(input.batch), {input.width, input.height});
-  const auto outputs = network_.run(grey, sizes);
-  signature_ = signature_of(outputs);
+  const NetworkOutputs outputs{network_.run(grey, sizes), {}};
+  signature_ = signature_of(outputs.tensors);
   choose();
   // What cannot be decoded is refused before anything is read.
   for (int64_t row = 0; row < input.batch; ++row)
@@ -52,8 +52,8 @@ Detector::Detector(const DetectorOptions& options) : options_(options), network_
   form.fit = choice_.match.fit.value_or(form.fit);
   preprocessor_ = std::make_unique<Preprocessor>(input, form, network_.model().metadata, options.preprocess);
   Refusal refusal = input_refusal(input);
-  feed_ = refusal ? FrameFeed({nullptr, std::move(refusal)})
-                  : FrameFeed(network_.bind_frames(preprocessor_->target()));
+  feed_ = refusal ? FrameFeed(std::move(refusal)) : FrameFeed(network_.bind_frames(preprocessor_->target()));
+  if (options.choose_on_device) feed_.choose_rows(row_rules());
 }
 
 Signature Detector::signature_of(std::span<const tensor::Tensor> outputs) const {
@@ -107,21 +107,38 @@ void Detector::fill(const media::Frame& frame, const Geometry& geometry, int64_t
   preprocessor_->fill(frame, geometry, input->mutable_values<float>().data() + row * image);
 }
 
-std::vector<tensor::Tensor> Detector::run(const tensor::Tensor& input,
-                                          const std::vector<Geometry>& geometries) {
+NetworkOutputs Detector::run(size_t stream, const tensor::Tensor& input,
+                             const std::vector<Geometry>& geometries) {
   std::vector<Network::Size> sizes;
   for (const Geometry& geometry : geometries) sizes.push_back({geometry.image_width, geometry.image_height});
-  return network_.run(input, sizes);
+  return {network_.run(input, sizes, stream), {}};
 }
 
-std::optional<DeviceFrames::Upload> Detector::upload(std::span<const media::Frame* const> frames,
+std::optional<DeviceFrames::Upload> Detector::upload(size_t stream,
+                                                     std::span<const media::Frame* const> frames,
                                                      std::span<const Geometry> geometries) {
-  return feed_.upload(frames, [&](size_t i) { return preprocessor_->form_of(*frames[i], geometries[i]); });
+  return feed_.upload(stream, frames,
+                      [&](size_t i) { return preprocessor_->form_of(*frames[i], geometries[i]); });
 }
 
-std::vector<Detection> Detector::decode(std::span<const tensor::Tensor> outputs, int64_t row,
+std::vector<OutputRule> Detector::row_rules() const {
+  std::vector<OutputRule> rules;
+  if (choice_.decoder->row_rule == nullptr) return rules;
+  for (size_t role = 0; role < choice_.match.roles.size(); ++role) {
+    const Role& form = choice_.match.roles[role];
+    const tensor::Shape part = part_of(form, signature_.outputs[form.output].shape);
+    rules.push_back({form.output,
+                     choice_.decoder->row_rule({choice_.match, signature_, options_.threshold}, role, part)});
+  }
+  return rules;
+}
+
+std::vector<Detection> Detector::decode(const NetworkOutputs& outputs, int64_t row,
                                         const Geometry& geometry) const {
-  const DecodeCall call{outputs, choice_.match, signature_, row, options_.threshold};
+  std::vector<const ChosenRows*> chosen;
+  for (size_t i = static_cast<size_t>(row); i < outputs.chosen.size(); i += static_cast<size_t>(batch()))
+    chosen.push_back(&outputs.chosen[i]);
+  const DecodeCall call{{choice_.match, signature_, options_.threshold}, outputs.tensors, row, chosen};
   try {
     return decode_image(choice_, call, geometry, options_.finish);
   } catch (const Error& error) {
@@ -135,6 +152,8 @@ std::vector<std::string> Detector::notes() const {
   std::string known = fmt::format("outputs are read as {}", choice_.decoder->form);
   if (!choice_.match.assumed.empty()) known += fmt::format("; assumed: {}", choice_.match.assumed);
   notes.push_back(known);
+  if (chooses_on_device())
+    notes.emplace_back("the device chooses the boxes above the threshold, and the host decodes these");
   notes.push_back("images are fitted by " + preprocessor_->text());
   return notes;
 }

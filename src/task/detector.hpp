@@ -19,9 +19,11 @@ struct DetectorOptions {
   std::string labels;   ///< a file of names; empty: those of the metadata
   float threshold = 0.25f;
   FinishOptions finish;
+  /// The host gets all of the outputs where it is not set.
+  bool choose_on_device = true;
 };
 
-/// upload(), fill() and decode() may each be called by a thread of its own, and so may run().
+/// upload(), fill() and decode() may each be called by a thread of its own, and so may run() for each stream.
 class Detector {
  public:
   /// Loads the network and runs it once on grey, which shows its outputs. Errors of Network, choose_decoder()
@@ -29,22 +31,31 @@ class Detector {
   explicit Detector(const DetectorOptions& options);
 
   int64_t batch() const { return network_.input().batch; }
+  /// Runs that may be under way at the same time.
+  size_t streams() const { return network_.streams(); }
   const ImageInput& input() const { return network_.input(); }
   tensor::Tensor make_input() const;
   Geometry place(int64_t width, int64_t height) const { return preprocessor_->place(width, height); }
   void fill(const media::Frame& frame, const Geometry& geometry, int64_t row, tensor::Tensor* input) const;
-  std::vector<tensor::Tensor> run(const tensor::Tensor& input, const std::vector<Geometry>& geometries);
-  /// The frames, each with its geometry, on their way to the device that fills the input; nothing where the
-  /// host has to.
-  std::optional<DeviceFrames::Upload> upload(std::span<const media::Frame* const> frames,
+  NetworkOutputs run(size_t stream, const tensor::Tensor& input, const std::vector<Geometry>& geometries);
+  /// The frames, each with its geometry, on their way to the device that fills the stream's input; nothing
+  /// where the host has to.
+  std::optional<DeviceFrames::Upload> upload(size_t stream, std::span<const media::Frame* const> frames,
                                              std::span<const Geometry> geometries);
-  std::vector<tensor::Tensor> run(const DeviceFrames::Upload& upload) { return feed_.run(upload); }
+  NetworkOutputs run(size_t stream, const DeviceFrames::Upload& upload) { return feed_.run(stream, upload); }
   /// Where the frames so far became the input.
   std::string preprocessing() const { return feed_.text(); }
   bool feeds_device() const { return feed_.has_device(); }
+  /// For a source whose frames shall stay on the network's device; null where none can.
+  std::shared_ptr<media::DecodingDevice> decoding_device() const { return feed_.decoding_device(); }
+  /// A frame of the host's with the content of one of that source. May be called by any thread.
+  media::Frame on_host(const media::Frame& frame) const {
+    return frame.on_device ? feed_.on_host(frame) : frame;
+  }
+  /// True if the device chooses the boxes that the host decodes.
+  bool chooses_on_device() const { return feed_.chooses(); }
   /// Boxes in pixels of the image, by falling score.
-  std::vector<Detection> decode(std::span<const tensor::Tensor> outputs, int64_t row,
-                                const Geometry& geometry) const;
+  std::vector<Detection> decode(const NetworkOutputs& outputs, int64_t row, const Geometry& geometry) const;
 
   const std::vector<std::string>& names() const { return names_; }
   /// What was assumed, and what a reader of the results must know.
@@ -53,6 +64,7 @@ class Detector {
  private:
   Signature signature_of(std::span<const tensor::Tensor> outputs) const;
   void choose();
+  std::vector<OutputRule> row_rules() const;
 
   DetectorOptions options_;
   Network network_;

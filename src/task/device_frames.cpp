@@ -75,6 +75,11 @@ engine::FrameImage pack(const FrameJob& job, const std::byte* base, Packing* pac
                            .height = form.height};
   for (int64_t p = 0; p < media::plane_count(job.frame->format); ++p) {
     const auto index = static_cast<size_t>(p);
+    if (job.frame->on_device) {
+      image.planes[index] = job.frame->planes[index].data;
+      image.strides[index] = job.frame->planes[index].stride;
+      continue;
+    }
     const int64_t row =
         media::plane_width(*job.frame, p) * (job.frame->format == media::PixelFormat::kRgb24 ? 3 : 1);
     const int64_t offset =
@@ -87,9 +92,84 @@ engine::FrameImage pack(const FrameJob& job, const std::byte* base, Packing* pac
   return image;
 }
 
+/// Fewer bytes of outputs are copied as fast as they are looked through.
+constexpr int64_t kWorthChoosing = 128 << 10;
+
+bool is_choosable(const tensor::TensorView& output, const engine::RowRule& rule, int64_t images) {
+  const bool number = output.dtype == tensor::DType::kFloat32 || output.dtype == tensor::DType::kFloat16 ||
+                      output.dtype == tensor::DType::kBFloat16;
+  return number && rule.is_sound() && tensor::element_count(output.shape) == images * rule.image;
+}
+
+/// Sorted by their boxes, as the host would have met them.
+ChosenRows rows_of(const int32_t* list, int64_t count, int64_t numbers) {
+  std::vector<const int32_t*> entries;
+  for (int64_t i = 0; i < count; ++i) entries.push_back(list + 1 + i * (1 + numbers));
+  std::ranges::sort(entries, {}, [](const int32_t* entry) { return *entry; });
+  ChosenRows rows;
+  rows.numbers.resize(static_cast<size_t>(count * numbers));
+  float* to = rows.numbers.data();
+  for (const int32_t* entry : entries) {
+    rows.boxes.push_back(*entry);
+    std::memcpy(to, entry + 1, static_cast<size_t>(numbers) * sizeof(float));
+    to += numbers;
+  }
+  return rows;
+}
+
 int64_t bytes_of(const tensor::TensorView& view) {
   return static_cast<int64_t>(tensor::dtype_size(view.dtype)) * tensor::element_count(view.shape);
 }
+
+/// Buffers that frames have left, since allocating and freeing make a GPU wait.
+struct FreeBuffers {
+  std::mutex mutex;
+  std::vector<tensor::Buffer> buffers;
+
+  /// One of exactly this size; without data where there is none.
+  tensor::Buffer take(int64_t bytes) {
+    const std::lock_guard lock(mutex);
+    const auto found =
+        std::ranges::find_if(buffers, [&](const tensor::Buffer& buffer) { return buffer.bytes == bytes; });
+    if (found == buffers.end()) return {};
+    tensor::Buffer buffer = std::move(*found);
+    buffers.erase(found);
+    return buffer;
+  }
+  void give_back(tensor::Buffer buffer) {
+    const std::lock_guard lock(mutex);
+    buffers.push_back(std::move(buffer));
+  }
+};
+
+/// Lends a device's memory and a stream of it to a decoder.
+class LentDevice final : public media::DecodingDevice {
+ public:
+  LentDevice(const engine::Device& device, const engine::FrameDevice& frames)
+      : device_(device), queue_(device.make_queue()) {
+    handles_ = frames.decoder_handles(queue_.get());
+  }
+
+  bool has_handles() const { return handles_.context != nullptr; }
+  std::string_view name() const override { return device_.name(); }
+  void* context() const override { return handles_.context; }
+  void* stream() const override { return handles_.stream; }
+  std::shared_ptr<const std::byte> copy(const std::byte* from, int64_t bytes) override {
+    tensor::Buffer to = free_->take(bytes);
+    if (to.data == nullptr) to = device_.allocate(bytes);
+    const tensor::Buffer source{
+        .place = device_.place(), .data = const_cast<std::byte*>(from), .bytes = bytes, .owner = nullptr};
+    device_.copy(source, to, queue_.get());
+    if (queue_ != nullptr) queue_->synchronize();
+    return {to.data, [free = free_, to](const std::byte*) { free->give_back(to); }};
+  }
+
+ private:
+  const engine::Device& device_;
+  std::unique_ptr<tensor::Queue> queue_;  ///< null on the host
+  engine::DecoderHandles handles_;
+  std::shared_ptr<FreeBuffers> free_ = std::make_shared<FreeBuffers>();
+};
 
 }  // namespace
 
@@ -101,6 +181,7 @@ struct DeviceFrames::Slots {
     tensor::Buffer device;
     std::shared_ptr<const tensor::Event> ready;  ///< null where nothing has to pass
     std::vector<engine::FrameImage> images;
+    std::vector<std::shared_ptr<const void>> owners;  ///< of frames on the device
   };
 
   size_t take() {
@@ -113,6 +194,7 @@ struct DeviceFrames::Slots {
   void give_back(size_t index) {
     const std::lock_guard lock(mutex);
     all[index].taken = false;
+    all[index].owners.clear();
   }
 
   mutable std::mutex mutex;
@@ -152,7 +234,10 @@ DeviceFrames::Upload DeviceFrames::upload(std::span<const FrameJob> frames) {
   }
   Packing packing(slot.staging.data);
   slot.images.clear();
-  for (const FrameJob& job : frames) slot.images.push_back(pack(job, slot.device.data, &packing));
+  for (const FrameJob& job : frames) {
+    slot.images.push_back(pack(job, slot.device.data, &packing));
+    if (job.frame->on_device) slot.owners.push_back(job.frame->owner);
+  }
   slot.images.resize(static_cast<size_t>(parts_.images), slot.images.back());
   tensor::Buffer used = slot.staging;
   used.bytes = packing.size();
@@ -162,6 +247,56 @@ DeviceFrames::Upload DeviceFrames::upload(std::span<const FrameJob> frames) {
 }
 
 std::vector<tensor::Tensor> DeviceFrames::run(const Upload& upload) {
+  submit(upload);
+  return download();
+}
+
+bool DeviceFrames::choose_rows(std::vector<OutputRule> rules) {
+  const std::vector<tensor::TensorView>& outputs = parts_.runs->outputs();
+  int64_t bytes = 0;
+  int64_t words = 0;
+  for (const OutputRule& one : rules) {
+    if (!is_choosable(outputs[one.output], one.rule, parts_.images)) return false;
+    bytes += bytes_of(outputs[one.output]);
+    words += parts_.images * engine::RowList::words(one.rule);
+  }
+  if (bytes < kWorthChoosing) return false;
+  chooser_ = parts_.frames.make_row_chooser();
+  if (chooser_ == nullptr) return false;
+  const auto size = words * static_cast<int64_t>(sizeof(int32_t));
+  lists_ = parts_.device.allocate(size);
+  lists_on_host_ = parts_.frames.allocate_staging(size);
+  rules_ = std::move(rules);
+  return true;
+}
+
+NetworkOutputs DeviceFrames::run_chosen(const Upload& upload) {
+  submit(upload);
+  std::byte* list = lists_.data;
+  for (const OutputRule& one : rules_) {
+    chooser_->choose(parts_.runs->outputs()[one.output], one.rule, parts_.images, list, parts_.queue.get());
+    list += parts_.images * engine::RowList::words(one.rule) * static_cast<int64_t>(sizeof(int32_t));
+  }
+  parts_.device.copy(lists_, lists_on_host_, parts_.queue.get());
+  if (parts_.queue != nullptr) parts_.queue->synchronize();
+  NetworkOutputs outputs{{}, chosen_rows()};
+  if (outputs.chosen.empty()) outputs.tensors = download();
+  return outputs;
+}
+
+std::vector<ChosenRows> DeviceFrames::chosen_rows() const {
+  std::vector<ChosenRows> chosen;
+  const auto* list = reinterpret_cast<const int32_t*>(lists_on_host_.data);
+  for (const OutputRule& one : rules_)
+    for (int64_t image = 0; image < parts_.images; ++image) {
+      if (*list < 0 || *list > engine::RowList::most(one.rule)) return {};
+      chosen.push_back(rows_of(list, *list, one.rule.numbers));
+      list += engine::RowList::words(one.rule);
+    }
+  return chosen;
+}
+
+void DeviceFrames::submit(const Upload& upload) {
   const Slots::Slot& slot = upload.slots_->all[upload.slot_];
   if (slot.ready != nullptr) parts_.queue->wait(*slot.ready);
   const int64_t image = bytes_of(parts_.input) / parts_.images;
@@ -169,7 +304,6 @@ std::vector<tensor::Tensor> DeviceFrames::run(const Upload& upload) {
     parts_.filler->fill(slot.images[i], parts_.input.data() + static_cast<int64_t>(i) * image,
                         parts_.queue.get());
   parts_.runs->submit();
-  return download();
 }
 
 std::vector<tensor::Tensor> DeviceFrames::download() {
@@ -187,6 +321,34 @@ std::vector<tensor::Tensor> DeviceFrames::download() {
     outputs.push_back(std::move(output));
   }
   return outputs;
+}
+
+std::shared_ptr<media::DecodingDevice> DeviceFrames::decoding_device() const {
+  auto lent = std::make_shared<LentDevice>(parts_.device, parts_.frames);
+  return lent->has_handles() ? lent : nullptr;
+}
+
+media::Frame DeviceFrames::on_host(const media::Frame& frame) const {
+  const std::lock_guard lock(downloading_);
+  if (downloads_ == nullptr) downloads_ = parts_.device.make_queue();
+  std::array<int64_t, 2> bytes{};
+  for (size_t p = 0; p < 2; ++p)
+    bytes[p] = frame.planes[p].stride * media::plane_height(frame, static_cast<int64_t>(p));
+  if (frame_landing_.bytes < bytes[0] + bytes[1])
+    frame_landing_ = parts_.frames.allocate_staging(bytes[0] + bytes[1]);
+  for (size_t p = 0; p < 2; ++p) {
+    const tensor::Buffer from{
+        .place = parts_.device.place(),
+        .data = reinterpret_cast<std::byte*>(const_cast<uint8_t*>(frame.planes[p].data)),
+        .bytes = bytes[p],
+        .owner = nullptr};
+    tensor::Buffer to = frame_landing_;
+    to.data += p == 0 ? 0 : bytes[0];
+    parts_.device.copy(from, to, downloads_.get());
+  }
+  if (downloads_ != nullptr) downloads_->synchronize();
+  const auto* landed = reinterpret_cast<const uint8_t*>(frame_landing_.data);
+  return media::planar_of_nv12(frame, {landed, landed + bytes[0]});
 }
 
 FrameBinding bind_frames(backend::Executable& executable, tensor::Place place, const tensor::Shape& shape,

@@ -12,6 +12,7 @@
 #include "backend/backend.hpp"
 #include "engine/frame_filler.hpp"
 #include "engine/kernel.hpp"
+#include "media/source.hpp"
 #include "task/frame_form.hpp"
 
 namespace hone::task {
@@ -20,6 +21,24 @@ namespace hone::task {
 struct FrameJob {
   const media::Frame* frame = nullptr;
   std::shared_ptr<const FrameForm> form;
+};
+
+/// Boxes of one output and image that a device has chosen, in their order.
+struct ChosenRows {
+  std::vector<int64_t> boxes;
+  std::vector<float> numbers;  ///< of each box one after the other
+};
+
+/// All outputs of a run of a network, or the boxes of them that a device has chosen.
+struct NetworkOutputs {
+  std::vector<tensor::Tensor> tensors;
+  std::vector<ChosenRows> chosen;  ///< of rule r and image i at r * images + i
+};
+
+/// The boxes of an output, by its index.
+struct OutputRule {
+  size_t output = 0;
+  engine::RowRule rule;
 };
 
 class DeviceFrames {
@@ -69,24 +88,47 @@ class DeviceFrames {
     size_t slot_ = 0;
   };
 
-  /// Frames are not needed any more when it returns. Fewer than the input has images are filled up with the
-  /// last one. May be called by another thread than run(); at most kSlots batches live at the same time.
+  /// Frames of the host are not needed any more when it returns, and those on the device are kept. Fewer than
+  /// the input has images are filled up with the last one. May be called by another thread than run(); at
+  /// most kSlots batches live at the same time.
   Upload upload(std::span<const FrameJob> frames);
   /// The network's outputs for the batch, on the host.
   std::vector<tensor::Tensor> run(const Upload& upload);
+  /// From now on run_chosen() gives boxes by these rules; false where the device chooses none of these
+  /// outputs, or where all of them are so small that nothing is gained.
+  bool choose_rows(std::vector<OutputRule> rules);
+  /// The boxes that the device has chosen; all outputs where there are more than it lists.
+  NetworkOutputs run_chosen(const Upload& upload);
 
   const engine::Device& device() const { return parts_.device; }
+  /// For a source whose frames shall stay on the device; null where it has no decoder's handles. It outlives
+  /// this.
+  std::shared_ptr<media::DecodingDevice> decoding_device() const;
+  /// A frame of the host's, 4:2:0, with the content of one on the device. May be called by any thread.
+  media::Frame on_host(const media::Frame& frame) const;
   /// Memory of the batches on the host; the device has as much.
   int64_t bytes() const;
 
  private:
+  void submit(const Upload& upload);
   std::vector<tensor::Tensor> download();
+  /// Empty where a list was too short.
+  std::vector<ChosenRows> chosen_rows() const;
 
   Parts parts_;
   /// Copies overlap with the runs; null on the host.
   std::unique_ptr<tensor::Queue> copies_;
   std::shared_ptr<Slots> slots_;
   std::vector<tensor::Buffer> landings_;  ///< where outputs arrive on the host
+
+  mutable std::mutex downloading_;
+  mutable std::unique_ptr<tensor::Queue> downloads_;  ///< of frames; made for the first one
+  mutable tensor::Buffer frame_landing_;
+
+  std::unique_ptr<engine::RowChooser> chooser_;
+  std::vector<OutputRule> rules_;
+  tensor::Buffer lists_;  ///< of all rules and images, on the device
+  tensor::Buffer lists_on_host_;
 };
 
 /// Runs whose input a device fills from frames, or why there are none.

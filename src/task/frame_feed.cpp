@@ -3,13 +3,31 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace hone::task {
+
+FrameFeed::FrameFeed(std::vector<FrameBinding> bindings) {
+  for (FrameBinding& binding : bindings) {
+    if (binding.frames == nullptr) {
+      refusal_ = std::move(binding.refusal);
+      frames_.clear();
+      return;
+    }
+    frames_.push_back(std::move(binding.frames));
+  }
+}
+
+void FrameFeed::choose_rows(const std::vector<OutputRule>& rules) {
+  chooses_ = has_device() && !rules.empty() &&
+             std::ranges::all_of(frames_, [&](const auto& frames) { return frames->choose_rows(rules); });
+}
 
 bool FrameFeed::takes(std::span<const media::Frame* const> frames) {
   Refusal refusal;
   for (const media::Frame* frame : frames)
     if (!refusal) refusal = frame_refusal(*frame);
-  const bool taken = frames_ != nullptr && !refusal;
+  const bool taken = has_device() && !refusal;
   (taken ? by_device_ : by_host_) += frames.size();
   if (!taken && !refusal_) refusal_ = std::move(refusal);
   return taken;
@@ -18,8 +36,8 @@ bool FrameFeed::takes(std::span<const media::Frame* const> frames) {
 std::string FrameFeed::text() const {
   const std::string why = refusal_ ? ": " + refusal_.text() : "";
   if (by_device_ == 0) return "on the CPU" + why;
-  if (by_host_ == 0) return fmt::format("on {}", frames_->device().name());
-  return fmt::format("on {}, but {} of {} on the CPU{}", frames_->device().name(), by_host_,
+  if (by_host_ == 0) return fmt::format("on {}", frames_.front()->device().name());
+  return fmt::format("on {}, but {} of {} on the CPU{}", frames_.front()->device().name(), by_host_,
                      by_device_ + by_host_, why);
 }
 

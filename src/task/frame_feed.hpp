@@ -11,28 +11,45 @@
 
 namespace hone::task {
 
-/// upload() and text() are used by one thread at a time, run() by another one.
+/// upload() and text() are used by one thread at a time, run() by another one for each stream.
 class FrameFeed {
  public:
   FrameFeed() = default;
-  explicit FrameFeed(FrameBinding binding)
-      : frames_(std::move(binding.frames)), refusal_(std::move(binding.refusal)) {}
+  /// One for each stream of a network. The host fills the inputs where one of them is a refusal.
+  explicit FrameFeed(std::vector<FrameBinding> bindings);
+  /// Nothing but the host.
+  explicit FrameFeed(Refusal refusal) : refusal_(std::move(refusal)) {}
 
-  bool has_device() const { return frames_ != nullptr; }
+  bool has_device() const { return !frames_.empty(); }
 
-  /// `make_form`: gives the form of a frame by its index. It is called once for frames of one size after each
-  /// other. Nothing is returned where the host has to fill the input.
+  /// On its way to the input of this stream. `make_form`: gives the form of a frame by its index. It is
+  /// called once for frames of one size after each other. Nothing is returned where the host has to fill the
+  /// input.
   template <class MakeForm>
-  std::optional<DeviceFrames::Upload> upload(std::span<const media::Frame* const> frames,
+  std::optional<DeviceFrames::Upload> upload(size_t stream, std::span<const media::Frame* const> frames,
                                              const MakeForm& make_form) {
     if (!takes(frames)) return std::nullopt;
     std::vector<FrameJob> jobs;
     for (size_t i = 0; i < frames.size(); ++i)
       jobs.push_back({frames[i], forms_.form_of(*frames[i], [&] { return make_form(i); })});
-    return frames_->upload(jobs);
+    return frames_[stream]->upload(jobs);
   }
 
-  std::vector<tensor::Tensor> run(const DeviceFrames::Upload& upload) { return frames_->run(upload); }
+  /// Runs a batch that was uploaded for this stream.
+  NetworkOutputs run(size_t stream, const DeviceFrames::Upload& upload) {
+    if (chooses_) return frames_[stream]->run_chosen(upload);
+    return {frames_[stream]->run(upload), {}};
+  }
+  /// The device lets the host have boxes by these rules only, where that gains something.
+  void choose_rows(const std::vector<OutputRule>& rules);
+  bool chooses() const { return chooses_; }
+
+  /// The network's device for a source whose frames shall stay there; null where none can.
+  std::shared_ptr<media::DecodingDevice> decoding_device() const {
+    return has_device() ? frames_.front()->decoding_device() : nullptr;
+  }
+  /// The content of a frame that such a source gave.
+  media::Frame on_host(const media::Frame& frame) const { return frames_.front()->on_host(frame); }
 
   /// Part of a sentence: "on cuda", "on the CPU: frames are 4:2:2".
   std::string text() const;
@@ -41,9 +58,10 @@ class FrameFeed {
   /// Counts the frames for the side that takes them.
   bool takes(std::span<const media::Frame* const> frames);
 
-  std::unique_ptr<DeviceFrames> frames_;
+  std::vector<std::unique_ptr<DeviceFrames>> frames_;
   /// Why the host takes frames, the first reason of all.
   Refusal refusal_;
+  bool chooses_ = false;
   FormCache forms_;
   size_t by_device_ = 0;
   size_t by_host_ = 0;

@@ -12,7 +12,8 @@ using media::PixelFormat;
 FrameForm colours_form(const media::Frame& frame) {
   FrameForm form;
   if (frame.format == PixelFormat::kRgb24) return form;
-  form.format = engine::FrameFormat::kYuv420;
+  form.format =
+      frame.format == PixelFormat::kNv12 ? engine::FrameFormat::kNv12 : engine::FrameFormat::kYuv420;
   const media::RgbCoefficients by = media::rgb_coefficients(frame);
   form.colours = {by.luma_offset, by.luma, by.u, by.v};
   return form;
@@ -43,7 +44,8 @@ FrameForm::Axis windows_of(int64_t from, const AxisPart& part) {
 Refusal frame_refusal(const media::Frame& frame) {
   switch (frame.format) {
     case PixelFormat::kRgb24:
-    case PixelFormat::kYuv420: return {};
+    case PixelFormat::kYuv420:
+    case PixelFormat::kNv12: return {};
     case PixelFormat::kGray: return "frames are grey";
     case PixelFormat::kYuv422: return "frames are 4:2:2";
     default: return "frames are 4:4:4";

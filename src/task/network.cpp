@@ -6,6 +6,7 @@
 
 #include "backend/hone/hone_backend.hpp"
 #include "backend/registry.hpp"
+#include "backend/shareable.hpp"
 #include "base/error.hpp"
 #include "device/devices.hpp"
 #include "engine/engine_file.hpp"
@@ -76,6 +77,7 @@ Network::Network(const NetworkOptions& options) : bind_frames_(options.bind_fram
   check_precision(options, model_);
   find_input(options);
   load(options, engine);
+  add_streams(options);
 }
 
 int64_t Network::choose_side(const NetworkOptions& options, bool is_width, size_t dimension) {
@@ -161,7 +163,7 @@ void Network::load(const NetworkOptions& options, std::shared_ptr<const engine::
     std::optional<tensor::Place> place;
     if (!options.device.empty()) place = tensor::parse_place(options.device);
     place_ = device::device_of_fingerprint(engine->fingerprint(), place).place();
-    executable_ = backend::make_engine_executable(std::move(engine), options.threads, place);
+    executables_.push_back(backend::make_engine_executable(std::move(engine), options.threads, place));
     return;
   }
   backend::LoadOptions load;
@@ -172,7 +174,15 @@ void Network::load(const NetworkOptions& options, std::shared_ptr<const engine::
   load.input_shapes[input_.name] = input_.shape();
   if (size_input_) load.input_shapes["orig_target_sizes"] = {input_.batch, 2};
   if (mask_input_) load.input_shapes["pixel_mask"] = mask_.shape();
-  executable_ = backend::make_backend(options.backend)->load(model_, load);
+  executables_.push_back(backend::make_backend(options.backend)->load(model_, load));
+}
+
+void Network::add_streams(const NetworkOptions& options) {
+  if (options.streams == 1) return;
+  const auto* const first = dynamic_cast<const backend::Shareable*>(executables_.front().get());
+  if (first == nullptr)
+    fail_usage("--infStreams {}: {} runs one batch at a time here", options.streams, options.backend);
+  while (executables_.size() < static_cast<size_t>(options.streams)) executables_.push_back(first->share());
 }
 
 std::vector<std::string> Network::input_names() const {
@@ -187,7 +197,8 @@ std::vector<std::string> Network::output_names() const {
   return names;
 }
 
-std::vector<tensor::Tensor> Network::run(const tensor::Tensor& images, std::span<const Size> sizes) {
+std::vector<tensor::Tensor> Network::run(const tensor::Tensor& images, std::span<const Size> sizes,
+                                         size_t stream) {
   std::vector<tensor::Tensor> inputs(model_.graph->inputs.size());
   inputs[input_.index] = input_.dtype == DType::kFloat32 ? images : images.cast(input_.dtype);
   if (size_input_) {
@@ -201,18 +212,29 @@ std::vector<tensor::Tensor> Network::run(const tensor::Tensor& images, std::span
     inputs[*size_input_] = told;
   }
   if (mask_input_) inputs[*mask_input_] = mask_;
-  return executable_->run(inputs);
+  return executables_[stream]->run(inputs);
 }
 
-FrameBinding Network::bind_frames(const engine::FrameTarget& target) {
-  if (!bind_frames_) return {nullptr, "--preprocess cpu"};
-  if (model_.graph->inputs.size() != 1) return {nullptr, "the network has other inputs than images"};
-  return bind_frames_(*executable_, place_, input_.shape(), target);
+Refusal Network::frames_refusal() const {
+  if (!bind_frames_) return "--preprocess cpu";
+  if (model_.graph->inputs.size() != 1) return "the network has other inputs than images";
+  return {};
+}
+
+std::vector<FrameBinding> Network::bind_frames(const engine::FrameTarget& target) {
+  std::vector<FrameBinding> bindings;
+  for (const auto& executable : executables_) {
+    Refusal refusal = frames_refusal();
+    bindings.push_back(refusal ? FrameBinding{nullptr, std::move(refusal)}
+                               : bind_frames_(*executable, place_, input_.shape(), target));
+    if (bindings.back().frames == nullptr) break;
+  }
+  return bindings;
 }
 
 std::vector<std::string> Network::notes() const {
   std::vector<std::string> notes = notes_;
-  for (const std::string& note : executable_->notes()) notes.push_back(note);
+  for (const std::string& note : executables_.front()->notes()) notes.push_back(note);
   return notes;
 }
 

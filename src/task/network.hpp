@@ -23,7 +23,10 @@ struct NetworkOptions {
   /// Empty: the CPU, or an engine file's own.
   std::string device;
   std::string precision = "fp32";
+  /// Threads of one stream.
   int threads = 1;
+  /// Runs side by side, each in a context of its own over the same weights.
+  int streams = 1;
   /// Images a run; absent: what the model fixes, else 1.
   std::optional<int64_t> batch;
   /// Absent: what the model fixes or its metadata say.
@@ -50,17 +53,18 @@ struct ImageInput {
   tensor::Shape shape() const;
 };
 
-/// Used by one thread.
+/// Each stream is used by one thread at a time.
 class Network {
  public:
   /// Bad input for a model without an input for images, or with one that nothing here can fill; usage error
-  /// for a batch or a size that the model does not take.
+  /// for a batch or a size that the model does not take, and for streams that the backend does not have.
   explicit Network(const NetworkOptions& options);
 
   const importer::Model& model() const { return model_; }
   const ImageInput& input() const { return input_; }
   /// Where it runs.
   tensor::Place place() const { return place_; }
+  size_t streams() const { return executables_.size(); }
   std::vector<std::string> input_names() const;
   std::vector<std::string> output_names() const;
 
@@ -70,9 +74,10 @@ class Network {
   };
   /// `images`: of input().shape(), as float32, and converted to what the network takes. `sizes`: of the
   /// images before they were fitted, for networks that ask for them.
-  std::vector<tensor::Tensor> run(const tensor::Tensor& images, std::span<const Size> sizes);
-  /// Runs whose input the network's device fills from frames. The network outlives them.
-  FrameBinding bind_frames(const engine::FrameTarget& target);
+  std::vector<tensor::Tensor> run(const tensor::Tensor& images, std::span<const Size> sizes,
+                                  size_t stream = 0);
+  /// Runs of each stream whose input the network's device fills from frames. The network outlives them.
+  std::vector<FrameBinding> bind_frames(const engine::FrameTarget& target);
   /// What a reader of its results must know.
   std::vector<std::string> notes() const;
 
@@ -81,6 +86,8 @@ class Network {
   void make_mask();
   int64_t choose_side(const NetworkOptions& options, bool is_width, size_t dimension);
   void load(const NetworkOptions& options, std::shared_ptr<const engine::Engine> engine);
+  void add_streams(const NetworkOptions& options);
+  Refusal frames_refusal() const;
 
   importer::Model model_;
   ImageInput input_;
@@ -88,7 +95,7 @@ class Network {
   /// What DETR's exports are told of the margins of images in a batch: its index, and a one for every pixel.
   std::optional<size_t> mask_input_;
   tensor::Tensor mask_;
-  std::unique_ptr<backend::Executable> executable_;
+  std::vector<std::unique_ptr<backend::Executable>> executables_;  ///< one for each stream
   tensor::Place place_;
   BindFrames bind_frames_;
   std::vector<std::string> notes_;

@@ -22,7 +22,7 @@ struct StageReport {
   std::string name;
   double p50_ms = 0;
   double p95_ms = 0;
-  double rate = 0;         ///< frames a second if it had never waited
+  double rate = 0;         ///< frames a second if it had never waited, all its streams together
   double utilisation = 0;  ///< share of the time in which it worked
   double waits_input = 0;  ///< share of the time in which it waited for the stage before
   double waits_output = 0;
@@ -37,6 +37,7 @@ struct PipelineReport {
   int64_t input_width = 0;  ///< of the network
   int64_t input_height = 0;
   int64_t batch = 1;
+  int64_t streams = 1;  ///< contexts of the network that run side by side
   int64_t frames = 0;
   int64_t dropped = 0;  ///< by --realtime, because the pipeline was behind
   int64_t damaged = 0;  ///< packets or images that could not be decoded
@@ -47,7 +48,7 @@ struct PipelineReport {
   double startup_seconds = 0;  ///< loading, building and the first run of the network
   double wall_seconds = 0;     ///< from the first read to the last write, without the start-up
   double end_to_end_fps = 0;   ///< frames / wall_seconds
-  double inference_fps = 0;    ///< 1 / mean time of a frame in the network
+  double inference_fps = 0;    ///< streams / mean time of a frame in the network
   double cpu_seconds_a_frame = 0;
   double processor_rate = 0;  ///< cores / cpu_seconds_a_frame: frames a second if no core ever idled
   double bound = 0;           ///< the smaller of that and the slowest stage's rate
@@ -64,7 +65,7 @@ struct StageSpan {
   int64_t end = 0;
 };
 
-/// What a stage did, while it did it. Used by the stage's thread.
+/// What a stage did, while it did it, or one of its streams. Used by the thread that did it.
 struct StageTimes {
   std::string name;
   std::vector<double> busy_seconds;  ///< of each frame
@@ -76,7 +77,8 @@ struct StageTimes {
 };
 
 /// Fills in rates, utilisation and the bound from the times, `report->frames`, wall_seconds and
-/// cpu_seconds_a_frame. `cores`: those that this process may use.
+/// cpu_seconds_a_frame. Times of one name after each other are those of the streams of one stage. `cores`:
+/// those that this process may use.
 void judge_stages(const std::vector<StageTimes>& times, int cores, PipelineReport* report);
 
 }  // namespace hone::task
@@ -115,6 +117,7 @@ struct Description<task::PipelineReport> {
       Field{"input_width", &T::input_width, "Of the network's input", unit::kCount},
       Field{"input_height", &T::input_height, "Of the network's input", unit::kCount},
       Field{"batch", &T::batch, "Frames that go through the network together", unit::kCount},
+      later(Field{"streams", &T::streams, "Contexts of the network that run side by side", unit::kCount}),
       Field{"frames", &T::frames, "Frames that came out", unit::kCount},
       Field{"dropped", &T::dropped, "Frames dropped because the pipeline was behind", unit::kCount},
       Field{"damaged", &T::damaged, "Packets or images that could not be decoded", unit::kCount},
@@ -129,8 +132,8 @@ struct Description<task::PipelineReport> {
             origin::kMeasured},
       Field{"end_to_end_fps", &T::end_to_end_fps, "frames / wall_seconds", unit::kPerSecond,
             origin::kMeasured},
-      Field{"inference_fps", &T::inference_fps, "1 / mean time of a frame in the network", unit::kPerSecond,
-            origin::kMeasured},
+      Field{"inference_fps", &T::inference_fps, "streams / mean time of a frame in the network",
+            unit::kPerSecond, origin::kMeasured},
       Field{"cpu_seconds_a_frame", &T::cpu_seconds_a_frame, "Processor time of a frame, all threads",
             unit::kSeconds, origin::kMeasured},
       Field{"processor_rate", &T::processor_rate, "Frames a second if no core ever idled", unit::kPerSecond,

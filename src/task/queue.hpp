@@ -1,4 +1,4 @@
-// A queue of a few places between two stages of a pipeline: who is ahead waits, so memory is bounded.
+// Queues of a few places between two stages of a pipeline: who is ahead waits, so memory is bounded.
 #pragma once
 
 #include <condition_variable>
@@ -22,6 +22,8 @@ class BoundedQueue {
     changed_.wait(lock, [this] { return items_.size() < places_ || given_up_; });
     if (given_up_) return false;
     items_.push_back(std::move(item));
+    // The thread that wakes up shall not find the queue locked.
+    lock.unlock();
     changed_.notify_all();
     return true;
   }
@@ -46,6 +48,7 @@ class BoundedQueue {
     if (given_up_ || items_.empty()) return std::nullopt;
     std::optional<T> item(std::move(items_.front()));
     items_.pop_front();
+    lock.unlock();
     changed_.notify_all();
     return item;
   }
@@ -79,6 +82,35 @@ class BoundedQueue {
   std::deque<T> items_;
   bool closed_ = false;
   bool given_up_ = false;
+};
+
+/// A queue for each stream of a stage. Items go to them in turns, so those that are taken in turns have kept
+/// their order, however long each took.
+template <class T>
+class Lanes {
+ public:
+  /// `places`: of each lane.
+  Lanes(size_t lanes, size_t places) {
+    for (size_t i = 0; i < lanes; ++i) lanes_.emplace_back(places);
+  }
+
+  BoundedQueue<T>& lane(size_t index) { return lanes_[index]; }
+  /// Where the next item goes. Used by the thread that gives.
+  size_t turn() const { return given_ % lanes_.size(); }
+  bool push(T item) { return lanes_[given_++ % lanes_.size()].push(std::move(item)); }
+  /// Used by the thread that takes. A lane that has ended in its turn has no later item in the others.
+  std::optional<T> pop() { return lanes_[taken_++ % lanes_.size()].pop(); }
+  void close() {
+    for (BoundedQueue<T>& lane : lanes_) lane.close();
+  }
+  void give_up() {
+    for (BoundedQueue<T>& lane : lanes_) lane.give_up();
+  }
+
+ private:
+  std::deque<BoundedQueue<T>> lanes_;
+  size_t given_ = 0;
+  size_t taken_ = 0;
 };
 
 }  // namespace hone::task

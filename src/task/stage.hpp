@@ -29,10 +29,10 @@ class Failure {
   std::exception_ptr error_;
 };
 
-inline void count_busy(size_t frames, base::Clock::time_point begun, base::Clock::time_point done,
-                       StageTimes* times) {
+/// Consecutive frames, `first` being the number of the first one.
+inline void count_busy(int64_t first, size_t frames, base::Clock::time_point begun,
+                       base::Clock::time_point done, StageTimes* times) {
   const double seconds = base::seconds_between(begun, done);
-  const auto first = static_cast<int64_t>(times->busy_seconds.size());
   times->busy_seconds.insert(times->busy_seconds.end(), frames, seconds / static_cast<double>(frames));
   if (!times->keeps_spans) return;
   const auto ns = [](base::Clock::time_point time) {
@@ -41,11 +41,10 @@ inline void count_busy(size_t frames, base::Clock::time_point begun, base::Clock
   times->spans.push_back({first, static_cast<int64_t>(frames), ns(begun), ns(done)});
 }
 
-/// Runs in the stage's thread until nothing comes any more. `out` is null for the last stage; `work` changes
-/// the batch.
-template <class Batch>
-void run_stage(StageTimes* times, BoundedQueue<Batch>& in, BoundedQueue<Batch>* out,
-               const std::function<void(Batch*)>& work) {
+/// Runs in the stage's thread until nothing comes any more. `in` and `out` are queues or lanes; `out` is null
+/// for the last stage. `work` changes the batch.
+template <class Batch, class In, class Out>
+void run_stage(StageTimes* times, In& in, Out* out, const std::function<void(Batch*)>& work) {
   while (true) {
     const auto asked = base::Clock::now();
     std::optional<Batch> batch = in.pop();
@@ -53,9 +52,10 @@ void run_stage(StageTimes* times, BoundedQueue<Batch>& in, BoundedQueue<Batch>* 
     times->waits_input += base::seconds_between(asked, begun);
     if (!batch) break;
     const size_t frames = batch->items.size();
+    const int64_t first = batch->items.front().result.frame;
     work(&*batch);
     const auto done = base::Clock::now();
-    count_busy(frames, begun, done, times);
+    count_busy(first, frames, begun, done, times);
     if (out == nullptr) continue;
     if (!out->push(std::move(*batch))) break;
     times->waits_output += base::seconds_since(done);

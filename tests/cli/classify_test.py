@@ -48,6 +48,10 @@ def check_batches(runner):
     out = runner.folder / "out.json"
     runner.good("classify", model, folder, "--batch", "2", "-o", out)
     assert scores(json.loads(out.read_text())) == scores(single), "a batch gives what single images give"
+    for more in (("--infStreams", "2"), ("--infStreams", "3", "--batch", "2"), ("--infStreams", "9", "--threads", "1")):
+        told = json.loads(runner.good("classify", model, folder, "--format", "json", *more).stdout)
+        assert [one["file"] for one in told] == [one["file"] for one in single], f"{more}: order"
+        assert scores(told) == scores(single), more
     rows = list(csv.reader(io.StringIO(runner.good("classify", model, folder, "--format", "csv", "--top", "1").stdout)))
     assert rows[0] == ["file", "rank", "class", "name", "probability", "score"] and len(rows) == 6, rows
 

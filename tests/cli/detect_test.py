@@ -263,6 +263,29 @@ def check_formats(runner):
     assert told["frames"] == 3 and [s["name"] for s in told["stages"]][0] == "decode" and told["bounded_by"], told
 
 
+def check_streams(runner):
+    """Streams and batches change nothing but the time it takes."""
+    folder = runner.folder / "streams"
+    folder.mkdir()
+    for number in range(11):
+        picture(64, 32, seed=number).save(folder / f"{number}.png")
+    model = pixel_model(runner.folder / "pixels.onnx", 64, 32, points=[(7, 3), (20, 9)])
+    lines = runner.good("detect", model, folder, "--threshold", "0").stdout
+    assert len(lines.splitlines()) == 11
+    stats = runner.folder / "streams.json"
+    for streams in (2, 5, 16):
+        ending = runner.good("detect", model, folder, "--threshold", "0", "--infStreams", streams, "--stats", stats)
+        assert ending.stdout == lines, f"{streams} streams"
+        told = json.loads(stats.read_text())
+        assert told["streams"] == streams and [s["name"] for s in told["stages"]].count("infer") == 1, told
+        assert f"({streams} streams / mean time in the network)" in ending.stderr, ending.stderr
+    traced = runner.folder / "streams.trace.sqlite"
+    runner.good("detect", model, folder, "--infStreams", "2", "--trace", traced)
+    runner.bad(USAGE, "--infStreams 2: reference runs one batch at a time here", "detect", model, folder,
+               "--backend", "reference", "--infStreams", "2")
+    runner.bad(USAGE, "--infStreams", "detect", model, folder, "--infStreams", "0")
+
+
 def check_accuracy(runner):
     """A network that always finds the same two boxes, against truths that it meets in two of four frames."""
     folder = runner.folder / "images"
@@ -376,7 +399,7 @@ def check_refusals(runner):
     (runner.folder / "images" / "3.png").write_bytes(b"no image")
     folder = runner.folder / "images"
     ending = runner.good("detect", model, folder)
-    assert "1 images could not be decoded" in ending.stderr and len(ending.stdout.splitlines()) == 3, ending
+    assert "1 image could not be decoded" in ending.stderr and len(ending.stdout.splitlines()) == 3, ending
     strict = runner.run("detect", model, folder, "--strict")
     assert strict.returncode == 5, strict
 
@@ -394,6 +417,7 @@ def main():
         check_letterbox(runner)
         check_colours(runner)
         check_formats(runner)
+        check_streams(runner)
         check_accuracy(runner)
         check_nonsense(runner)
         check_refusals(runner)

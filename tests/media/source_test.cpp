@@ -1,6 +1,7 @@
 // Which images an input names, and in which order; videos written and read through the plugin.
 #include "media/source.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -94,6 +95,53 @@ TEST_F(Videos, UnevenTimesAndColoursAndShapesOfPixelsStay) {
   EXPECT_EQ(frame.matrix, ColourMatrix::kBt709);
   EXPECT_FALSE(frame.full_range);
   EXPECT_EQ(frame.pixel_aspect.num, 2 * frame.pixel_aspect.den);
+}
+
+/// A GPU without a driver behind it.
+class NoGpu final : public DecodingDevice {
+ public:
+  std::string_view name() const override { return "nowhere"; }
+  void* context() const override { return nullptr; }
+  void* stream() const override { return nullptr; }
+  std::shared_ptr<const std::byte> copy(const std::byte*, int64_t) override { return nullptr; }
+};
+
+/// Levels of all frames, and where they were decoded.
+std::pair<std::vector<int>, std::string> read_on_gpu(const std::string& file) {
+  const auto source = open_video(file, {});
+  EXPECT_EQ(source->decoding(), "on the CPU");
+  source->decode_on(std::make_shared<NoGpu>());
+  std::vector<int> levels;
+  for (Frame frame; source->next(&frame);) {
+    EXPECT_FALSE(frame.on_device);
+    levels.push_back(to_rgb(frame).planes[0][100]);
+  }
+  return {levels, source->decoding()};
+}
+
+TEST_F(Videos, ComeFromTheCpuWhereNoGpuDecodesThem) {
+  if (void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW); driver != nullptr) {
+    ::dlclose(driver);
+    GTEST_SKIP() << "SKIPPED: there is a driver, which takes no context of nobody's";
+  }
+  const auto write = [&](const char* name, const char* encoder) {
+    WriteOptions options;
+    options.encoder = encoder;
+    options.frame_rate = {25, 1};
+    options.time_base = {1, 25};
+    const auto sink = create_video(file(name), options);
+    for (int i = 0; i < 9; ++i) sink->write(grey(static_cast<uint8_t>(20 * i + 30), i / 25.0));
+    sink->finish();
+  };
+  write("a.mp4", "libx264");
+  const auto [levels, where] = read_on_gpu(file("a.mp4"));
+  ASSERT_EQ(levels.size(), 9u);
+  for (int i = 0; i < 9; ++i) EXPECT_NEAR(levels[static_cast<size_t>(i)], 20 * i + 30, 6);
+  EXPECT_EQ(where.rfind("on the CPU: FFmpeg cannot use the driver: ", 0), 0u) << where;
+  write("b.mkv", "ffv1");
+  const auto [others, reason] = read_on_gpu(file("b.mkv"));
+  EXPECT_EQ(others.size(), 9u);
+  EXPECT_EQ(reason, "on the CPU: this FFmpeg does not decode ffv1 on GPUs");
 }
 
 TEST_F(Videos, WhatIsNotFinishedLeavesNothing) {

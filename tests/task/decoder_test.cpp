@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <random>
 
 #include "base/error.hpp"
 
@@ -48,7 +50,7 @@ std::string outcome(const Signature& signature, const std::vector<Named>& output
   try {
     const DecoderChoice choice = choose_decoder(signature, decoder);
     // Scores of zero count as well, so that everything is read.
-    const DecodeCall call{tensors, choice.match, signature, row, -1};
+    const DecodeCall call{{choice.match, signature, -1}, tensors, row};
     const auto found = decode_image(choice, call, place_image(Fit::kStretch, 64, 32, 64, 32), {});
     return fmt::format("{}: {}", choice.decoder->name, found.size());
   } catch (const Error& error) {
@@ -173,6 +175,94 @@ TEST(Decoders, RefuseMetadataWithGiantNumbers) {
   expect_part(outcome({{"layer_0", zeros({1, 4, 8, 14})}}, darknet({})),
               "layer_0 [1x4x8x14] is none of darknet");
   expect_part(outcome({{"layer_0", zeros({})}}, darknet({})), "has 0 numbers an image");
+}
+
+/// Numbers from -1 to 1.5, NaN and infinities among them.
+Tensor noise(tensor::Shape shape, unsigned seed) {
+  Tensor tensor(DType::kFloat32, std::move(shape));
+  std::mt19937 generator(seed);
+  for (float& value : tensor.mutable_values<float>()) {
+    value = static_cast<float>(generator() % 2501) / 1000 - 1;
+    if (generator() % 97 == 0) value = std::numeric_limits<float>::quiet_NaN();
+    if (generator() % 97 == 0) value = std::numeric_limits<float>::infinity();
+  }
+  return tensor;
+}
+
+/// What a device would let the host have of an image: a rule for each role.
+std::vector<ChosenRows> chosen_by_rules(const DecoderChoice& choice, const DecodeCall& call) {
+  std::vector<ChosenRows> chosen;
+  for (size_t role = 0; role < choice.match.roles.size(); ++role) {
+    const Role& form = choice.match.roles[role];
+    const Tensor& output = call.outputs[form.output];
+    const engine::RowRule rule = choice.decoder->row_rule(call, role, part_of(form, output.shape()));
+    EXPECT_TRUE(rule.is_sound());
+    const float* image = output.values<float>().data() + call.row * rule.image;
+    ChosenRows rows;
+    for (int64_t box = 0; box < rule.boxes; ++box) {
+      const float* numbers = image + rule.at(box);
+      bool above = false;
+      for (int64_t i = 0; i < rule.gates; ++i)
+        above = above || numbers[(rule.first_gate + i) * rule.number_stride] > rule.level;
+      if (!above) continue;
+      rows.boxes.push_back(box);
+      for (int64_t i = 0; i < rule.numbers; ++i) rows.numbers.push_back(numbers[i * rule.number_stride]);
+    }
+    // A rule that chooses everything gains nothing.
+    EXPECT_LT(rows.boxes.size(), static_cast<size_t>(rule.boxes));
+    chosen.push_back(std::move(rows));
+  }
+  return chosen;
+}
+
+void expect_same_by_rules(const std::vector<Named>& outputs, const importer::Metadata& metadata,
+                          const std::string& decoder, int64_t classes, int64_t images) {
+  const Signature signature = signature_of(outputs, metadata, classes);
+  std::vector<Tensor> tensors;
+  for (const Named& output : outputs) tensors.push_back(output.tensor);
+  const DecoderChoice choice = choose_decoder(signature, "");
+  ASSERT_EQ(choice.decoder->name, decoder);
+  ASSERT_NE(choice.decoder->row_rule, nullptr);
+  const Geometry geometry = place_image(Fit::kLetterbox, 200, 130, 64, 32);
+  size_t found = 0;
+  for (const float threshold : {0.5f, 0.9f}) {
+    for (int64_t row = 0; row < images; ++row) {
+      DecodeCall call{{choice.match, signature, threshold}, tensors, row};
+      const auto wanted = decode_image(choice, call, geometry, {});
+      const auto rows = chosen_by_rules(choice, call);
+      std::vector<const ChosenRows*> pointers;
+      for (const ChosenRows& one : rows) pointers.push_back(&one);
+      const DecodeCall chosen{{choice.match, signature, threshold}, {}, row, pointers};
+      const auto got = decode_image(choice, chosen, geometry, {});
+      ASSERT_EQ(got.size(), wanted.size()) << decoder;
+      for (size_t i = 0; i < got.size(); ++i) {
+        EXPECT_EQ(got[i].score, wanted[i].score);
+        EXPECT_EQ(got[i].label, wanted[i].label);
+        EXPECT_EQ(got[i].box.x1, wanted[i].box.x1);
+        EXPECT_EQ(got[i].box.y2, wanted[i].box.y2);
+      }
+      found += got.size();
+    }
+  }
+  EXPECT_GT(found, 0u) << decoder;
+}
+
+TEST(Decoders, FindTheSameInBoxesThatADeviceHasChosen) {
+  constexpr int64_t kCells = 8 * 4 + 4 * 2 + 2 * 1;
+  expect_same_by_rules({{"o", noise({2, 3 * kCells, 8}, 1)}}, {}, "yolov5", 0, 2);
+  expect_same_by_rules({{"o", noise({2, 7, kCells}, 2)}}, {}, "yolov8", 0, 2);
+  expect_same_by_rules({{"o", noise({1, kCells, 7}, 3)}}, {}, "yolov8", 3, 1);
+  expect_same_by_rules({{"o", noise({2, 8, kCells}, 4)}}, {{"task", "obb"}}, "yolov8", 3, 2);
+  expect_same_by_rules({{"o", noise({1, 39, kCells}, 5)}, {"p", zeros({1, 32, 8, 16})}}, {}, "yolov8", 3, 1);
+  expect_same_by_rules({{"o", noise({2, kCells, 8}, 6)}}, {}, "yolox", 0, 2);
+  expect_same_by_rules(
+      {{"a", noise({2, 3, 4, 8, 7}, 7)}, {"b", noise({2, 3, 2, 4, 7}, 8)}, {"c", noise({2, 3, 1, 2, 7}, 9)}},
+      {}, "yolov7-raw", 0, 2);
+  expect_same_by_rules({{"layer_0", noise({3, 14, 4, 8}, 10)}}, darknet({}), "darknet", 0, 3);
+  expect_same_by_rules({{"layer_0", noise({2, 14, 4, 8}, 11)}}, darknet({{"kind", "region"}}), "darknet", 0,
+                       2);
+  expect_same_by_rules({{"layer_0", noise({2, 22, 4, 8}, 12)}}, darknet({{"kind", "gaussian_yolo"}}),
+                       "darknet", 0, 2);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "base/plugin.hpp"
 #include "task/classify.hpp"
@@ -29,11 +30,12 @@ bool reads_videos() {
   }
 }
 
-DetectRequest request_on(const FrameDevice* device, int64_t batch) {
+DetectRequest request_on(const FrameDevice* device, int64_t batch, int streams = 1) {
   DetectRequest request;
   request.detector.network.model = kShapes + "shapes.cfg";
   request.detector.network.load.weights = kShapes + "shapes.weights";
   request.detector.network.batch = batch;
+  request.detector.network.streams = streams;
   request.detector.network.bind_frames = device == nullptr ? BindFrames() : test::binds_to(*device);
   request.input = kShapes + "shapes.mp4";
   request.most_frames = kFrames;
@@ -45,9 +47,9 @@ struct Found {
   DetectOutcome outcome;
 };
 
-Found found_on(const FrameDevice* device, int64_t batch) {
+Found found_on(const FrameDevice* device, int64_t batch, int streams = 1) {
   Found found;
-  DetectRequest request = request_on(device, batch);
+  DetectRequest request = request_on(device, batch, streams);
   request.results = [&](std::string_view text) { found.text += text; };
   found.outcome = detect(request);
   return found;
@@ -67,7 +69,76 @@ TEST(DetectOnADevice, FindsWhatTheHostFinds) {
     EXPECT_EQ(on_device.text, on_host.text);
     const int64_t batches = (kFrames + batch - 1) / batch;
     EXPECT_EQ(device.fills, batches * batch);
-    EXPECT_LE(device.allocations, static_cast<int>(DeviceFrames::kSlots));
+    // And the lists of chosen boxes.
+    EXPECT_LE(device.allocations, 1 + static_cast<int>(DeviceFrames::kSlots));
+  }
+}
+
+/// Detections of all frames, the host having decoded all outputs or what the device has chosen.
+Found found_by_choice(bool chooses, float threshold, int* choices) {
+  const FrameDevice device;
+  Found found;
+  DetectRequest request = request_on(&device, 4);
+  request.detector.choose_on_device = chooses;
+  request.detector.threshold = threshold;
+  request.results = [&](std::string_view text) { found.text += text; };
+  found.outcome = detect(request);
+  *choices = device.choices;
+  return found;
+}
+
+TEST(DetectOnADevice, ChoosesTheBoxesThatTheHostWould) {
+  if (!reads_videos()) GTEST_SKIP() << "libhone-video.so is not built";
+  // With the lowest threshold there are more boxes than a list has room for: the host gets all outputs then.
+  for (const float threshold : {0.25f, 0.9f, 0.0f}) {
+    int choices = 0;
+    const Found all = found_by_choice(false, threshold, &choices);
+    EXPECT_EQ(choices, 0);
+    const Found chosen = found_by_choice(true, threshold, &choices);
+    EXPECT_GT(choices, 0);
+    EXPECT_EQ(chosen.text, all.text) << threshold;
+    EXPECT_GT(all.outcome.report.detections, 0);
+    EXPECT_THAT(chosen.outcome.notes, testing::Contains(testing::HasSubstr("the device chooses the boxes")));
+  }
+}
+
+TEST(DetectInStreams, FindsTheSameInTheSameOrder) {
+  if (!reads_videos()) GTEST_SKIP() << "libhone-video.so is not built";
+  for (const int64_t batch : {1, 4}) {
+    const Found in_turn = found_on(nullptr, batch);
+    for (const int streams : {2, 3, 7}) {
+      const Found on_host = found_on(nullptr, batch, streams);
+      EXPECT_EQ(on_host.text, in_turn.text) << streams << " streams, batch " << batch;
+      EXPECT_EQ(on_host.outcome.report.streams, streams);
+      EXPECT_EQ(on_host.outcome.report.frames, kFrames);
+      const FrameDevice device;
+      EXPECT_EQ(found_on(&device, batch, streams).text, in_turn.text);
+      EXPECT_LE(device.allocations, streams * (1 + static_cast<int>(DeviceFrames::kSlots)));
+    }
+  }
+}
+
+TEST(DetectInStreams, KeepsAThreadAndItsSpansForEach) {
+  if (!reads_videos()) GTEST_SKIP() << "libhone-video.so is not built";
+  DetectRequest request = request_on(nullptr, 1, 2);
+  request.timeline = true;
+  const DetectOutcome outcome = detect(request);
+  std::vector<int64_t> frames;
+  std::set<int64_t> threads;
+  for (const StageTimes& stage : outcome.timeline) {
+    if (stage.name != "infer") continue;
+    threads.insert(stage.thread);
+    for (const StageSpan& span : stage.spans) frames.push_back(span.frame);
+  }
+  EXPECT_EQ(threads.size(), 2u);
+  EXPECT_THAT(frames, testing::ElementsAre(0, 2, 4, 6, 8, 1, 3, 5, 7, 9));
+}
+
+TEST(DetectInStreams, AFailureInOneEndsAll) {
+  if (!reads_videos()) GTEST_SKIP() << "libhone-video.so is not built";
+  for (const int fails_at : {0, 3}) {
+    const FrameDevice device(fails_at);
+    EXPECT_THROW(found_on(&device, 1, 3), Error);
   }
 }
 
@@ -107,10 +178,11 @@ fs::path write_classifier(const fs::path& folder) {
 }
 
 std::vector<double> scores_on(const FrameDevice* device, const fs::path& model, int64_t batch,
-                              std::optional<int64_t> resize) {
+                              std::optional<int64_t> resize, int streams = 1) {
   ClassifyRequest request;
   request.network.model = model.string();
   request.network.batch = batch;
+  request.network.streams = streams;
   request.network.load.weights = (model.parent_path() / "net.weights").string();
   request.network.bind_frames = device == nullptr ? BindFrames() : test::binds_to(*device);
   request.input = kShapes + "shapes.mp4";
@@ -137,6 +209,8 @@ TEST(ClassifyOnADevice, GivesTheHostsScores) {
       const auto on_host = scores_on(nullptr, model, batch, resize);
       EXPECT_GE(on_host.size(), static_cast<size_t>(5 * kFrames));
       EXPECT_EQ(scores_on(&device, model, batch, resize), on_host);
+      EXPECT_EQ(scores_on(&device, model, batch, resize, 3), on_host);
+      EXPECT_EQ(scores_on(nullptr, model, batch, resize, 2), on_host);
       EXPECT_GT(device.fills, 0);
     }
   }

@@ -151,16 +151,122 @@ TEST(DeviceFrames, KeepOrderInBoundedMemory) {
   EXPECT_EQ(on_device->bytes(), bytes);
 }
 
+/// As a GPU's decoder leaves a frame: both of chroma in one plane, rows longer than what is in them.
+media::Frame decoded_on_device(const media::Frame& planar) {
+  constexpr int64_t kStride = 256;
+  const int64_t chroma_rows = media::plane_height(planar, 1);
+  const auto memory = std::make_shared<std::vector<uint8_t>>(
+      static_cast<size_t>(kStride * (planar.height + chroma_rows)), uint8_t{0xee});
+  for (int64_t y = 0; y < planar.height; ++y)
+    std::copy_n(planar.planes[0].data + y * planar.planes[0].stride, planar.width,
+                memory->data() + y * kStride);
+  uint8_t* chroma = memory->data() + kStride * planar.height;
+  for (int64_t y = 0; y < chroma_rows; ++y)
+    for (int64_t x = 0; x < media::plane_width(planar, 1); ++x)
+      for (size_t p = 1; p <= 2; ++p)
+        chroma[y * kStride + 2 * x + static_cast<int64_t>(p) - 1] =
+            planar.planes[p].data[y * planar.planes[p].stride + x];
+  media::Frame frame = planar;
+  frame.format = PixelFormat::kNv12;
+  frame.on_device = true;
+  frame.planes = {{{memory->data(), kStride}, {chroma, kStride}, {}}};
+  frame.owner = memory;
+  return frame;
+}
+
+TEST(DeviceFrames, TakeFramesThatAreThereAlready) {
+  const FrameDevice device;
+  const ImageInput input = input_of(2, false);
+  const Preprocessor preprocessor(input, {Fit::kLetterbox, 114, false, 1, false}, {}, {});
+  const auto on_device = echo_on(device, input, preprocessor.target());
+  for (const auto& [width, height] : {std::pair{97, 55}, {64, 48}}) {
+    const media::Frame planar = noise(PixelFormat::kYuv420, width, height);
+    const Geometry geometry = preprocessor.place(width, height);
+    std::vector<float> wanted(static_cast<size_t>(3 * input.width * input.height));
+    preprocessor.fill(planar, geometry, wanted.data());
+    // One that is there beside one that comes from the host.
+    media::Frame decoded = decoded_on_device(planar);
+    const std::weak_ptr<const void> memory = decoded.owner;
+    const auto form_of = [&](const media::Frame& frame) {
+      return std::make_shared<FrameForm>(preprocessor.form_of(frame, geometry));
+    };
+    {
+      const FrameJob jobs[] = {{&decoded, form_of(decoded)}, {&planar, form_of(planar)}};
+      const auto upload = on_device->upload(jobs);
+      decoded = {};
+      EXPECT_FALSE(memory.expired()) << "the device still reads it";
+      const tensor::Tensor filled = on_device->run(upload).at(0);
+      const auto found = filled.values<float>();
+      EXPECT_THAT(found.subspan(0, wanted.size()), testing::ElementsAreArray(wanted));
+      EXPECT_THAT(found.subspan(wanted.size()), testing::ElementsAreArray(wanted));
+    }
+    EXPECT_TRUE(memory.expired()) << "the decoder may use it again";
+  }
+}
+
+TEST(DeviceFrames, BringFramesToTheHost) {
+  const FrameDevice device;
+  const ImageInput input = input_of(1, false);
+  const Preprocessor preprocessor(input, {Fit::kStretch, 0, false, 1, false}, {}, {});
+  const auto on_device = echo_on(device, input, preprocessor.target());
+  EXPECT_EQ(on_device->decoding_device(), nullptr) << "it has no driver";
+  for (const auto& [width, height] : {std::pair{96, 54}, {97, 55}, {1, 1}}) {
+    media::Frame planar = noise(PixelFormat::kYuv420, width, height);
+    planar.matrix = media::ColourMatrix::kBt709;
+    planar.seconds = 1.5;
+    const media::Frame found = on_device->on_host(decoded_on_device(planar));
+    EXPECT_FALSE(found.on_device);
+    EXPECT_EQ(found.format, PixelFormat::kYuv420);
+    EXPECT_EQ(found.matrix, planar.matrix);
+    EXPECT_EQ(found.seconds, planar.seconds);
+    for (int64_t p = 0; p < 3; ++p)
+      for (int64_t y = 0; y < media::plane_height(planar, p); ++y)
+        for (int64_t x = 0; x < media::plane_width(planar, p); ++x) {
+          const auto index = static_cast<size_t>(p);
+          ASSERT_EQ(found.planes[index].data[y * found.planes[index].stride + x],
+                    planar.planes[index].data[y * planar.planes[index].stride + x])
+              << "plane " << p << " at " << x << ", " << y;
+        }
+  }
+}
+
+TEST(DeviceFrames, LendMemoryThatFramesTakeTurnsWith) {
+  FrameDevice device;
+  device.driver = &device;
+  const ImageInput input = input_of(1, false);
+  const Preprocessor preprocessor(input, {Fit::kStretch, 0, false, 1, false}, {}, {});
+  const auto lent = echo_on(device, input, preprocessor.target())->decoding_device();
+  ASSERT_NE(lent, nullptr);
+  EXPECT_EQ(lent->name(), "fake");
+  EXPECT_EQ(lent->context(), &device);
+  const int before = device.allocations;
+  std::vector<std::byte> picture(1000);
+  for (int i = 0; i < 50; ++i) {
+    std::ranges::fill(picture, static_cast<std::byte>(i));
+    const auto luma = lent->copy(picture.data(), 1000);
+    const auto chroma = lent->copy(picture.data(), 500);
+    std::ranges::fill(picture, std::byte{255});
+    EXPECT_EQ(luma.get()[999], static_cast<std::byte>(i));
+    EXPECT_EQ(chroma.get()[499], static_cast<std::byte>(i));
+  }
+  EXPECT_EQ(device.allocations, before + 2);
+  // A frame may outlive what lent it.
+  auto kept = lent->copy(picture.data(), 1000);
+  EXPECT_EQ(kept.get()[0], std::byte{255});
+}
+
 TEST(FrameFeed, SaysWhereFramesWerePreprocessed) {
   const FrameDevice device;
   const ImageInput input = input_of(1, false);
   const Preprocessor preprocessor(input, {Fit::kStretch, 0, false, 1, false}, {}, {});
-  FrameFeed feed({echo_on(device, input, preprocessor.target()), {}});
+  std::vector<FrameBinding> bindings(1);
+  bindings[0].frames = echo_on(device, input, preprocessor.target());
+  FrameFeed feed(std::move(bindings));
   const auto takes = [&](PixelFormat format) {
     const media::Frame frame = noise(format, 32, 32);
     const media::Frame* const pointer = &frame;
     const auto make = [&](size_t) { return preprocessor.form_of(frame, preprocessor.place(32, 32)); };
-    return feed.upload({&pointer, 1}, make).has_value();
+    return feed.upload(0, {&pointer, 1}, make).has_value();
   };
   EXPECT_TRUE(takes(PixelFormat::kYuv420));
   EXPECT_EQ(feed.text(), "on fake");
@@ -168,7 +274,11 @@ TEST(FrameFeed, SaysWhereFramesWerePreprocessed) {
   EXPECT_EQ(feed.text(), "on fake, but 1 of 2 on the CPU: frames are 4:4:4");
   EXPECT_FALSE(takes(PixelFormat::kGray));
   EXPECT_EQ(feed.text(), "on fake, but 2 of 3 on the CPU: frames are 4:4:4");
-  FrameFeed refused({nullptr, "there is no room"});
+  // One stream without room is enough.
+  std::vector<FrameBinding> short_of_room(2);
+  short_of_room[0].frames = echo_on(device, input, preprocessor.target());
+  short_of_room[1].refusal = "there is no room";
+  FrameFeed refused(std::move(short_of_room));
   EXPECT_FALSE(refused.has_device());
   EXPECT_EQ(refused.text(), "on the CPU: there is no room");
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "base/error.hpp"
 #include "device/devices.hpp"
@@ -86,6 +87,41 @@ class LoopFiller final : public engine::FrameFiller {
   int fails_at_;
 };
 
+/// As a device does it, with lists in the opposite order.
+class LoopChooser final : public engine::RowChooser {
+ public:
+  explicit LoopChooser(std::atomic<int>* choices) : choices_(choices) {}
+
+  void choose(const tensor::TensorView& output, const engine::RowRule& rule, int64_t images, std::byte* lists,
+              const tensor::Queue*) const override {
+    ++*choices_;
+    const tensor::Tensor whole(output.dtype, output.shape, output.data(), nullptr);
+    const tensor::Tensor numbers = whole.cast(tensor::DType::kFloat32);
+    auto* list = reinterpret_cast<int32_t*>(lists);
+    for (int64_t n = 0; n < images; ++n, list += engine::RowList::words(rule))
+      choose_image(numbers.values<float>().data() + n * rule.image, rule, list);
+  }
+
+ private:
+  static void choose_image(const float* image, const engine::RowRule& rule, int32_t* list) {
+    list[0] = 0;
+    for (int64_t box = rule.boxes - 1; box >= 0; --box) {
+      const float* numbers =
+          image + box / rule.inner * rule.outer_stride + box % rule.inner * rule.inner_stride;
+      bool chosen = false;
+      for (int64_t i = 0; i < rule.gates; ++i)
+        chosen = chosen || numbers[(rule.first_gate + i) * rule.number_stride] > rule.level;
+      if (!chosen || list[0]++ >= engine::RowList::most(rule)) continue;
+      int32_t* entry = list + 1 + (list[0] - 1) * (1 + rule.numbers);
+      entry[0] = static_cast<int32_t>(box);
+      for (int64_t i = 0; i < rule.numbers; ++i)
+        std::memcpy(entry + 1 + i, numbers + i * rule.number_stride, sizeof(float));
+    }
+  }
+
+  std::atomic<int>* choices_;
+};
+
 /// The CPU under another name, with a filler.
 class FrameDevice final : public engine::Device, public engine::FrameDevice {
  public:
@@ -117,6 +153,15 @@ class FrameDevice final : public engine::Device, public engine::FrameDevice {
     return std::make_unique<LoopFiller>(target, &fills, fails_at_);
   }
 
+  std::unique_ptr<engine::RowChooser> make_row_chooser() const override {
+    return std::make_unique<LoopChooser>(&choices);
+  }
+
+  /// A driver's context that nothing but a pointer is known of, where there is one.
+  engine::DecoderHandles decoder_handles(const tensor::Queue*) const override { return {driver, nullptr}; }
+
+  void* driver = nullptr;
+  mutable std::atomic<int> choices = 0;
   mutable std::atomic<int> allocations = 0;
   mutable std::atomic<int> fills = 0;
 

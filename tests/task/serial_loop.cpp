@@ -39,7 +39,7 @@ void run(char** arguments) {
     const Geometry geometry = detector.place(frame.width, frame.height);
     tensor::Tensor input = detector.make_input();
     detector.fill(frame, geometry, 0, &input);
-    const auto outputs = detector.run(input, {geometry});
+    const auto outputs = detector.run(0, input, {geometry});
     const auto found = detector.decode(outputs, 0, geometry);
     sink->write(draw_detections(frame, found, detector.names()));
   }

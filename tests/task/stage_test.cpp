@@ -48,6 +48,64 @@ TEST(BoundedQueue, NothingIsKeptAfterAFailure) {
   EXPECT_EQ(queue.pop(), std::nullopt);
 }
 
+TEST(Lanes, KeepOrderHoweverLongEachTakes) {
+  constexpr int kItems = 60;
+  Lanes<int> in(3, 1);
+  Lanes<int> out(3, 1);
+  std::thread giver([&] {
+    for (int i = 0; i < kItems; ++i) {
+      EXPECT_EQ(in.turn(), static_cast<size_t>(i % 3));
+      ASSERT_TRUE(in.push(i));
+    }
+    in.close();
+  });
+  std::vector<std::thread> workers;
+  for (size_t lane = 0; lane < 3; ++lane)
+    workers.emplace_back([&, lane] {
+      while (const auto item = in.lane(lane).pop()) {
+        // The first lane is the slowest.
+        std::this_thread::sleep_for(std::chrono::microseconds(lane == 0 ? 500 : 10));
+        ASSERT_TRUE(out.lane(lane).push(*item));
+      }
+      out.lane(lane).close();
+    });
+  int wanted = 0;
+  while (const auto item = out.pop()) EXPECT_EQ(*item, wanted++);
+  EXPECT_EQ(wanted, kItems);
+  giver.join();
+  for (std::thread& worker : workers) worker.join();
+}
+
+TEST(Lanes, NobodyWaitsAfterAFailure) {
+  Lanes<int> lanes(2, 1);
+  ASSERT_TRUE(lanes.push(1));
+  ASSERT_TRUE(lanes.push(2));
+  std::thread giver([&] { EXPECT_FALSE(lanes.push(3)); });
+  lanes.give_up();
+  giver.join();
+  EXPECT_EQ(lanes.pop(), std::nullopt);
+}
+
+TEST(JudgeStages, StreamsOfAStageAreOneRow) {
+  PipelineReport report;
+  report.frames = 10;
+  report.wall_seconds = 1;
+  report.cpu_seconds_a_frame = 0.01;
+  const std::vector<StageTimes> times{{"decode", std::vector<double>(10, 0.01), 0, 0},
+                                      {"infer", std::vector<double>(5, 0.16), 0.1, 0},
+                                      {"infer", std::vector<double>(5, 0.04), 0.3, 0.2}};
+  judge_stages(times, 4, &report);
+  ASSERT_EQ(report.stages.size(), 2u);
+  const StageReport& infer = report.stages[1];
+  // Ten frames took one second of two threads.
+  EXPECT_NEAR(infer.rate, 20, 1e-9);
+  EXPECT_NEAR(report.inference_fps, 20, 1e-9);
+  EXPECT_NEAR(infer.utilisation, 0.5, 1e-9);
+  EXPECT_NEAR(infer.waits_input, 0.2, 1e-9);
+  EXPECT_NEAR(infer.waits_output, 0.1, 1e-9);
+  EXPECT_EQ(report.bounded_by, "infer");
+}
+
 TEST(JudgeStages, TheSlowestStageBounds) {
   PipelineReport report;
   report.frames = 10;

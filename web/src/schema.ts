@@ -826,6 +826,7 @@ export interface Pipeline {
   input_width: number;
   input_height: number;
   batch: number;
+  streams: number;
   frames: number;
   dropped: number;
   damaged: number;
@@ -1619,6 +1620,7 @@ export const fields = {
     input_width: { text: "Of the network's input", unit: "count", origin: "" },
     input_height: { text: "Of the network's input", unit: "count", origin: "" },
     batch: { text: "Frames that go through the network together", unit: "count", origin: "" },
+    streams: { text: "Contexts of the network that run side by side", unit: "count", origin: "" },
     frames: { text: "Frames that came out", unit: "count", origin: "" },
     dropped: { text: "Frames dropped because the pipeline was behind", unit: "count", origin: "" },
     damaged: { text: "Packets or images that could not be decoded", unit: "count", origin: "" },
@@ -1629,7 +1631,7 @@ export const fields = {
     startup_seconds: { text: "Loading, building and the network's first run", unit: "s", origin: "measured" },
     wall_seconds: { text: "From the first read to the last write", unit: "s", origin: "measured" },
     end_to_end_fps: { text: "frames / wall_seconds", unit: "1/s", origin: "measured" },
-    inference_fps: { text: "1 / mean time of a frame in the network", unit: "1/s", origin: "measured" },
+    inference_fps: { text: "streams / mean time of a frame in the network", unit: "1/s", origin: "measured" },
     cpu_seconds_a_frame: { text: "Processor time of a frame, all threads", unit: "s", origin: "measured" },
     processor_rate: { text: "Frames a second if no core ever idled", unit: "1/s", origin: "estimated" },
     bound: { text: "The smaller of processor_rate and the slowest stage's rate", unit: "1/s", origin: "estimated" },

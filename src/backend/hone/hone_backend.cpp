@@ -11,6 +11,7 @@
 #include "backend/hone/device_observer.hpp"
 #include "backend/hone/step_infos.hpp"
 #include "backend/reference/reference_backend.hpp"
+#include "backend/shareable.hpp"
 #include "device/devices.hpp"
 #include "engine/carried_state.hpp"
 #include "engine/description.hpp"
@@ -166,7 +167,7 @@ class ContextRuns final : public BoundRuns {
   engine::Binding binding_;
 };
 
-class HoneExecutable final : public Executable {
+class HoneExecutable final : public Executable, public Shareable {
  public:
   /// `free_before`: bytes that were free on the device before the engine was made.
   HoneExecutable(std::shared_ptr<const engine::Engine> engine, const engine::Device& device, int threads,
@@ -182,6 +183,7 @@ class HoneExecutable final : public Executable {
       if (found != engine_->shapes.end()) last_shapes_.push_back(found->second.opt);
     }
   }
+  HoneExecutable& operator=(const HoneExecutable&) = delete;
 
   std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) override {
     auto outputs = context_.run(inputs);
@@ -229,6 +231,10 @@ class HoneExecutable final : public Executable {
     if (!resident()) return std::make_unique<ThreadPipeline>(loaded_, streams, sets);
     return std::make_unique<ContextPipeline>(context_.execution(shapes_of(sets[0])), loaded_, streams,
                                              transfers, sets);
+  }
+
+  std::unique_ptr<Executable> share() const override {
+    return std::unique_ptr<Executable>(new HoneExecutable(*this));
   }
 
   bool was_tuned() const override { return engine_->tuned; }
@@ -297,6 +303,16 @@ class HoneExecutable final : public Executable {
   }
 
  private:
+  /// A context of its own on what the other one loaded.
+  HoneExecutable(const HoneExecutable& other)
+      : engine_(other.engine_),
+        device_(other.device_),
+        free_before_(other.free_before_),
+        note_(other.note_),
+        loaded_(other.loaded_),
+        context_(loaded_),
+        last_shapes_(other.last_shapes_) {}
+
   /// True if inputs and outputs have a place of their own on the device.
   bool resident() const { return device_.place().kind != tensor::PlaceKind::kCpu; }
 

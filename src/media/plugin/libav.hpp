@@ -1,10 +1,17 @@
 // FFmpeg's C libraries under names of C++: owners of what they allocate, and their errors as texts.
 #pragma once
 
+// FFmpeg's header wants CUDA's for two pointers.
+#define CUDA_VERSION 11000
+using CUcontext = struct CUctx_st*;
+using CUstream = struct CUstream_st*;
+
 extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/display.h>
+#include <libavutil/hwcontext.h>
+#include <libavutil/hwcontext_cuda.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
@@ -28,6 +35,9 @@ struct FreePacket {
 struct FreeScaler {
   void operator()(SwsContext* scaler) const { sws_freeContext(scaler); }
 };
+struct FreeBuffer {
+  void operator()(AVBufferRef* buffer) const { av_buffer_unref(&buffer); }
+};
 struct CloseInput {
   void operator()(AVFormatContext* context) const { avformat_close_input(&context); }
 };
@@ -35,6 +45,7 @@ struct CloseInput {
 using CodecPointer = std::unique_ptr<AVCodecContext, FreeCodec>;
 using FramePointer = std::unique_ptr<AVFrame, FreeFrame>;
 using PacketPointer = std::unique_ptr<AVPacket, FreePacket>;
+using BufferPointer = std::unique_ptr<AVBufferRef, FreeBuffer>;
 using ScalerPointer = std::unique_ptr<SwsContext, FreeScaler>;
 using InputPointer = std::unique_ptr<AVFormatContext, CloseInput>;
 

@@ -58,6 +58,7 @@ AVPixelFormat name_of(PixelFormat format) {
     case PixelFormat::kGray: return AV_PIX_FMT_GRAY8;
     case PixelFormat::kYuv420: return AV_PIX_FMT_YUV420P;
     case PixelFormat::kYuv422: return AV_PIX_FMT_YUV422P;
+    case PixelFormat::kNv12: return AV_PIX_FMT_NV12;
     default: return AV_PIX_FMT_YUV444P;
   }
 }
@@ -137,6 +138,13 @@ Frame PictureReader::converted(const AVFrame& picture, Frame frame, AVPixelForma
   return frame;
 }
 
+void PictureReader::describe(const AVFrame& picture, Frame* frame) {
+  frame->matrix = matrix_of(picture);
+  frame->full_range = picture.color_range == AVCOL_RANGE_JPEG || is_jpeg_format(picture.format);
+  if (picture.sample_aspect_ratio.num > 0 && picture.sample_aspect_ratio.den > 0)
+    frame->pixel_aspect = {picture.sample_aspect_ratio.num, picture.sample_aspect_ratio.den};
+}
+
 Frame PictureReader::read(const AVFrame& picture, bool turnable) {
   const AVPixFmtDescriptor* description = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format));
   if (description == nullptr) fail_bad_input("the decoder gives pictures of an unknown format");
@@ -145,12 +153,9 @@ Frame PictureReader::read(const AVFrame& picture, bool turnable) {
   frame.format = format_of(target);
   frame.width = picture.width;
   frame.height = picture.height;
-  frame.matrix = matrix_of(picture);
-  frame.full_range = picture.color_range == AVCOL_RANGE_JPEG || is_jpeg_format(picture.format) ||
-                     target == AV_PIX_FMT_RGB24 ||
+  describe(picture, &frame);
+  frame.full_range = frame.full_range || target == AV_PIX_FMT_RGB24 ||
                      (target == AV_PIX_FMT_GRAY8 && still_ && picture.color_range != AVCOL_RANGE_MPEG);
-  if (picture.sample_aspect_ratio.num > 0 && picture.sample_aspect_ratio.den > 0)
-    frame.pixel_aspect = {picture.sample_aspect_ratio.num, picture.sample_aspect_ratio.den};
   if (plain(picture.format) != target) return converted(picture, frame, target);
   AVFrame* const reference = av_frame_clone(&picture);
   if (reference == nullptr) fail_environment("out of memory for a frame");

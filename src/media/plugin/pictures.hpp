@@ -14,6 +14,8 @@ class PictureReader {
 
   /// `turnable`: in a format that can be turned by 90 degrees. The time is the caller's to fill in.
   Frame read(const AVFrame& picture, bool turnable);
+  /// Colours and the shape of pixels of a picture of a GPU for a frame with its planes.
+  static void describe(const AVFrame& picture, Frame* frame);
 
  private:
   Frame converted(const AVFrame& picture, Frame frame, AVPixelFormat target);

@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "media/plugin/gpu_decoder.hpp"
 #include "media/plugin/pictures.hpp"
 #include "media/source.hpp"
 #include "system/interruption.hpp"
@@ -119,6 +120,17 @@ class VideoSource : public FrameSource {
     return false;
   }
 
+  void decode_on(const std::shared_ptr<DecodingDevice>& device) override {
+    const AVCodec& codec = *decoder_->codec;
+    const Orientation orientation = orientation_of(matrix_);
+    gpu_ = std::make_unique<GpuDecoder>(device, codec, orientation.mirrored || orientation.degrees != 0);
+    if (!gpu_->refusal()) start_decoder(codec);
+  }
+
+  std::string decoding() const override {
+    return gpu_ == nullptr ? FrameSource::decoding() : gpu_->text(by_gpu_, frames_);
+  }
+
   Losses losses() const override {
     Losses result = losses_;
     // Fields may come in packets of their own.
@@ -205,16 +217,21 @@ class VideoSource : public FrameSource {
                                    : avcodec_get_name(parameters.codec_id);
       refuse(fmt::format("this FFmpeg has no decoder for its codec, {}", name));
     }
-    decoder_.reset(avcodec_alloc_context3(codec));
-    avcodec_parameters_to_context(decoder_.get(), &parameters);
-    decoder_->pkt_timebase = stream_->time_base;
-    decoder_->thread_count = 0;
-    decoder_->max_pixels = kMaxPixels;
-    const int code = avcodec_open2(decoder_.get(), codec, nullptr);
-    if (code < 0) refuse(fmt::format("the decoder for {} does not start: {}", codec->name, error_text(code)));
+    start_decoder(*codec);
     reader_ = std::make_unique<PictureReader>(is_still(parameters.codec_id));
     matrix_ = reinterpret_cast<const int32_t*>(
         av_stream_get_side_data(stream_, AV_PKT_DATA_DISPLAYMATRIX, nullptr));
+  }
+
+  void start_decoder(const AVCodec& codec) {
+    decoder_.reset(avcodec_alloc_context3(&codec));
+    avcodec_parameters_to_context(decoder_.get(), stream_->codecpar);
+    decoder_->pkt_timebase = stream_->time_base;
+    decoder_->thread_count = 0;
+    decoder_->max_pixels = kMaxPixels;
+    if (gpu_ != nullptr && !gpu_->refusal()) gpu_->attach(decoder_.get());
+    const int code = avcodec_open2(decoder_.get(), &codec, nullptr);
+    if (code < 0) refuse(fmt::format("the decoder for {} does not start: {}", codec.name, error_text(code)));
   }
 
   void describe() {
@@ -278,7 +295,7 @@ class VideoSource : public FrameSource {
     if (orientation.odd && frames_ == 0)
       losses_.sentences.emplace_back(
           "the video is turned by an angle that is no quarter, which is left as it is");
-    *frame = reader_->read(picture, orientation.degrees % 180 != 0);
+    read(orientation, frame);
     if (orientation.mirrored) *frame = mirrored(*frame);
     *frame = turned(*frame, orientation.degrees);
     set_time(frame);
@@ -286,6 +303,23 @@ class VideoSource : public FrameSource {
     errors_at_end_ = 0;
     av_frame_unref(picture_.get());
     return true;
+  }
+
+  /// As it is stored. A GPU's picture stays there where nobody has to turn it.
+  void read(const Orientation& orientation, Frame* frame) {
+    const AVFrame& picture = *picture_;
+    const bool turnable = orientation.degrees % 180 != 0;
+    if (!GpuDecoder::holds(picture)) {
+      *frame = reader_->read(picture, turnable);
+      return;
+    }
+    ++by_gpu_;
+    if (orientation.mirrored || orientation.degrees != 0) {
+      *frame = reader_->read(*on_host(picture), turnable);
+      return;
+    }
+    *frame = gpu_->frame_of(picture);
+    PictureReader::describe(picture, frame);
   }
 
   /// The codec gives the orientation with some pictures; it holds until a key frame comes without it.
@@ -334,6 +368,7 @@ class VideoSource : public FrameSource {
   FramePointer picture_;
   InputPointer format_;
   AVStream* stream_ = nullptr;
+  std::unique_ptr<GpuDecoder> gpu_;  ///< where one was offered
   CodecPointer decoder_;
   std::unique_ptr<PictureReader> reader_;
   const int32_t* matrix_ = nullptr;
@@ -348,6 +383,7 @@ class VideoSource : public FrameSource {
   int64_t refused_ = 0;  ///< by the decoder
   int64_t gaps_ = 0;     ///< frames that would fill the gaps between those that came
   int64_t frames_ = 0;
+  int64_t by_gpu_ = 0;  ///< of these
   int64_t start_ticks_ = 0;
   int64_t shift_ticks_ = 0;
   int64_t last_ticks_ = 0;

@@ -156,8 +156,8 @@ class VideoSink : public FrameSink {
     }
     const int opened = avcodec_open2(&encoder, codec_, nullptr);
     if (opened < 0)
-      fail_environment("the encoder {} does not take frames of {} x {}: {}", codec_->name, width_, height_,
-                       error_text(opened));
+      fail_environment("the encoder {} does not start for frames of {} x {}: {}", codec_->name, width_,
+                       height_, error_text(opened));
     add_streams();
   }
 

@@ -297,6 +297,8 @@ SiteResponse Site::timeline(const std::string& id, const std::map<std::string, s
   return {200, "application/octet-stream", packed(loaded->timeline.window(options)), {}};
 }
 
+std::string Site::policy() const { return page_policy(); }
+
 SiteResponse Site::answer(const SiteRequest& request) {
   constexpr std::string_view kProfiles = "/api/profiles/";
   constexpr std::string_view kTimelines = "/api/timeline/";

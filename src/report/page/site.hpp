@@ -10,32 +10,20 @@
 #include <thread>
 
 #include "report/page/document.hpp"
+#include "report/page/site_content.hpp"
 
 namespace hone::report {
 
-struct SiteRequest {
-  std::string path;  ///< "/api/report"
-  std::map<std::string, std::string> parameters;
-  std::string if_none_match;
-};
-
-struct SiteResponse {
-  int status = 200;
-  std::string type;  ///< MIME
-  std::string body;
-  std::string tag;  ///< ETag; empty for none
-};
-
-class Site {
+class Site final : public SiteContent {
  public:
   /// `named`: files, and folders that are searched again and again.
   explicit Site(std::vector<std::string> named);
-  ~Site();
+  ~Site() override;
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
 
-  /// Errors are answers, too: their body is a sentence.
-  SiteResponse answer(const SiteRequest& request);
+  SiteResponse answer(const SiteRequest& request) override;
+  std::string policy() const override;
   /// Looks through the folders now; else that is done when the list is asked for, every two seconds at most.
   void search();
   /// Until everything found has been read.

@@ -161,14 +161,13 @@ std::optional<Match> match_darknet_grid(const Signature& signature, bool /*force
   return match_heads(signature, true);
 }
 
-/// One cell of a head: its numbers lie a plane apart.
+/// A box of a head's cell.
 struct Cell {
-  const float* first;
-  size_t plane;
+  BoxNumbers numbers;
   int64_t column;
   int64_t row;
 
-  float at(int64_t entry) const { return first[static_cast<size_t>(entry) * plane]; }
+  float at(int64_t entry) const { return numbers[entry]; }
 };
 
 float side_of(const Head& head, float value, float anchor) {
@@ -193,11 +192,34 @@ Box box_of(const Head& head, const Cell& cell, int64_t anchor, const Signature& 
   return from_centre(x, y, width, height);
 }
 
+/// Which of a box's numbers says whether there is an object.
+int64_t object_of(const Head& head) { return head.kind == "gaussian_yolo" ? 8 : head.coords; }
+
+/// Numbers of a box lie a plane apart.
+engine::RowRule rule_of_head(const Head& head, float threshold) {
+  engine::RowRule rule;
+  const int64_t plane = head.rows * head.columns;
+  rule.boxes = head.boxes * plane;
+  rule.numbers = entries_of(head);
+  rule.image = rule.boxes * rule.numbers;
+  rule.inner = plane;
+  rule.outer_stride = rule.numbers * plane;
+  rule.inner_stride = 1;
+  rule.number_stride = plane;
+  rule.first_gate = object_of(head);
+  rule.level = threshold;
+  return rule;
+}
+
+engine::RowRule rule_of_darknet(const DecodeForm& form, size_t role, const tensor::Shape& /*part*/) {
+  return rule_of_head(head_of(form.signature.metadata, static_cast<int64_t>(role)), form.threshold);
+}
+
 /// A detection for every class whose probability is above the threshold, as darknet prints them.
 void decode_cell(const Head& head, const Cell& cell, int64_t anchor, const DecodeCall& call,
                  std::vector<Detection>* found) {
   const bool gaussian = head.kind == "gaussian_yolo";
-  const int64_t before = gaussian ? 8 : head.coords;
+  const int64_t before = object_of(head);
   const float object = cell.at(before);
   if (!(object > call.threshold)) return;
   const float certainty = gaussian ? 1 - (cell.at(1) + cell.at(3) + cell.at(5) + cell.at(7)) / 4 : 1;
@@ -210,15 +232,12 @@ void decode_darknet(const DecodeCall& call, std::vector<Detection>* found) {
   const std::vector<Head> heads = heads_of(call.signature.metadata);
   for (size_t i = 0; i < heads.size(); ++i) {
     const Head& head = heads[i];
-    const Rows rows(call, i);
-    const auto plane = static_cast<size_t>(head.rows * head.columns);
-    for (int64_t anchor = 0; anchor < head.boxes; ++anchor) {
-      const float* first = rows.values().data() + static_cast<size_t>(anchor * entries_of(head)) * plane;
-      for (size_t k = 0; k < plane; ++k) {
-        const auto at = static_cast<int64_t>(k);
-        decode_cell(head, {first + k, plane, at % head.columns, at / head.columns}, anchor, call, found);
-      }
-    }
+    const int64_t plane = head.rows * head.columns;
+    const auto rule_of = [&](const tensor::Shape&) { return rule_of_head(head, call.threshold); };
+    each_box(call, i, rule_of, [&](int64_t box, const BoxNumbers& numbers) {
+      const int64_t cell = box % plane;
+      decode_cell(head, {numbers, cell % head.columns, cell / head.columns}, box / plane, call, found);
+    });
   }
 }
 
@@ -283,7 +302,7 @@ const Decoder kDarknet{
     kDarknetInput,  Space::kInputShare,
     true,           match_darknet,
     decode_darknet, darknet_overlap,
-    false};
+    false,          rule_of_darknet};
 const Decoder kDarknetGrid{"darknet-grid",
                            "darknet's detection section (YOLOv1), as the metadata describe it",
                            kDarknetInput,

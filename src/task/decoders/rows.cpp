@@ -46,11 +46,15 @@ int64_t common_count(std::initializer_list<const Rows*> parts) {
 }
 
 Best best_of(std::span<const float> scores) {
-  if (scores.empty()) return {};
+  return best_of(BoxNumbers{scores.data(), 1}, 0, static_cast<int64_t>(scores.size()));
+}
+
+Best best_of(const BoxNumbers& numbers, int64_t first, int64_t count) {
+  if (count == 0) return {};
   // Below every number, so that NaN is never the best.
   Best best{0, -std::numeric_limits<float>::infinity()};
-  for (size_t i = 0; i < scores.size(); ++i)
-    if (scores[i] > best.score) best = {static_cast<int64_t>(i), scores[i]};
+  for (int64_t i = 0; i < count; ++i)
+    if (numbers[first + i] > best.score) best = {i, numbers[first + i]};
   return best;
 }
 

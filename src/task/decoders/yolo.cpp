@@ -65,16 +65,33 @@ std::optional<Match> match_yolov5(const Signature& signature, bool forced) {
                signature.classes > 0 ? "" : fmt::format("{} classes", classes)};
 }
 
+/// Rows of this many wanted numbers, one after the other.
+engine::RowRule rule_of_rows(const tensor::Shape& part, int64_t numbers) {
+  engine::RowRule rule;
+  rule.image = tensor::element_count(part);
+  rule.boxes = part.back() == 0 ? 0 : rule.image / part.back();
+  rule.numbers = numbers;
+  rule.outer_stride = part.back();
+  return rule;
+}
+
+/// A row has an object's score after the box, which no class makes larger.
+engine::RowRule rule_with_object(const DecodeForm& form, size_t /*role*/, const tensor::Shape& part) {
+  engine::RowRule rule = rule_of_rows(part, kWithObject + form.match.classes);
+  rule.first_gate = kBoxNumbers;
+  rule.level = form.threshold;
+  return rule;
+}
+
 void decode_yolov5(const DecodeCall& call, std::vector<Detection>* found) {
-  const Rows rows(call, 0);
-  for (int64_t i = 0; i < rows.count(); ++i) {
-    const auto row = rows.row(i);
+  const auto rule_of = [&](const tensor::Shape& part) { return rule_with_object(call, 0, part); };
+  each_box(call, 0, rule_of, [&](int64_t, const BoxNumbers& row) {
     const float object = row[kBoxNumbers];
-    if (!(object > call.threshold)) continue;
-    Best best = best_of(row.subspan(kWithObject, static_cast<size_t>(call.match.classes)));
+    if (!(object > call.threshold)) return;
+    Best best = best_of(row, kWithObject, call.match.classes);
     best.score *= object;
     add_above(call.threshold, from_centre(row[0], row[1], row[2], row[3]), best, found);
-  }
+  });
 }
 
 /// Whether boxes are turned by an angle, which stands behind the classes.
@@ -152,18 +169,31 @@ void decode_upright(const Rows& rows, const DecodeCall& call, std::vector<Detect
   }
 }
 
-void decode_yolov8(const DecodeCall& call, std::vector<Detection>* found) {
-  const Rows rows(call, 0);
-  const bool by_rows = call.match.roles[0].least[0] == 0;
-  if (!by_rows) return decode_upright(rows, call, found);
-  const auto classes = static_cast<size_t>(call.match.classes);
-  const bool turned = has_angles(call.signature);
-  for (int64_t i = 0; i < rows.count(); ++i) {
-    const auto row = rows.row(i);
-    Box box = from_centre(row[0], row[1], row[2], row[3]);
-    if (turned) box = around(box, row[kBoxNumbers + classes]);
-    add_above(call.threshold, box, best_of(row.subspan(kBoxNumbers, classes)), found);
+bool is_upright(const DecodeForm& form) { return form.match.roles[0].least[0] != 0; }
+
+engine::RowRule rule_of_yolov8(const DecodeForm& form, size_t /*role*/, const tensor::Shape& part) {
+  const int64_t classes = form.match.classes;
+  engine::RowRule rule = rule_of_rows(part, kBoxNumbers + classes + (has_angles(form.signature) ? 1 : 0));
+  if (is_upright(form)) {
+    rule.boxes = part[1];
+    rule.outer_stride = 1;
+    rule.number_stride = part[1];
   }
+  rule.first_gate = kBoxNumbers;
+  rule.gates = classes;
+  rule.level = form.threshold;
+  return rule;
+}
+
+void decode_yolov8(const DecodeCall& call, std::vector<Detection>* found) {
+  if (is_upright(call) && call.chosen.empty()) return decode_upright(Rows(call, 0), call, found);
+  const bool turned = has_angles(call.signature);
+  const auto rule_of = [&](const tensor::Shape& part) { return rule_of_yolov8(call, 0, part); };
+  each_box(call, 0, rule_of, [&](int64_t, const BoxNumbers& row) {
+    Box box = from_centre(row[0], row[1], row[2], row[3]);
+    if (turned) box = around(box, row[kBoxNumbers + call.match.classes]);
+    add_above(call.threshold, box, best_of(row, kBoxNumbers, call.match.classes), found);
+  });
 }
 
 std::optional<Match> match_yolox(const Signature& signature, bool forced) {
@@ -178,31 +208,38 @@ std::optional<Match> match_yolox(const Signature& signature, bool forced) {
                "YOLOv6, --decoder yolov5)"};
 }
 
-/// Calls use(row, x, y, stride) for the cells of the strides 8, 16, 32 (and 64), each row by row.
-template <class Use>
-void each_cell(const Signature& signature, int64_t rows, const Use& use) {
-  int64_t row = 0;
+struct GridCell {
+  float x = 0;
+  float y = 0;
+  float stride = 0;
+};
+
+/// The cell of a row: those of the strides 8, 16, 32 (and 64) follow each other, each row by row.
+std::optional<GridCell> cell_of(const Signature& signature, int64_t row) {
   constexpr int64_t kLargestStride = 64;
-  for (int64_t stride = 8; row < rows && stride <= kLargestStride; stride *= 2) {
+  for (int64_t stride = 8; stride <= kLargestStride; stride *= 2) {
     const int64_t width = (signature.input_width + stride - 1) / stride;
-    const int64_t height = (signature.input_height + stride - 1) / stride;
-    for (int64_t y = 0; y < height; ++y)
-      for (int64_t x = 0; x < width && row < rows; ++x) use(row++, x, y, stride);
+    const int64_t cells = width * ((signature.input_height + stride - 1) / stride);
+    const int64_t line = row / width;
+    if (row < cells)
+      return GridCell{static_cast<float>(row % width), static_cast<float>(line), static_cast<float>(stride)};
+    row -= cells;
   }
+  return std::nullopt;
 }
 
 void decode_yolox(const DecodeCall& call, std::vector<Detection>* found) {
-  const Rows rows(call, 0);
-  each_cell(call.signature, rows.count(), [&](int64_t index, int64_t x, int64_t y, int64_t stride) {
-    const auto row = rows.row(index);
+  const auto rule_of = [&](const tensor::Shape& part) { return rule_with_object(call, 0, part); };
+  each_box(call, 0, rule_of, [&](int64_t index, const BoxNumbers& row) {
     const float object = row[kBoxNumbers];
     if (!(object > call.threshold)) return;
-    Best best = best_of(row.subspan(kWithObject, static_cast<size_t>(call.match.classes)));
+    const auto cell = cell_of(call.signature, index);
+    if (!cell) return;
+    Best best = best_of(row, kWithObject, call.match.classes);
     best.score *= object;
-    const auto step = static_cast<float>(stride);
-    const Box box =
-        from_centre((row[0] + static_cast<float>(x)) * step, (row[1] + static_cast<float>(y)) * step,
-                    std::exp(row[2]) * step, std::exp(row[3]) * step);
+    const float step = cell->stride;
+    const Box box = from_centre((row[0] + cell->x) * step, (row[1] + cell->y) * step, std::exp(row[2]) * step,
+                                std::exp(row[3]) * step);
     add_above(call.threshold, box, best, found);
   });
 }
@@ -255,57 +292,90 @@ std::vector<float> anchors_of(const Signature& signature) {
 
 float sigmoid(float value) { return 1 / (1 + std::exp(-value)); }
 
+/// An object's score above the threshold has a logit above this one, in whatever way it is rounded.
+float logit_below(float threshold) {
+  constexpr float kSlack = 1e-3f;
+  if (threshold <= 0) return -std::numeric_limits<float>::infinity();
+  return std::log(threshold / (1 - threshold)) - kSlack;
+}
+
+engine::RowRule rule_of_yolov7_raw(const DecodeForm& form, size_t /*role*/, const tensor::Shape& part) {
+  engine::RowRule rule = rule_of_rows(part, part.back());
+  rule.first_gate = kBoxNumbers;
+  rule.level = logit_below(form.threshold);
+  return rule;
+}
+
 void decode_yolov7_raw(const DecodeCall& call, std::vector<Detection>* found) {
   const std::vector<float> anchors = anchors_of(call.signature);
   for (size_t head = 0; head < kHeads; ++head) {
-    const Rows rows(call, head);
-    const int64_t height = rows.shape()[1];
-    const int64_t width = rows.shape()[2];
+    const size_t output = call.match.roles[head].output;
+    const tensor::Shape part =
+        part_of(call.match.roles[head],
+                call.chosen.empty() ? call.outputs[output].shape() : call.signature.outputs[output].shape);
+    const int64_t height = part[1];
+    const int64_t width = part[2];
     const float x_stride = static_cast<float>(call.signature.input_width) / static_cast<float>(width);
     const float y_stride = static_cast<float>(call.signature.input_height) / static_cast<float>(height);
-    for (int64_t i = 0; i < kHeadAnchors * height * width; ++i) {
-      const auto row = rows.row(i);
+    const auto rule_of = [&](const tensor::Shape& shape) { return rule_of_yolov7_raw(call, head, shape); };
+    each_box(call, head, rule_of, [&](int64_t i, const BoxNumbers& row) {
       const float object = sigmoid(row[kBoxNumbers]);
-      if (!(object > call.threshold)) continue;
-      Best best = best_of(row.subspan(kWithObject, static_cast<size_t>(call.match.classes)));
+      if (!(object > call.threshold)) return;
+      Best best = best_of(row, kWithObject, call.match.classes);
       best.score = object * sigmoid(best.score);
       const float* anchor =
           anchors.data() + 2 * (head * kHeadAnchors + static_cast<size_t>(i / (height * width)));
-      const auto twice = [&](int k) { return 2 * sigmoid(row[static_cast<size_t>(k)]); };
+      const auto twice = [&](int64_t k) { return 2 * sigmoid(row[k]); };
       const float x = (twice(0) - 0.5f + static_cast<float>(i % width)) * x_stride;
       const float y = (twice(1) - 0.5f + static_cast<float>(i / width % height)) * y_stride;
       add_above(call.threshold,
                 from_centre(x, y, twice(2) * twice(2) * anchor[0], twice(3) * twice(3) * anchor[1]), best,
                 found);
-    }
+    });
   }
 }
 
 }  // namespace
 
-const Decoder kYolov5{
-    "yolov5",     "YOLOv5 and v7: [N, cells x 3, 5 + classes], boxes in pixels, object times class",
-    {},           Space::kInputPixels,
-    true,         match_yolov5,
-    decode_yolov5};
-const Decoder kYolov8{
-    "yolov8",     "YOLOv8, v9, 11, 12 and 26 before NMS: [N, 4 + classes, cells], boxes in pixels",
-    {},           Space::kInputPixels,
-    true,         match_yolov8,
-    decode_yolov8};
+const Decoder kYolov5{"yolov5",
+                      "YOLOv5 and v7: [N, cells x 3, 5 + classes], boxes in pixels, object times class",
+                      {},
+                      Space::kInputPixels,
+                      true,
+                      match_yolov5,
+                      decode_yolov5,
+                      nullptr,
+                      true,
+                      rule_with_object};
+const Decoder kYolov8{"yolov8",
+                      "YOLOv8, v9, 11, 12 and 26 before NMS: [N, 4 + classes, cells], boxes in pixels",
+                      {},
+                      Space::kInputPixels,
+                      true,
+                      match_yolov8,
+                      decode_yolov8,
+                      nullptr,
+                      true,
+                      rule_of_yolov8};
 const Decoder kYolox{"yolox",
                      "YOLOX: [N, cells, 5 + classes], boxes relative to their cells",
                      {Fit::kCorner, 114, true, 1},
                      Space::kInputPixels,
                      true,
                      match_yolox,
-                     decode_yolox};
+                     decode_yolox,
+                     nullptr,
+                     true,
+                     rule_with_object};
 const Decoder kYolov7Raw{"yolov7-raw",
                          "YOLOv7's and v5's three heads: [N, 3, h, w, 5 + classes] before the sigmoid",
                          {},
                          Space::kInputPixels,
                          true,
                          match_yolov7_raw,
-                         decode_yolov7_raw};
+                         decode_yolov7_raw,
+                         nullptr,
+                         true,
+                         rule_of_yolov7_raw};
 
 }  // namespace hone::task

@@ -17,6 +17,7 @@
 #include "device/cuda/plugin/libraries/cudnn_compiler.hpp"
 #include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 #include "device/cuda/plugin/queue.hpp"
+#include "device/cuda/plugin/row_chooser.hpp"
 #include "device/cuda/plugin/tactics/guarded_tactic.hpp"
 #include "device/cuda/plugin/tactics/quantized_tactics.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
@@ -230,6 +231,12 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
 
   std::unique_ptr<engine::FrameFiller> make_frame_filler(const engine::FrameTarget& target) const override {
     return make_cuda_frame_filler(gpu_, target);
+  }
+  std::unique_ptr<engine::RowChooser> make_row_chooser() const override {
+    return make_cuda_row_chooser(gpu_);
+  }
+  engine::DecoderHandles decoder_handles(const tensor::Queue* queue) const override {
+    return {gpu_.context(), static_cast<const CudaQueue&>(*queue).stream()};
   }
 
   std::unique_ptr<tensor::Queue> make_queue() const override {

@@ -4,7 +4,9 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
-#include "report/page/page.hpp"
+#include <atomic>
+#include <chrono>
+#include <thread>
 
 namespace hone::report {
 namespace {
@@ -23,12 +25,12 @@ bool names_this_machine(const std::string& host) {
 
 class HttpSiteServer : public SiteServer {
  public:
-  HttpSiteServer(Site& site, const ServerOptions& options)
-      : site_(site), local_(is_loopback(options.host)), policy_(page_policy()) {
+  HttpSiteServer(SiteContent& content, const ServerOptions& options)
+      : content_(content), local_(is_loopback(options.host)), policy_(content.policy()) {
     server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
     server_.set_keep_alive_timeout(2);  // which the end of the server waits for
     server_.set_read_timeout(5);
-    server_.set_write_timeout(30);
+    server_.set_write_timeout(options.patience_seconds);
     server_.set_payload_max_length(0);
     // Without SO_REUSEPORT, which the library sets: two servers on one port would share its clients.
     server_.set_socket_options([this](int socket) {
@@ -53,8 +55,15 @@ class HttpSiteServer : public SiteServer {
   }
 
   int port() const override { return port_; }
-  void serve() override { server_.listen_after_bind(); }
-  void stop() override { server_.stop(); }
+  void serve() override {
+    server_.listen_after_bind();
+    served_ = true;
+  }
+  void stop() override {
+    // The library forgets to stop what has not begun yet.
+    while (!server_.is_running() && !served_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    server_.stop();
+  }
 
  private:
   using Handled = httplib::Server::HandlerResponse;
@@ -81,25 +90,40 @@ class HttpSiteServer : public SiteServer {
   void answer(const httplib::Request& request, httplib::Response& response) {
     SiteRequest asked{request.path, {}, request.get_header_value("If-None-Match")};
     for (const auto& [name, value] : request.params) asked.parameters[name] = value;
-    SiteResponse answered = site_.answer(asked);
+    SiteResponse answered = content_.answer(asked);
     response.status = answered.status;
     if (!answered.tag.empty()) response.set_header("ETag", answered.tag);
+    if (answered.stream != nullptr) return send(std::move(answered), response);
     if (answered.status != 304) response.set_content(answered.body, answered.type);
   }
 
-  Site& site_;
+  /// Piece by piece, until the end or until the client is gone.
+  static void send(SiteResponse answered, httplib::Response& response) {
+    response.set_chunked_content_provider(
+        answered.type, [stream = std::move(answered.stream)](size_t, httplib::DataSink& sink) {
+          std::string piece;
+          if (!stream->next(&piece)) {
+            sink.done();
+            return true;
+          }
+          return piece.empty() ? sink.is_writable() : sink.write(piece.data(), piece.size());
+        });
+  }
+
+  SiteContent& content_;
   bool local_;
   std::string policy_;
   httplib::Server server_;
   int socket_ = -1;  // of the library
   int port_ = -1;
+  std::atomic<bool> served_ = false;
 };
 
 }  // namespace
 }  // namespace hone::report
 
 extern "C" __attribute__((visibility("default"))) hone::report::SiteServer* hone_make_site_server(
-    hone::report::Site* site, const hone::report::ServerOptions* options) {
-  auto server = std::make_unique<hone::report::HttpSiteServer>(*site, *options);
+    hone::report::SiteContent* content, const hone::report::ServerOptions* options) {
+  auto server = std::make_unique<hone::report::HttpSiteServer>(*content, *options);
   return server->port() < 0 ? nullptr : server.release();
 }

@@ -42,6 +42,13 @@ const LOSSES = [
   ['missing', 'missing by the times of the others'],
 ] as const;
 
+/// "960 × 540, batch 1, 2 streams"
+function sizeOf(pipeline: Partial<Pipeline>): string {
+  const streams = finite(pipeline.streams) ?? 1;
+  const size = `${finite(pipeline.input_width) ?? '?'} × ${finite(pipeline.input_height) ?? '?'}, batch ${finite(pipeline.batch) ?? '?'}`;
+  return streams > 1 ? `${size}, ${streams} streams` : size;
+}
+
 export function modelOf(pipeline: Partial<Pipeline>): Model {
   const bounded_by = clean(pipeline.bounded_by);
   const stages = dicts<PipelineStage>(pipeline.stages);
@@ -50,7 +57,7 @@ export function modelOf(pipeline: Partial<Pipeline>): Model {
     backend: clean(pipeline.backend),
     device: clean(pipeline.device),
     precision: clean(pipeline.precision),
-    size: `${finite(pipeline.input_width) ?? '?'} × ${finite(pipeline.input_height) ?? '?'}, batch ${finite(pipeline.batch) ?? '?'}`,
+    size: sizeOf(pipeline),
     frames: finite(pipeline.frames),
     end_to_end_fps: finite(pipeline.end_to_end_fps),
     inference_fps: finite(pipeline.inference_fps),

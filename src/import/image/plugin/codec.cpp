@@ -1,4 +1,5 @@
-// libhone-image.so: decodes images with OpenCV; see ../image.hpp.
+// libhone-image.so: decodes and encodes images with OpenCV; see ../image.hpp and
+// ../encode.hpp.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -6,7 +7,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "import/image/image.hpp"
+#include "import/image/encode.hpp"
 
 using hone::importer::Image;
 
@@ -49,6 +50,23 @@ extern "C" bool hone_decode_image(const std::byte* file, size_t size, Image* ima
     image->height = pixels.rows;
     image->pixels.assign(pixels.datastart, pixels.dataend);
     return true;
+  } catch (const cv::Exception&) {
+    return false;
+  }
+}
+
+extern "C" bool hone_encode_jpeg(const Image& image, int quality, std::string* file) {
+  try {
+    const int type = image.channels == 3 ? CV_8UC3 : CV_8UC1;
+    cv::Mat pixels(static_cast<int>(image.height), static_cast<int>(image.width), type,
+                   const_cast<uint8_t*>(image.pixels.data()));
+    cv::Mat bgr;
+    if (image.channels == 3) cv::cvtColor(pixels, bgr, cv::COLOR_RGB2BGR);
+    std::vector<uint8_t> bytes;
+    const bool done =
+        cv::imencode(".jpg", image.channels == 3 ? bgr : pixels, bytes, {cv::IMWRITE_JPEG_QUALITY, quality});
+    file->assign(bytes.begin(), bytes.end());
+    return done;
   } catch (const cv::Exception&) {
     return false;
   }

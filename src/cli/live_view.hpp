@@ -1,0 +1,32 @@
+// Frames of `hone detect --view` in a browser, through the server of `hone view`.
+#pragma once
+
+#include <memory>
+#include <thread>
+
+#include "report/page/live_site.hpp"
+#include "report/page/site_server.hpp"
+
+namespace hone::cli {
+
+/// Serves until its end, which takes a moment where a viewer has stopped taking pictures.
+class LiveView {
+ public:
+  /// Listens already, and says where. Errors of make_site_server() and LiveSite.
+  LiveView(const report::ServerOptions& options, const std::string& title);
+  ~LiveView();
+  LiveView(const LiveView&) = delete;
+  LiveView& operator=(const LiveView&) = delete;
+
+  void show(const media::Frame& frame) { site_.show(frame); }
+
+ private:
+  report::LiveSite site_;
+  std::unique_ptr<report::SiteServer> server_;
+  std::thread serving_;
+};
+
+/// "http://127.0.0.1:8642/"
+std::string address_of(const std::string& host, int port);
+
+}  // namespace hone::cli
