@@ -40,25 +40,35 @@ Graph transposed(const Case& test, const char* activation = nullptr) {
   return b.finish({y});
 }
 
+TEST(TransposedConvolution, MultipliesNoMoreThanAnOutputNeeds) {
+  // Outputs before the first one are cut off; with them each window would be 3 x 3.
+  const Graph graph = check_pass(transposed({"", {8, 8}, {4, 4}, {2, 2}, {1, 1, 1, 1}}), kPass).graph;
+  const tensor::Tensor& filters = *graph.constant(graph.nodes[0].inputs[1]);
+  EXPECT_EQ(filters.shape(), (tensor::Shape{32, 16, 2, 2}));
+}
+
 TEST(TransposedConvolution, IsAConvolutionWhoseOutputsMove) {
   const Dim h = Dim::symbol("H");
   const Case cases[] = {
       {"Conv DepthToSpace", {5, 7}, {2, 2}, {2, 2}, {}},
-      {"Conv DepthToSpace", {5, 7}, {4, 4}, {2, 2}, {1, 1, 1, 1}},
+      {"Conv DepthToSpace Slice", {5, 7}, {4, 4}, {2, 2}, {1, 1, 1, 1}},
+      {"Conv DepthToSpace Slice", {h, h}, {4, 4}, {2, 2}, {1, 1, 1, 1}, {}, {1, 1}},
+      {"Conv DepthToSpace Slice", {5, 6}, {6, 6}, {3, 3}, {2, 2, 1, 1}},
+      {"Conv DepthToSpace Slice", {5, 6}, {4, 4}, {2, 2}, {3, 3, 1, 1}},
       {"Conv DepthToSpace", {5, 7}, {3, 3}, {2, 2}, {1, 1, 1, 1}, {}, {1, 1}},
       {"Conv DepthToSpace Slice", {5, 7}, {3, 3}, {2, 2}, {1, 1, 1, 1}},
       {"Conv DepthToSpace Slice", {5, 7}, {3, 5}, {2, 2}, {0, 1, 0, 2}},
       {"Conv DepthToSpace Slice", {h, h}, {5, 5}, {3, 3}, {1, 0, 1, 1}},
-      {"Conv DepthToSpace", {h, 6}, {4, 4}, {2, 2}, {1, 1, 1, 1}, {}, {}, 2},
+      {"Conv DepthToSpace Slice", {h, 6}, {4, 4}, {2, 2}, {1, 1, 1, 1}, {}, {}, 2},
       {"Conv DepthToSpace Slice", {5, 7}, {3, 3}, {2, 2}, {2, 2, 2, 2}, {2, 2}},
       {"Conv DepthToSpace", {5, 7}, {3, 3}, {2, 2}, {}, {}, {}, 1, "SAME_UPPER"},
-      {"Conv DepthToSpace", {5, 7}, {4, 3}, {2, 2}, {}, {}, {}, 1, "SAME_LOWER"},
+      {"Conv DepthToSpace Slice", {5, 7}, {4, 3}, {2, 2}, {}, {}, {}, 1, "SAME_LOWER"},
       {"Conv DepthToSpace Slice", {5, 7}, {3, 3}, {2, 2}, {}, {}, {}, 1, "VALID"},
       {"Conv", {5, 7}, {3, 3}, {1, 1}, {1, 1, 1, 1}},
       {"Conv", {5, 7}, {3, 2}, {1, 1}, {0, 0, 2, 1}, {2, 1}},
-      {"Conv Reshape Transpose Reshape", {9}, {8}, {4}, {2, 2}},
+      {"Conv Reshape Transpose Reshape Slice", {9}, {8}, {4}, {2, 2}},
       {"Conv Reshape Transpose Reshape Slice", {9}, {7}, {4}, {1, 0}, {}, {}, 2},
-      {"Conv Reshape Transpose Reshape", {5, 7}, {4, 3}, {2, 1}, {1, 1, 1, 1}},
+      {"Conv Reshape Transpose Reshape Slice", {5, 7}, {4, 3}, {2, 1}, {1, 1, 1, 1}},
       {"Conv Reshape Transpose Reshape", {3, 4, 2}, {2, 2, 2}, {2, 2, 2}, {}},
   };
   for (const Case& test : cases) {

@@ -1,6 +1,9 @@
 // Runs a program on host memory; see executor.hpp.
+#include <omp.h>
+
 #include <chrono>
 #include <cstring>
+#include <ctime>
 
 #include "base/out_of_memory.hpp"
 #include "base/ranges.hpp"
@@ -22,6 +25,24 @@ Tensor make_arena(int64_t bytes) {
     rethrow_within(error, "activations");
   }
 }
+
+/// Microseconds of a step, for the search. Of a single thread those in which it was on a processor: turns
+/// that other programs take on a busy machine last longer than most steps, and would choose tactics by
+/// chance. Several threads wait for each other, so their time is the clock's.
+class Stopwatch {
+ public:
+  double elapsed_us() const { return now_us() - begin_; }
+
+ private:
+  double now_us() const {
+    timespec time{};
+    clock_gettime(clock_, &time);
+    return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
+  }
+
+  clockid_t clock_ = omp_get_max_threads() == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+  double begin_ = now_us();
+};
 
 /// The operands of one step.
 struct Pointers {
@@ -59,10 +80,9 @@ class HostExecutor final : public Executor {
     }
     step_times->assign(steps.size(), 0.0);
     for (size_t i = 0; i < steps.size(); ++i) {
-      const auto begin = std::chrono::steady_clock::now();
+      const Stopwatch watch;
       run_step(i, pointers_of(steps[i], io_), io_, outputs_);
-      const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - begin;
-      (*step_times)[i] = elapsed.count();
+      (*step_times)[i] = watch.elapsed_us();
     }
   }
 

@@ -44,6 +44,16 @@ bool varies_along_channels(const graph::TensorType& operand, const graph::Tensor
   return true;
 }
 
+/// Whether an operand of images has one element for each channel: a gate of squeeze and excitation.
+bool is_one_a_channel(const graph::TensorType& operand, const graph::TensorType& result) {
+  if (!operand.ranked() || !result.ranked() || result.dims->size() < 3) return false;
+  if (operand.dims->size() != result.dims->size() || !(*operand.dims)[1].same_as((*result.dims)[1]))
+    return false;
+  if (!(*operand.dims)[0].is(1) && !(*operand.dims)[0].same_as((*result.dims)[0])) return false;
+  return std::all_of(operand.dims->begin() + 2, operand.dims->end(),
+                     [](const graph::Dim& dim) { return dim.is(1); });
+}
+
 /// Nodes that run one after the other on one value, and those that dequantize their operands.
 class Pattern {
  public:
@@ -233,8 +243,9 @@ class QuantizedFusion {
   }
 
   /// The node as a FusedElementwise on `main`.
-  std::optional<Node> as_elementwise(const Node& node, ValueId main, bool any_operand) {
-    const PostOpsOrReason found = as_post_ops(graph(), node, main);
+  std::optional<Node> as_elementwise(const Node& node, ValueId main, bool any_operand,
+                                     Scaling scaling = Scaling::kConstantOrSameShape) {
+    const PostOpsOrReason found = as_post_ops(graph(), node, main, scaling);
     if (!found.post_ops || found.post_ops->ops.empty()) return std::nullopt;
     for (const ValueId extra : found.post_ops->extras) {
       if (!any_operand && !dequantized_bytes(editor_, extra) && graph().constant(extra) == nullptr)
@@ -288,43 +299,115 @@ class QuantizedFusion {
 
   /// One node of a map, the last one first.
   struct Link {
+    std::string role;
     Node node;
     int32_t index;
     ValueId main;
   };
+
+  /// The node that makes `id`, elementwise on `main`.
+  std::optional<Link> link_on(ValueId id, ValueId main) {
+    const int32_t index = editor_.producer(id);
+    const graph::TensorType& type = graph().value(id).type;
+    auto fused = as_elementwise(editor_.node(index), main, false, Scaling::kAnyBroadcast);
+    if (!fused || !same_shape(graph().value(main).type, type)) return std::nullopt;
+    for (const ValueId extra : post_ops_of(*fused).extras) {
+      const bool fits = graph().constant(extra) != nullptr || same_shape(graph().value(extra).type, type) ||
+                        is_one_a_channel(graph().value(extra).type, type);
+      if (!fits) return std::nullopt;
+    }
+    return Link{"elementwise", std::move(*fused), index, main};
+  }
 
   /// The operand of a node from which a chain of bytes may go on: one that only this node reads, or else one
   /// that is dequantized.
   std::optional<Link> link_before(ValueId id) {
     const int32_t index = editor_.producer(id);
     if (index < 0 || !editor_.read_once(id)) return std::nullopt;
-    const Node& node = editor_.node(index);
     std::optional<Link> found;
-    for (const ValueId main : node.inputs) {
+    for (const ValueId main : editor_.node(index).inputs) {
       if (main == kNoValue || graph().constant(main) != nullptr) continue;
-      auto fused = as_elementwise(node, main, false);
+      auto link = link_on(id, main);
       const bool goes_on = editor_.read_once(main) || dequantized_bytes(editor_, main);
-      if (!fused || !goes_on || !same_shape(graph().value(main).type, graph().value(id).type)) continue;
-      if (!found || !dequantized_bytes(editor_, main)) found = Link{std::move(*fused), index, main};
+      if (link && goes_on && (!found || !dequantized_bytes(editor_, main))) found = std::move(link);
     }
     return found;
   }
 
-  void fuse_map(int32_t index) {
+  /// From `id` back to dequantized bytes; empty where there are none.
+  std::vector<Link> links_before(ValueId id) {
     std::vector<Link> links;
-    ValueId id = editor_.node(index).inputs[0];
     while (!dequantized_bytes(editor_, id)) {
       auto link = link_before(id);
-      if (!link || links.size() == kMaxPostOps) return;
+      if (!link || links.size() == kMaxPostOps) return {};
       id = link->main;
       links.push_back(std::move(*link));
     }
+    return links;
+  }
+
+  bool is_function(const Link& link) const {
+    const auto extras = post_ops_of(link.node).extras;
+    return std::all_of(extras.begin(), extras.end(),
+                       [&](ValueId extra) { return graph().constant(extra) != nullptr; });
+  }
+
+  /// Where nothing else reads the bytes that `id` dequantizes, and they are a function of those that `other`
+  /// does: the links back to the latter.
+  std::vector<Link> links_of_function(ValueId id, ValueId other) {
+    const auto bytes = dequantized_bytes(editor_, id);
+    const auto from = dequantized_bytes(editor_, other);
+    if (!bytes || !from || !editor_.read_once(id) || !editor_.read_once(bytes->value)) return {};
+    const int32_t rounding = editor_.producer(bytes->value);
+    if (rounding < 0 || !quantizes_to_bytes(editor_, editor_.node(rounding))) return {};
+    const Node& quantized = editor_.node(rounding);
+    if (!same_scales(graph(), *bytes, {bytes->value, quantized.inputs[1], quantized.input(2)})) return {};
+    std::vector<Link> function = links_before(quantized.inputs[0]);
+    if (function.empty() ||
+        !std::all_of(function.begin(), function.end(), [&](const Link& link) { return is_function(link); }))
+      return {};
+    const auto origin = dequantized_bytes(editor_, function.back().main);
+    if (origin->value != from->value || !same_scales(graph(), *origin, *from)) return {};
+    Node dequantized = editor_.node(editor_.producer(id));
+    // Copies of one scale are one input of the region.
+    dequantized.inputs = quantized.inputs;
+    dequantized.inputs[0] = bytes->value;
+    std::vector<Link> links = {{"dequantized", std::move(dequantized), editor_.producer(id), bytes->value},
+                               {"quantized", quantized, rounding, quantized.inputs[0]}};
+    links.insert(links.end(), std::make_move_iterator(function.begin()),
+                 std::make_move_iterator(function.end()));
+    return links;
+  }
+
+  /// A first operation between bytes and a rounded function of the same bytes, as in x * sigmoid(x), goes on
+  /// to the function: the map depends on one byte then.
+  void take_function(std::vector<Link>& links) {
+    const Link first = links.back();
+    const auto extras = post_ops_of(first.node).extras;
+    if (extras.size() != 1) return;
+    for (const auto& [main, other] : {std::pair(first.main, extras[0]), std::pair(extras[0], first.main)}) {
+      std::vector<Link> function = links_of_function(main, other);
+      auto own = function.empty() ? std::nullopt : link_on(first.node.outputs[0], main);
+      if (!own) continue;
+      links.back() = std::move(*own);
+      links.insert(links.end(), std::make_move_iterator(function.begin()),
+                   std::make_move_iterator(function.end()));
+      return;
+    }
+  }
+
+  void fuse_map(int32_t index) {
+    std::vector<Link> links = links_before(editor_.node(index).inputs[0]);
+    if (links.empty() && !dequantized_bytes(editor_, editor_.node(index).inputs[0])) return;
+    if (!links.empty()) take_function(links);
     Pattern pattern(editor_);
-    add_dequantized(pattern, "x", id);
+    add_dequantized(pattern, "x", links.empty() ? editor_.node(index).inputs[0] : links.back().main);
     std::reverse(links.begin(), links.end());
     for (const Link& link : links) {
-      for (const ValueId extra : post_ops_of(link.node).extras) add_extra(pattern, extra);
-      pattern.add(fmt::format("elementwise{}", pattern.size()), link.node, link.index);
+      if (link.role == "elementwise") {
+        for (const ValueId extra : post_ops_of(link.node).extras) add_extra(pattern, extra);
+      }
+      pattern.add(fmt::format("{}{}", link.role, pattern.size()), link.node, link.index);
     }
     pattern.add("quantized", editor_.node(index), index);
     summary_.change(fmt::format("'{}' computes with integers", pattern.replace(graph::kQuantizedMap)));

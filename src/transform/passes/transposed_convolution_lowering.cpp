@@ -1,6 +1,7 @@
 // Makes a convolution of stride 1 of a transposed one: it computes all outputs that lie between two input
 // pixels as channels of one pixel, which are then moved to their places.
 #include <algorithm>
+#include <limits>
 
 #include "graph/convolution_geometry.hpp"
 #include "transform/constants.hpp"
@@ -16,36 +17,51 @@ using tensor::Shape;
 constexpr double kMostGrowth = 4;
 /// Convolutions of smaller groups are no faster than what reads each input once.
 constexpr int64_t kLeastGroup = 8;
+/// Outputs are cut off where that leaves so much of the products: moving the rest costs time, too.
+constexpr double kWorthCutting = 0.9;
 /// Stands for an image's unknown size, from which the padding does not depend.
 constexpr int64_t kAnySize = 1 << 20;
 
-/// One axis: output o = q * stride + r reads input i by tap t where o + pad = i * stride + t * dilation
-/// (ONNX's specification), so at an offset i - q that q does not change.
+/// One axis: output o = q * stride + r - skipped reads input i by tap t where o + pad = i * stride + t *
+/// dilation (ONNX's specification), so at an offset i - q that q does not change. Outputs before the first
+/// one are made and cut off where taps of all r fit into a smaller window then.
 struct Axis {
-  explicit Axis(const graph::WindowAxis& transposed) : from(transposed) {
+  Axis(const graph::WindowAxis& transposed, int64_t skips) : from(transposed), skipped(skips) {
     for (int64_t t = 0; t < from.kernel; ++t) {
-      const int64_t distance = from.pad_begin - t * from.dilation;
+      const int64_t distance = pad() - t * from.dilation;
       // The one r whose outputs the tap reaches.
       const int64_t r = (from.stride - distance % from.stride) % from.stride;
       first = std::min(first, (distance + r) / from.stride);
       last = std::max(last, (distance + r) / from.stride);
     }
     // What a window beyond the outputs makes is cut off.
-    made = std::max(from.input / from.stride + (from.input % from.stride != 0), from.output - last);
+    const int64_t wanted = from.input + skipped;
+    made = std::max(wanted / from.stride + (wanted % from.stride != 0), from.output - last);
   }
-
+  /// The one with fewer products: where the first tap reaches the first output of a pixel, no window is
+  /// larger than what an output needs.
+  static Axis least(const graph::WindowAxis& transposed) {
+    const Axis whole(transposed, 0);
+    const Axis aligned(transposed, transposed.pad_begin % transposed.stride);
+    return aligned.products() < kWorthCutting * whole.products() ? aligned : whole;
+  }
+  /// As if the outputs that are cut off were there.
+  int64_t pad() const { return from.pad_begin - skipped; }
   int64_t kernel() const { return last - first + 1; }
+  double products() const { return static_cast<double>(kernel()) * static_cast<double>(made); }
   int64_t pad_begin() const { return -first; }
   int64_t pad_end() const { return made + last - from.output; }
-  int64_t crop() const { return made * from.stride - from.input; }
+  /// Outputs that are cut off behind the last one.
+  int64_t crop() const { return made * from.stride - from.input - skipped; }
   /// The tap of output r that position `at` of the new kernel holds, or -1.
   int64_t tap(int64_t r, int64_t at) const {
-    const int64_t distance = r + from.pad_begin - (first + at) * from.stride;
+    const int64_t distance = r + pad() - (first + at) * from.stride;
     const bool reads = distance >= 0 && distance % from.dilation == 0;
     return reads && distance / from.dilation < from.kernel ? distance / from.dilation : -1;
   }
 
   graph::WindowAxis from;
+  int64_t skipped;    ///< outputs that are cut off before the first one
   int64_t first = 0;  ///< least offset
   int64_t last = 0;
   int64_t made = 0;  ///< pixels of the convolution
@@ -109,7 +125,7 @@ class Lowering {
     for (const graph::WindowAxis& axis : geometry_.axes) {
       growth *= static_cast<double>(axis.stride) / static_cast<double>(axis.kernel);
       if (growth > kMostGrowth) break;
-      axes_.emplace_back(axis);
+      axes_.push_back(Axis::least(axis));
       growth *= static_cast<double>(axes_.back().kernel());
       outputs_per_pixel_ *= axis.stride;
     }
@@ -239,14 +255,15 @@ class Lowering {
   }
 
   void add_crop() {
-    std::vector<int64_t> ends, axes;
+    std::vector<int64_t> starts, ends, axes;
     for (size_t i = 0; i < axes_.size(); ++i) {
-      if (axes_[i].crop() == 0) continue;
-      ends.push_back(-axes_[i].crop());
+      const int64_t crop = axes_[i].crop();
+      if (crop == 0 && axes_[i].skipped == 0) continue;
+      starts.push_back(axes_[i].skipped);
+      ends.push_back(crop == 0 ? std::numeric_limits<int64_t>::max() : -crop);
       axes.push_back(static_cast<int64_t>(i) + 2);
     }
     if (axes.empty()) return;
-    const std::vector<int64_t> starts(axes.size(), 0);
     Node& crop = add("Slice", ".crop");
     crop.inputs.insert(crop.inputs.end(), {integers(".crop_starts", starts), integers(".crop_ends", ends),
                                            integers(".crop_axes", axes)});

@@ -200,7 +200,18 @@ TEST_P(CpuQuantized, MapsAndPools) {
   const Shape shape = {n.pick({1, 2}), n.pick({3, 16, 21}), n.pick({6, 9}), n.pick({5, 8})};
   ValueId y = n.input("x", shape, 0.01, 0.05);
   const std::string where = fmt::format("seed {}", seed);
-  switch (n.pick({0, 1, 2, 3})) {
+  switch (n.pick({0, 1, 2, 3, 4, 5})) {
+    case 4: {
+      // A table of one byte, though two operands are read.
+      const ValueId gate = n.rounded(n.b.node(n.coin() ? "Sigmoid" : "HardSigmoid", {y}), 0.003, 0.01);
+      y = n.coin() ? n.b.node("Mul", {y, gate}) : n.b.node("Mul", {gate, y});
+      return expect_right(n.b.finish({n.quantized(y, 0.01, 0.03)}), n.inputs, "quantized_map", where);
+    }
+    case 5: {
+      const ValueId gate = n.input("gate", {n.coin() ? shape[0] : 1, shape[1], 1, 1}, 0.003, 0.01);
+      y = n.b.node("Mul", {gate, y});
+      return expect_right(n.b.finish({n.quantized(y, 0.01, 0.03)}), n.inputs, "quantized_map", where);
+    }
     case 0:
       y = n.b.node("GlobalAveragePool", {y});
       return expect_right(n.b.finish({n.quantized(y, 0.01, 0.03)}), n.inputs, "quantized_pool", where);

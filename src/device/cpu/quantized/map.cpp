@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "device/cpu/chain_math.hpp"
+#include "device/cpu/quantized/byte_table.hpp"
 #include "device/cpu/quantized/stages.hpp"
 #include "device/cpu/quantized/tactics.hpp"
 #include "engine/requirements.hpp"
@@ -21,22 +22,28 @@ using tensor::DType;
 /// Elements that are worth starting threads for.
 constexpr int64_t kWorthThreads = 1 << 16;
 constexpr auto kPart = static_cast<int64_t>(kRun);
+/// Elements of a table's results that one thread takes at a time.
+constexpr int64_t kTablePart = 1 << 16;
 
 class TableKernel final : public engine::Kernel {
  public:
-  TableKernel(size_t input, std::array<uint8_t, 256> table, int64_t count)
+  TableKernel(size_t input, const ByteTable& table, int64_t count)
       : input_(input), table_(table), count_(count) {}
 
   void run(const engine::Run& run) const override {
     const auto* x = static_cast<const uint8_t*>(run.inputs[input_]);
     auto* y = static_cast<uint8_t*>(run.outputs[0]);
-#pragma omp parallel for schedule(static) if (count_ > kWorthThreads)
-    for (int64_t i = 0; i < count_; ++i) y[i] = table_[x[i]];
+    const int64_t parts = (count_ + kTablePart - 1) / kTablePart;
+#pragma omp parallel for schedule(static) if (parts > 1)
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t first = part * kTablePart;
+      look_up(table_, x + first, y + first, std::min(kTablePart, count_ - first));
+    }
   }
 
  private:
   size_t input_;
-  std::array<uint8_t, 256> table_;
+  ByteTable table_;
   int64_t count_;
 };
 
@@ -63,13 +70,16 @@ class MapKernel final : public engine::Kernel {
 };
 
 /// The results for all bytes, by the bits of the byte.
-std::array<uint8_t, 256> table_of(const ByteScale& from, const StageProgram& stages) {
-  std::array<uint8_t, 256> bytes{};
+ByteTable table_of(size_t input, const ByteScale& from, const StageProgram& stages) {
+  ByteTable bytes{};
   std::iota(bytes.begin(), bytes.end(), uint8_t{0});
   std::array<float, 256> numbers{};
   read_bytes(bytes.data(), from, numbers.data(), 0, bytes.size());
-  stages.run(numbers.data(), 0, numbers.size(), {}, bytes.data());
-  return bytes;
+  std::vector<const void*> inputs(input + 1);
+  inputs[input] = bytes.data();
+  ByteTable results{};
+  stages.run(numbers.data(), 0, numbers.size(), inputs, results.data());
+  return results;
 }
 
 /// Channels-last where any operand of the result's shape lies so.
@@ -98,8 +108,9 @@ Offer offer_map(const StepRequest& request, engine::WeightStore&) {
   offer.inputs[chain->x.value] = {from->dtype, result.shape, result.layout};
   offer.outputs = {result};
   const int64_t count = tensor::element_count(result.shape);
-  if (stages.is_function()) {
-    offer.kernel = std::make_shared<TableKernel>(chain->x.value, table_of(*from, stages), count);
+  if (stages.is_function(chain->x.value)) {
+    offer.kernel =
+        std::make_shared<TableKernel>(chain->x.value, table_of(chain->x.value, *from, stages), count);
   } else {
     offer.kernel = std::make_shared<MapKernel>(chain->x.value, *from, std::move(stages), count);
   }

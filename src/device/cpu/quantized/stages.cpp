@@ -22,6 +22,13 @@ int64_t inner_axis(const TensorDesc& desc) {
   return desc.layout == Layout::kChannelsLast ? 1 : static_cast<int64_t>(desc.shape.size()) - 1;
 }
 
+/// Whether an operand has one element for each channel of channels-last images, or for those of all.
+bool is_one_a_channel(const engine::Shape& operand, const TensorDesc& result) {
+  if (result.layout != Layout::kChannelsLast || operand.size() != result.shape.size()) return false;
+  return (operand[0] == 1 || operand[0] == result.shape[0]) && operand[1] == result.shape[1] &&
+         tensor::element_count(operand) == operand[0] * operand[1];
+}
+
 void to_bytes(const float* x, const ByteScale& to, void* bytes, int64_t position, size_t n) {
   const auto zero_point = static_cast<float>(to.zero_point);
   if (to.dtype == DType::kUInt8) {
@@ -48,8 +55,11 @@ Refusal StageProgram::read_operand(const StepRequest& request, const graph::Quan
   stage.link.operand = operand.value;
   if (operand.is_quantized()) {
     const auto scale = byte_scale(request, operand);
-    if (!scale || desc.shape != result.shape) return "an operand that is no bytes of the result's shape";
-    stage.kind = Operand::kBytes;
+    const bool whole = desc.shape == result.shape;
+    if (!scale || !(whole || is_one_a_channel(desc.shape, result)))
+      return "an operand that is no bytes of the result's shape, or of one a channel of an image";
+    stage.kind = whole ? Operand::kBytes : Operand::kChannelBytes;
+    stage.of_images = desc.shape[0] != 1;
     stage.scale = *scale;
     offer.inputs[operand.value] = {desc.dtype, desc.shape, result.layout};
     return {};
@@ -78,6 +88,7 @@ Refusal StageProgram::make(const StepRequest& request, const graph::QuantizedCha
   if (result.shape.empty()) return "a scalar";
   program.channels_ = result.shape[static_cast<size_t>(inner_axis(result))];
   program.type_ = result.dtype;
+  program.image_ = tensor::element_count(result.shape) / std::max<int64_t>(1, result.shape[0]);
   for (const graph::QuantizedStage& stage : chain.stages) {
     Stage own;
     own.rounds = stage.rounds();
@@ -100,9 +111,10 @@ Refusal StageProgram::make(const StepRequest& request, const graph::QuantizedCha
   return {};
 }
 
-bool StageProgram::is_function() const {
-  return std::all_of(stages_.begin(), stages_.end(), [](const Stage& stage) {
-    return stage.kind == Operand::kNone || stage.kind == Operand::kSingle;
+bool StageProgram::is_function(size_t own) const {
+  return std::all_of(stages_.begin(), stages_.end(), [&](const Stage& stage) {
+    return stage.kind == Operand::kNone || stage.kind == Operand::kSingle ||
+           (stage.kind == Operand::kBytes && stage.link.operand == own);
   });
 }
 
@@ -119,6 +131,7 @@ void StageProgram::apply(const Stage& stage, float* x, int64_t position, size_t 
   switch (stage.kind) {
     case Operand::kNone: stride = 0; break;
     case Operand::kBytes: read_bytes(inputs[stage.link.operand], stage.scale, y, position, n); break;
+    case Operand::kChannelBytes: read_channels(stage, inputs[stage.link.operand], position, n, y); break;
     case Operand::kFloats: other = static_cast<const float*>(inputs[stage.link.operand]) + position; break;
     case Operand::kSingle:
       other = stage.values.data();
@@ -134,6 +147,18 @@ void StageProgram::apply(const Stage& stage, float* x, int64_t position, size_t 
       break;
   }
   apply_link(stage.link, x, other, stride, x, n);
+}
+
+void StageProgram::read_channels(const Stage& stage, const void* bytes, int64_t position, size_t n,
+                                 float* y) const {
+  for (size_t done = 0; done < n;) {
+    const int64_t at = position + static_cast<int64_t>(done);
+    const int64_t channel = at % channels_;
+    const int64_t first = stage.of_images ? at / image_ * channels_ : 0;
+    const size_t count = std::min(n - done, static_cast<size_t>(channels_ - channel));
+    read_bytes(bytes, stage.scale, y + done, first + channel, count);
+    done += count;
+  }
 }
 
 void StageProgram::run(float* x, int64_t position, size_t n, std::span<const void* const> inputs,

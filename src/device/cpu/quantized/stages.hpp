@@ -25,11 +25,13 @@ class StageProgram {
   /// of memory; they are changed, and written to `output`, where the result's element 0 lies.
   void run(float* x, int64_t position, size_t n, std::span<const void* const> inputs, void* output) const;
 
-  /// Whether every element of the result depends on its own number only, so that a table can hold it.
-  bool is_function() const;
+  /// Whether every element of the result depends on its own number only, so that a table can hold it; the
+  /// numbers are those of the bytes of input `own`, which may also be a second operand.
+  bool is_function(size_t own) const;
 
  private:
-  enum class Operand : uint8_t { kNone, kBytes, kFloats, kChannels, kSingle };
+  /// kChannelBytes: one byte for each channel, of each image or of all.
+  enum class Operand : uint8_t { kNone, kBytes, kChannelBytes, kFloats, kChannels, kSingle };
 
   struct Stage {
     /// Of a stage that does not round.
@@ -40,6 +42,8 @@ class StageProgram {
     ByteScale scale;
     /// Of kChannels and kSingle.
     std::vector<float> values;
+    /// Of kChannelBytes: whether each image has its own.
+    bool of_images = false;
   };
 
   static Refusal read_operand(const engine::StepRequest& request, const graph::QuantizedOperand& operand,
@@ -47,9 +51,13 @@ class StageProgram {
   void apply(const Stage& stage, float* x, int64_t position, size_t n,
              std::span<const void* const> inputs) const;
 
+  void read_channels(const Stage& stage, const void* bytes, int64_t position, size_t n, float* y) const;
+
   std::vector<Stage> stages_;
   tensor::DType type_ = tensor::DType::kFloat32;
   int64_t channels_ = 1;
+  /// Elements of an image.
+  int64_t image_ = 1;
 };
 
 }  // namespace hone::device::cpu
