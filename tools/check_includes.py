@@ -39,7 +39,7 @@ CLOSED = [(KERNELS + "common/", f"{KERNELS}common/|{SHARED}"),
 PARTLY = {("report", "bench/"): ("bench/setup.hpp", "bench/setup_schema.hpp", "bench/results/model_names.hpp",
                                  "bench/results/result_file.hpp", "bench/results/run_record.hpp",
                                  "bench/results/run_schema.hpp")}
-# Sub-folders of one folder, lowest first: none includes a later one of its line. Tactics of regions stand beside the others.
+# Sub-folders of one folder, lowest first: none includes a later one of its line. Tactics of regions rank with the others.
 ORDERS = [[KERNELS, PLUGIN + "libraries/", PLUGIN + "watch/", f"{PLUGIN}tactics/|{REGION}plugin/(?!kernels/)", PLUGIN + "execution/"],
           ["engine/program/", "engine/search/"],
           ["bench/worker/", "bench/results/", "bench/sweep/"],

@@ -165,7 +165,7 @@ class Executable {
   /// Times the parts of a run on what was uploaded last, in executions of their own; `cold`: with the
   /// device's caches emptied before.
   virtual RunPhases time_phases(bool /*cold*/) { return {}; }
-  /// Whether make_pipeline() makes one.
+  /// True if make_pipeline() makes one.
   virtual bool has_pipeline() const { return false; }
   /// A pipeline over this many streams, stream k with set k of the inputs (in rotation), or null;
   /// `transfers`: each run copies its inputs from pinned host memory and its outputs back. The executable

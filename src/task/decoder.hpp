@@ -97,7 +97,7 @@ struct Decoder {
   void (*decode)(const DecodeCall& call, std::vector<Detection>* found);
   /// What NMS compares with its threshold; null: the IoU.
   Overlap (*overlap)(const Signature& signature, const Geometry& geometry) = nullptr;
-  /// Whether boxes end where the image does.
+  /// True if boxes end where the image does.
   bool clips = true;
   /// Where the boxes of a role lie in an image's part of this shape, and which of them can be above the
   /// threshold; null where a device chooses none.

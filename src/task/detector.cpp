@@ -45,7 +45,7 @@ Detector::Detector(const DetectorOptions& options) : options_(options), network_
   const NetworkOutputs outputs{network_.run(grey, sizes), {}};
   signature_ = signature_of(outputs.tensors);
   choose();
-  // What cannot be decoded is refused before anything is read.
+  // Models without a decoder are refused before anything is read.
   for (int64_t row = 0; row < input.batch; ++row)
     decode(outputs, row, place_image(Fit::kStretch, input.width, input.height, input.width, input.height));
   InputForm form = choice_.decoder->input;

@@ -104,7 +104,7 @@ ResolvedBuild prepare(const BuildRequest& request) {
   return build;
 }
 
-/// The first open dimension behind the batch; 0 where there is none.
+/// The first open dimension after the batch; 0 where there is none.
 size_t cache_axis(const graph::Value& cache) {
   const size_t rank = cache.type.ranked() ? cache.type.dims->size() : 0;
   for (size_t i = 1; i < rank; ++i) {

@@ -110,7 +110,7 @@ int64_t numbers_of(const tensor::Shape& part) {
   return numbers;
 }
 
-/// What an image's part of the output is. Bad input for sizes that no memory holds.
+/// The part of the output that belongs to an image. Bad input for sizes that no memory holds.
 tensor::Shape part_of(const Head& head) {
   if (!is_grid(head)) return {base::checked_mul(head.boxes, entries_of(head)), head.rows, head.columns};
   constexpr int64_t kBoxNumbers = 5;

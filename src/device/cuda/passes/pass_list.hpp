@@ -1,5 +1,5 @@
-// The passes that only CUDA wants: those of this folder, and those of regions/, which mark what a tactic
-// beside them takes. They know no header of CUDA's and are part of libhone, so that every program knows their
+// The passes that only CUDA wants: those of this folder, and those of regions/, which mark what a tactic next
+// to them takes. They know no header of CUDA's and are part of libhone, so that every program knows their
 // names and what they do, with a GPU or without.
 #pragma once
 

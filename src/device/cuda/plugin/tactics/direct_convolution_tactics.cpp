@@ -93,7 +93,7 @@ int strip(std::string_view variant) {
 /// By threads of two channels.
 constexpr std::string_view kNarrow = "narrow";
 
-/// Whether threads of 16 bytes of channels are too few to keep a GPU busy.
+/// True if threads of 16 bytes of channels are too few to keep a GPU busy.
 bool has_few_outputs(const ConvolutionSize& size) {
   constexpr int64_t kFew = int64_t{1} << 18;
   return has_small_windows(size) && size.batch * size.output[1] * size.output[2] * size.out_channels <= kFew;

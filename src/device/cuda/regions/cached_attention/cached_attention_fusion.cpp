@@ -31,7 +31,7 @@ struct Append {
   int32_t scatter = -1;
 };
 
-/// Whether the type has known dimensions, and 1 along `axis`.
+/// True if the type has known dimensions, and 1 along `axis`.
 bool is_one_row(const graph::TensorType& type, int64_t axis) {
   if (!type.fully_known()) return false;
   const auto rank = static_cast<int64_t>(type.dims->size());
@@ -82,7 +82,7 @@ std::pair<ValueId, ValueId> queries_and_keys(const Graph& graph, const Node& att
   return {input(found->q.base), input(found->k.base)};
 }
 
-/// Whether all that read the value come behind node `index`.
+/// True if all readers of the value come after node `index`.
 bool is_read_after(const Editor& editor, ValueId id, int32_t index) {
   const std::vector<int32_t> readers = editor.readers(id);
   return std::all_of(readers.begin(), readers.end(), [&](int32_t reader) { return reader >= index; });

@@ -14,7 +14,7 @@ enum class StreamKind : uint8_t {
   kAdd,     ///< the addition of a full operand, then as kBounds
   kSwish,   ///< v * sigmoid(alpha * v)
   kGelu,    ///< the one with erf; of the warpgroup GEMM alone, so that stream_epilogue() gives none
-  kLeaky    ///< v, times alpha where it is negative; of the warpgroup GEMM alone, too
+  kLeaky    ///< v, times alpha where it is negative; only of the warpgroup GEMM, too
 };
 
 struct StreamEpilogue {

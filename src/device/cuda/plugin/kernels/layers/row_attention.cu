@@ -76,8 +76,8 @@ struct Shares {
 };
 static_assert(kMostParts <= kWarps);
 
-/// What is appended to the keys and values: nothing, a row, or one that is turned, as the queries are then.
-/// Whoever has its place takes it from where it is and writes it to the caches.
+/// The row that is appended to the keys and values: none, one as it is, or one that is turned, as the queries
+/// are then. The lanes of its place take it from where it is and write it to the caches.
 enum class Appends : uint8_t { kNothing, kRow, kTurnedRow };
 
 /// A lane's run of a row, and what it takes to turn it: x * cos + turned(x) * sin. Whatever a lane loads is
@@ -134,7 +134,7 @@ struct Fresh {
   }
 };
 
-/// Whether no earlier head has the same keys.
+/// True if no earlier head has the same keys.
 __device__ __forceinline__ bool is_first_of_its_keys(const AttentionSize& size, const Head& head) {
   bool first = true;
 #pragma unroll

@@ -129,7 +129,7 @@ bool place_row(const AttentionMatrix& cache, const Shape& shape, size_t axis, in
   return true;
 }
 
-/// Whether rows of the operand are those that are turned.
+/// True if rows of the operand are those that are turned.
 bool turns(const Rotation& rotation, const AttentionMatrix& matrix, int depth) {
   const auto whole = [&](int64_t elements) { return elements % depth == 0; };
   return rotation.size.depth == depth && depth % 16 == 0 && whole(matrix.offset) &&

@@ -1,4 +1,4 @@
-// What the kernels of matrix_vector.hpp share.
+// Operands and epilogue of the kernels of matrix_vector.hpp.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
@@ -77,7 +77,7 @@ struct Column {
   }
 };
 
-/// What is added to the products of a column.
+/// Biases of a column.
 struct Biases {
   float own = 0.0f;
   float pair = 0.0f;

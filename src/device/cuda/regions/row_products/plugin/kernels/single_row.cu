@@ -25,7 +25,7 @@ constexpr int kMostShares = kWarps;
 /// Runs of a row that a lane keeps at most, and the number up to which four blocks fit on a multiprocessor.
 constexpr int kMostHeld = 8;
 constexpr int kFewHeld = 4;
-/// What warps that share a column have of its sum: of two columns in turn, and of both of a pair.
+/// Partial sums of warps that share a column: of two columns in turn, and of both of a pair.
 constexpr int kPartialBytes = 2 * 2 * kWarps * static_cast<int>(sizeof(float));
 
 /// A lane's runs of the row; zeros beyond the depth.

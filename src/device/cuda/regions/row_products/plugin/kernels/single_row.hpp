@@ -6,7 +6,7 @@
 
 namespace hone::device::cuda {
 
-/// Whether the kernel takes it: one row, which is not too long.
+/// True if the kernel takes it: one row, which is not too long.
 bool fits_single_row(const MatrixVector& size);
 
 /// `operands`: all but how warps share a column. An error for types that there is no kernel of.
