@@ -26,7 +26,7 @@ Tensor make_arena(int64_t bytes) {
   }
 }
 
-/// Microseconds of a step, for the search. Of a single thread those in which it was on a processor: turns
+/// Microseconds of a step, for the search. A single thread counts its time on a processor: turns
 /// that other programs take on a busy machine last longer than most steps, and would choose tactics by
 /// chance. Several threads wait for each other, so their time is the clock's.
 class Stopwatch {

@@ -42,7 +42,7 @@ class StageProgram {
     ByteScale scale;
     /// Of kChannels and kSingle.
     std::vector<float> values;
-    /// Of kChannelBytes: whether each image has its own.
+    /// True if each image has its own kChannelBytes.
     bool of_images = false;
   };
 

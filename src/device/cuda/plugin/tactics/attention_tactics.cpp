@@ -14,7 +14,7 @@ using engine::Layout;
 using engine::Offer;
 using engine::StepRequest;
 
-/// Of a region whose inputs are those of its body.
+/// Positions of a region whose inputs are those of its body.
 std::vector<size_t> own_positions(const graph::Graph& body) {
   std::vector<size_t> positions(body.inputs.size());
   std::iota(positions.begin(), positions.end(), size_t{0});

@@ -78,7 +78,7 @@ struct AppendedRow {
   /// The caches, AttentionArgs::k and v, to write to.
   void* k_cache = nullptr;
   void* v_cache = nullptr;
-  /// Of the queries, and of k before it is appended: both or none. Halves of rows are whole runs then.
+  /// They turn the queries, and k before it is appended: both or none. Halves of rows are whole runs then.
   RowRotation q_rotation;
   RowRotation k_rotation;
 };

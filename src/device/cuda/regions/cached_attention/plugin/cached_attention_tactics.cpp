@@ -50,7 +50,7 @@ const Node* maker_of(const Graph& body, ValueId id) {
   return found == body.nodes.end() ? nullptr : &*found;
 }
 
-/// Of a plain tensor of that shape: elements from one index of the axis to the next.
+/// Elements of a plain tensor from one index of the axis to the next.
 int64_t elements_behind(const Shape& shape, size_t axis) {
   return tensor::element_count(Shape(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end()));
 }
@@ -140,7 +140,7 @@ bool turns(const Rotation& rotation, const AttentionMatrix& matrix, int depth) {
 struct Body {
   const Node* attention = nullptr;
   std::vector<Append> appends;
-  /// Of the queries; set by read_operands().
+  /// Turns the queries; set by read_operands().
   std::optional<Rotation> rotation;
 
   /// Empty when the region has that form.

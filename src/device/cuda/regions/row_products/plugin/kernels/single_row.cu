@@ -44,8 +44,8 @@ struct Held {
     }
   }
 
-  /// Of a warp that has the whole row: its mean, where it is centered, and what its elements are multiplied
-  /// with to have a variance of 1.
+  /// The mean of the row, where it is centered, and the factor that gives it a variance of 1. A warp has the
+  /// whole row.
   __device__ __forceinline__ float2 moments(const Operands& p, int lane) const {
     const float depth = static_cast<float>(p.runs * kRun);
     float values[kRun];
