@@ -40,9 +40,9 @@ class StageProgram {
     Operand kind = Operand::kNone;
     /// Of rounded numbers, or of an operand of bytes.
     ByteScale scale;
-    /// Of kChannels and kSingle.
+    /// The constants of kChannels and kSingle.
     std::vector<float> values;
-    /// Of kChannelBytes: whether each image has its own.
+    /// For kChannelBytes, true if each image has its own.
     bool of_images = false;
   };
 
