@@ -137,6 +137,7 @@ quantize::DataOptions data_from(const Options& options, const std::vector<std::s
   quantize::DataOptions data;
   data.sources = sources;
   data.preprocessing = preprocessing_for(options.images, metadata);
+  data.image_metadata = with_image_options(options.images, {});
   data.layout = layout_for(options.images);
   data.limit = limit;
   return data;
@@ -255,26 +256,26 @@ void run(const Options& options) {
                    options.model);
   const quantize::Subject subject =
       speaking_of(options.model, [&] { return quantize::prepare(*model.graph); });
+  quantize::CachedCalibration cached;
+  if (options.data.empty()) cached = quantize::calibration_from(options.cache, subject);
+  // Images have to become the input as they did for the calibration.
+  importer::Metadata metadata = with_image_options(options.images, model.metadata);
+  for (const auto& [key, value] : cached.calibration.image_metadata) metadata[key] = value;
   ProgressDisplay display(kPlainLineSeconds);
-  const quantize::QuantizeOptions how = quantize_options(options, model.metadata, display);
+  const quantize::QuantizeOptions how = quantize_options(options, metadata, display);
   const auto make_runner = backend::engine_runners(options.threads);
   const fs::path cache_file = beside(options.output, ".calib.json");
-  const quantize::DataOptions data = data_from(options, options.data, model.metadata, options.samples);
+  const quantize::DataOptions data = data_from(options, options.data, metadata, options.samples);
   quantize::check_judged(subject, options.data.empty() ? nullptr : &data, how);
-  quantize::CachedCalibration cached;
   int64_t left_over = 0;
-  if (options.data.empty()) {
-    cached = quantize::calibration_from(options.cache, subject);
-  } else {
+  if (!options.data.empty())
     cached.calibration = quantize::calibrate(subject, data, cache_file, make_runner, how, &left_over);
-  }
   const quantize::Quantized result = quantize::quantize(
       subject, cached.calibration, cached.ranges, options.data.empty() ? nullptr : &data, make_runner, how);
   cached.ranges = result.ranges;
   display.clear();
   uint64_t bytes = 0;
-  const int opset =
-      write_model(options, result.graph, with_image_options(options.images, model.metadata), &bytes);
+  const int opset = write_model(options, result.graph, metadata, &bytes);
   if (!options.data.empty()) {
     quantize::write_calibration(cache_file, cached);
     print_calibration(cached.calibration, left_over);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ struct Calibration {
   std::string model;
   /// As preprocessing_text() has it, which matters to images only.
   std::string preprocessing;
+  /// The entries of metadata that a model needs to be given such images (DataOptions::image_metadata).
+  std::map<std::string, std::string> image_metadata;
   std::vector<std::string> sources;
   int64_t samples = 0;
   /// Whether all of the data were seen.

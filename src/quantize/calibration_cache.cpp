@@ -70,6 +70,7 @@ CachedCalibration from_file(const CacheFile& file) {
   calibration.sources = file.sources;
   calibration.samples = file.samples;
   calibration.finished = file.finished;
+  calibration.image_metadata = {file.image_metadata.begin(), file.image_metadata.end()};
   for (const auto& [name, factors] : file.equalization) calibration.equalization.push_back({name, factors});
   for (const auto& [name, tensor] : file.tensors) {
     try {
@@ -95,6 +96,7 @@ void write_calibration(const std::filesystem::path& file, const CachedCalibratio
                     calibration.sources,
                     calibration.samples,
                     calibration.finished,
+                    {calibration.image_metadata.begin(), calibration.image_metadata.end()},
                     {},
                     {}};
   for (const EqualizedValue& value : calibration.equalization)

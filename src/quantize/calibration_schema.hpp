@@ -42,6 +42,7 @@ struct CacheFile {
   std::vector<std::string> sources;
   int64_t samples = 0;
   bool finished = false;
+  base::Named<std::string> image_metadata;
   base::Named<std::vector<double>> equalization;
   base::Named<CacheTensor> tensors;
 };
@@ -102,6 +103,7 @@ struct Description<quantize::CacheFile> {
       Field{"sources", &T::sources, "where the data came from"},
       at_least(0, Field{"samples", &T::samples, "samples seen", unit::kCount}),
       Field{"finished", &T::finished, "whether all of the data were seen"},
+      later(Field{"image_metadata", &T::image_metadata, "entries that say how images become the input"}),
       later(Field{
           "equalization", &T::equalization,
           "factors that channels are divided by where a value is made, and weights that read it multiplied"}),

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ struct DataOptions {
   /// names; such files; or "exec:COMMAND", a program that says which files it has written (docs/QUANTIZE.md).
   std::vector<std::string> sources;
   importer::Preprocessing preprocessing;
+  /// The entries of metadata that say so where the model's own say something else.
+  std::map<std::string, std::string> image_metadata;
   std::optional<importer::Layout> layout;
   /// Samples to use; 0: all.
   int64_t limit = 0;

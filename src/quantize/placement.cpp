@@ -147,6 +147,8 @@ class Placer {
     if (!std::ranges::all_of(all, [](float v) { return std::isfinite(v); }))
       return "its weights hold NaN or infinity";
     if (n.op == "Conv" && is_gate(index)) return "it computes the factors of a channel-wise gate";
+    if (is_mean_of_softmax(n))
+      return "it takes the mean of a softmax, as detectors do for the sides of boxes";
     return {};
   }
 
@@ -175,6 +177,24 @@ class Placer {
       if (is_product(n)) return !why_float(producer).empty();
       if (!is_activation(n)) return false;
       id = n.inputs[0];
+    }
+    return false;
+  }
+
+  /// One result for each position, from a softmax through views: shares that are rounded to 127ths move a box
+  /// by pixels, and there is nothing to win in so few products.
+  bool is_mean_of_softmax(const Node& n) const {
+    const tensor::Shape& weights = graph_.constant(n.inputs[1])->shape();
+    const auto outputs = static_cast<size_t>(weights_axis(n));
+    if (n.op == "ConvTranspose" || weights[outputs] != 1) return false;
+    ValueId id = n.inputs[0];
+    for (int step = 0; step < kMostSteps; ++step) {
+      const int32_t producer = links_.producer_of(id);
+      if (producer < 0) return false;
+      const Node& before = node(producer);
+      if (before.op == "Softmax") return true;
+      if (!is_move(before)) return false;
+      id = before.inputs[0];
     }
     return false;
   }

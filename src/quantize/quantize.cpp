@@ -173,6 +173,7 @@ Calibration calibrate(const Subject& subject, const DataOptions& data, const std
                       const MakeRunner& make_runner, const QuantizeOptions& options, int64_t* left_over) {
   Calibration calibration = begin_calibration(subject.graph, subject.placement, data);
   calibration.preprocessing = preprocessing_text(data);
+  calibration.image_metadata = data.image_metadata;
   if (options.every_tensor) add_every_tensor(subject.model, calibration);
   calibration = resumed(cache, std::move(calibration));
   if (options.equalize && !options.every_tensor && calibration.samples == 0) {

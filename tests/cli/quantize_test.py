@@ -208,6 +208,17 @@ class Quantize(unittest.TestCase):
         text = self.quantize("--samples", "2", data=images.parent)
         self.assertIn("2 samples", text)
         self.assertIn("mean 0.3", json.loads(self.cache.read_text())["preprocessing"])
+        # The cache says how images became the input: a model made from it wants the same ones.
+        self.quantize("--mean", "0.2", data=images.parent)
+        again, engine = self.folder / "again.onnx", self.folder / "again.hone"
+        self.assertEqual(hone("quantize", MODEL, "--calib", self.cache, "-o", again).returncode, 0)
+        build = hone("build", MODEL, "--precision", "int8", "--calib", self.cache, "-o", engine)
+        self.assertEqual(build.returncode, 0, build.stderr)
+        self.assertIn("0.2", [entry.value for entry in onnx.load(again).metadata_props if entry.key == "image.mean"])
+        found = [hone("run", made, "--input", DIGITS / "seven.png", *how).stdout.splitlines()[-1]
+                 for made, how in ((self.output, ()), (again, ()), (engine, ("--mean", "0.2")), (engine, ()))]
+        self.assertEqual(found[1], found[0])
+        self.assertEqual(found[3], found[2])
         (images / "3.png").write_bytes(b"no image")
         self.assertIn("3.png", self.refused(BAD_INPUT, MODEL, "--calibrate", images.parent))
         (images / "3.png").unlink()

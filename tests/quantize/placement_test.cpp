@@ -12,6 +12,7 @@
 namespace hone::quantize {
 namespace {
 
+using tensor::Tensor;
 using test::GraphBuilder;
 using test::ValueId;
 
@@ -164,6 +165,36 @@ TEST(Placement, KeepsGatesInFloat) {
     EXPECT_GT(placement.int8_share, 0.9);
     EXPECT_LT(placement.int8_share, 1);
   }
+}
+
+TEST(Placement, KeepsTheMeanOfASoftmaxInFloat) {
+  // The sides of boxes as YOLOv8 has them: for each side the shares of 16 distances, and their mean.
+  for (const bool conv : {true, false}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {1, 8, 4, 4});
+    const ValueId sides =
+        b.node("Reshape", {b.conv(x, 8, 64, 1), b.constant(Tensor::of<int64_t>({1, 4, 16, 16}, {4}))});
+    const ValueId shares = b.node("Softmax", {sides}, {{"axis", int64_t{2}}});
+    ValueId mean;
+    if (conv) {
+      const ValueId turned = b.node("Transpose", {shares}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+      mean = b.node("Conv", {turned, b.random({1, 16, 1, 1})});
+    } else {
+      const ValueId turned = b.node("Transpose", {shares}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}});
+      const ValueId rows = b.node("Reshape", {turned, b.constant(Tensor::of<int64_t>({64, 16}, {2}))});
+      mean = b.node("MatMul", {rows, b.random({16, 1})});
+    }
+    const Placement placement = place(b.finish({mean}));
+    EXPECT_EQ(quantized(placement), std::set<ValueId>{x}) << conv;
+    ASSERT_EQ(placement.kept.size(), 1u) << conv;
+    EXPECT_NE(placement.kept[0].find("mean of a softmax"), std::string::npos);
+  }
+}
+
+TEST(Placement, QuantizesOtherReadersOfASoftmax) {
+  GraphBuilder b;
+  const ValueId shares = b.node("Softmax", {b.input("x", {1, 8, 4, 4})}, {{"axis", int64_t{1}}});
+  EXPECT_EQ(place(b.finish({b.conv(shares, 8, 16, 1)})).weighted.size(), 1u);
 }
 
 TEST(Placement, KeepsProductsOfActivationsInFloat) {

@@ -160,6 +160,7 @@ Int8Model with_int8(const importer::Model& model, const Int8Request& request, co
       quantize::quantize(subject, cached.calibration, cached.ranges, request.cache.empty() ? &data : nullptr,
                          make_runner, options);
   importer::Model quantized = model;
+  for (const auto& [key, value] : cached.calibration.image_metadata) quantized.metadata[key] = value;
   quantized.graph = std::make_shared<const graph::Graph>(std::move(result.graph));
   return {std::move(quantized),
           {fmt::format("calibration: {}", origin_text(request, cached.calibration, result.accuracy)),

@@ -44,7 +44,7 @@ bool varies_along_channels(const graph::TensorType& operand, const graph::Tensor
   return true;
 }
 
-/// Whether an operand of images has one element for each channel: a gate of squeeze and excitation.
+/// True if an operand of images has one element for each channel: a gate of squeeze and excitation.
 bool is_one_a_channel(const graph::TensorType& operand, const graph::TensorType& result) {
   if (!operand.ranked() || !result.ranked() || result.dims->size() < 3) return false;
   if (operand.dims->size() != result.dims->size() || !(*operand.dims)[1].same_as((*result.dims)[1]))

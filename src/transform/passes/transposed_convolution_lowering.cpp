@@ -51,7 +51,7 @@ struct Axis {
   double products() const { return static_cast<double>(kernel()) * static_cast<double>(made); }
   int64_t pad_begin() const { return -first; }
   int64_t pad_end() const { return made + last - from.output; }
-  /// Outputs that are cut off behind the last one.
+  /// Outputs that are cut off after the last one.
   int64_t crop() const { return made * from.stride - from.input - skipped; }
   /// The tap of output r that position `at` of the new kernel holds, or -1.
   int64_t tap(int64_t r, int64_t at) const {

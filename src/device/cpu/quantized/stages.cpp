@@ -22,7 +22,7 @@ int64_t inner_axis(const TensorDesc& desc) {
   return desc.layout == Layout::kChannelsLast ? 1 : static_cast<int64_t>(desc.shape.size()) - 1;
 }
 
-/// Whether an operand has one element for each channel of channels-last images, or for those of all.
+/// True if an operand has one element for each channel of channels-last images, or for those of all.
 bool is_one_a_channel(const engine::Shape& operand, const TensorDesc& result) {
   if (result.layout != Layout::kChannelsLast || operand.size() != result.shape.size()) return false;
   return (operand[0] == 1 || operand[0] == result.shape[0]) && operand[1] == result.shape[1] &&

@@ -40,7 +40,7 @@ class StageProgram {
     Operand kind = Operand::kNone;
     /// Of rounded numbers, or of an operand of bytes.
     ByteScale scale;
-    /// Of kChannels and kSingle.
+    /// The constants of kChannels and kSingle.
     std::vector<float> values;
     /// True if each image has its own kChannelBytes.
     bool of_images = false;
