@@ -1,5 +1,6 @@
 // `hone bench`: systems side by side, every configuration in its own process, with error bars and a verdict.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/partition_file.hpp"
+#include "base/plugin.hpp"
 #include "base/plugin_manifest.hpp"
 #include "bench/results/figures.hpp"
 #include "bench/results/gate.hpp"
@@ -60,7 +62,7 @@ struct Arguments {
   double warmup_ms = 200;
   bool save_result = false;
   /// A sentence on what a plain sweep leaves out here, and how to get it.
-  std::string left_out;
+  std::vector<std::string> left_out;
 };
 
 std::vector<std::string> command_line() {
@@ -148,9 +150,27 @@ void choose_precisions(Arguments* arguments) {
   sweep.precisions.pop_back();
   const bool only_engines = count_engines(sweep.models) == sweep.models.size();
   if (!only_engines)
-    arguments->left_out =
+    arguments->left_out.emplace_back(
         "bf16 is left out: this CPU has no instructions for it, and emulating it is slow; "
-        "--precisions fp32 bf16 measures it";
+        "--precisions fp32 bf16 measures it");
+}
+
+/// Removes backends whose plugin is not installed, and appends a sentence for each such plugin: who names no
+/// backend wants those that there are.
+void leave_out_missing_plugins(std::vector<std::string>* backends, std::vector<std::string>* sentences) {
+  for (const base::PluginManifest& manifest : base::plugin_manifests()) {
+    std::vector<std::string> offered;
+    for (const base::ManifestBackend& backend : manifest.backends) {
+      if (std::ranges::find(*backends, backend.name) != backends->end()) offered.push_back(backend.name);
+    }
+    if (offered.empty()) continue;
+    try {
+      base::plugin_file(manifest.name);
+    } catch (const Error& missing) {
+      for (const std::string& name : offered) std::erase(*backends, name);
+      sentences->push_back(fmt::format("left out: {}: {}", fmt::join(offered, ", "), missing.what()));
+    }
+  }
 }
 
 /// Checks and completes what the command line gave.
@@ -163,7 +183,10 @@ void complete(Arguments* arguments) {
                                              : backend::benchmarked_backends(sweep.measure.setup.device);
   // Else the row of a backend would be missing without a word.
   if (sweep.backends.empty()) base::require_readable_manifests();
-  if (sweep.backends.empty()) sweep.backends = usual;
+  if (sweep.backends.empty()) {
+    sweep.backends = usual;
+    leave_out_missing_plugins(&sweep.backends, &arguments->left_out);
+  }
   std::vector<std::string> partitioned;
   for (const std::string& file : arguments->partitions) {
     // Before anything is measured.
@@ -270,7 +293,7 @@ void run_bench(Arguments* arguments) {
   events.on_plan = [&](const bench::Sweep& planned, double seconds) {
     if (!arguments->limits.baseline.empty()) bench::require_comparable(baseline, planned);
     screen.plan(planned, seconds);
-    if (!arguments->left_out.empty()) screen.line(arguments->left_out);
+    for (const std::string& sentence : arguments->left_out) screen.line(sentence);
   };
   events.on_progress = [&](const base::Progress& progress) { screen.progress(progress); };
   events.on_change = [&](const bench::Sweep& sweep) { bench::write_sweep(sweep, path); };

@@ -40,6 +40,7 @@ importer::Preprocessing preprocessing_for(const ImageOptions& options, const imp
   importer::Preprocessing result = importer::preprocessing_from(metadata);
   result.resize = options.resize.value_or(result.resize);
   result.crop = options.crop.value_or(result.crop);
+  result.as_is = options.resize || options.crop;
   result.scale = options.scale.value_or(result.scale);
   if (!options.mean.empty()) result.mean = importer::parse_floats(options.mean, "--mean");
   if (!options.std.empty()) result.std = importer::parse_divisors(options.std, "--std");

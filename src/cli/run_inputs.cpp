@@ -43,8 +43,11 @@ class Collector {
   void add_images(const std::vector<std::string>& files, const importer::Preprocessing& preprocessing,
                   std::optional<Layout> forced) {
     const size_t index = next_empty(files.front());
-    set(index, importer::image_input(files, slots_[index].type, preprocessing, forced), files.front());
+    importer::ImageBatch batch = importer::image_input(files, slots_[index].type, preprocessing, forced);
+    fitted_ = batch.fitted;
+    set(index, batch.tensor, files.front());
   }
+  int64_t fitted() const { return fitted_; }
 
   /// The tensors of each run.
   std::vector<std::vector<Tensor>> take() {
@@ -108,6 +111,7 @@ class Collector {
 
   const std::vector<InputSlot>& slots_;
   bool sequence_;
+  int64_t fitted_ = 0;
   std::vector<std::vector<Tensor>> runs_;
   /// Inputs of the run whose files are being read, and whether each was given.
   std::vector<Tensor> tensors_;
@@ -131,7 +135,8 @@ std::vector<RunInputs> read_runs(const std::vector<InputSlot>& slots, const std:
   }
   if (!images.empty()) collector.add_images(images, preprocessing, layout);
   std::vector<RunInputs> runs;
-  for (std::vector<Tensor>& tensors : collector.take()) runs.push_back({std::move(tensors), images});
+  for (std::vector<Tensor>& tensors : collector.take())
+    runs.push_back({std::move(tensors), images, collector.fitted()});
   return runs;
 }
 

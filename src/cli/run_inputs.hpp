@@ -27,6 +27,8 @@ struct RunInputs {
   std::vector<tensor::Tensor> tensors;
   /// File that each row of the batch came from, for messages; empty unless the input is images.
   std::vector<std::string> images;
+  /// Side of the square that images were resized and cropped to, as nobody said otherwise; 0: none was.
+  int64_t fitted = 0;
 };
 
 /// The names that files give values to: those of arrays in .npz, and what may be one in NAME:FILE.

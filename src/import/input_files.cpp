@@ -31,6 +31,14 @@ int64_t channels_of(const graph::TensorType& type, Layout layout) {
   return (*type.dims)[type.dims->size() - (layout == Layout::kNchw ? 3 : 1)].is(1) ? 1 : 3;
 }
 
+/// Side of the square that images of the input are; 0 where it is none, or open.
+int64_t square_of(const graph::TensorType& type, Layout layout) {
+  if (!is_image(type)) return 0;
+  const size_t height = type.dims->size() - (layout == Layout::kNchw ? 2 : 3);
+  const graph::Dim& side = (*type.dims)[height];
+  return side.known() && (*type.dims)[height + 1].is(side.value()) ? side.value() : 0;
+}
+
 /// Integers take the pixels as they are, 0 to 255, unless somebody says otherwise.
 Preprocessing for_type(Preprocessing preprocessing, tensor::DType dtype) {
   if (tensor::is_integer(dtype) && preprocessing.scale == Preprocessing().scale) preprocessing.scale = 1;
@@ -70,12 +78,19 @@ bool fits(const Tensor& tensor, const graph::TensorType& type, bool any_batch) {
 
 }  // namespace
 
-Tensor image_input(std::span<const std::string> files, const graph::TensorType& type,
-                   const Preprocessing& preprocessing, std::optional<Layout> forced) {
+ImageBatch image_input(std::span<const std::string> files, const graph::TensorType& type,
+                       const Preprocessing& preprocessing, std::optional<Layout> forced) {
   const Layout layout = forced.value_or(layout_of(type));
   std::vector<Image> images;
   for (const std::string& file : files) images.push_back(read_image(file, channels_of(type, layout)));
-  return in_form_of(type, images_to_tensor(images, for_type(preprocessing, type.dtype), layout));
+  Preprocessing used = for_type(preprocessing, type.dtype);
+  ImageBatch batch;
+  const int64_t side = square_of(type, layout);
+  const auto fits = [&](const Image& image) { return image.width == side && image.height == side; };
+  if (side > 0 && !used.as_is && used.resize == 0 && used.crop == 0 && !std::ranges::all_of(images, fits))
+    used.resize = used.crop = batch.fitted = side;
+  batch.tensor = in_form_of(type, images_to_tensor(images, used, layout));
+  return batch;
 }
 
 Tensor array_input(const Tensor& array, const std::string& name, const graph::TensorType& type,

@@ -179,7 +179,8 @@ bool CalibrationData::read_file(const std::string& file) {
   has_images_ = true;
   try {
     const std::string files[] = {file};
-    const Tensor image = importer::image_input(files, first.type, options_.preprocessing, options_.layout);
+    const Tensor image =
+        importer::image_input(files, first.type, options_.preprocessing, options_.layout).tensor;
     add({importer::array_input(image, first.name, first.type, file, batched_)}, file);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadInput || std::string_view(error.what()).starts_with(file)) throw;

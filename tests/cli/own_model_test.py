@@ -141,6 +141,17 @@ def check_open_batch(hone, folder):
         np.save(folder / "single.npy", images[i:i + 1])
         hone.run("run", "shared.onnx", "--input", "single.npy", "-o", "single.npz")
         np.testing.assert_allclose(together[i:i + 1], np.load(folder / "single.npz")["y"], rtol=1e-4, atol=1e-5)
+    save(folder / "words.onnx", [helper.make_node("Gather", ["table", "ids"], ["rows"]), helper.make_node("Relu", ["rows"], ["y"])],
+         [("ids", TensorProto.INT64, [1, 4])], [("y", TensorProto.FLOAT, [1, 4, 6])])
+    words = onnx.load(folder / "words.onnx")
+    table = random.standard_normal((9, 6)).astype(np.float32)
+    words.graph.initializer.append(numpy_helper.from_array(table, "table"))
+    onnx.save(words, folder / "words.onnx")
+    hone.run("export", "words.onnx", "-o", "words_open.onnx", "--dynamic-batch")
+    ids = random.integers(0, 9, (3, 4))
+    np.save(folder / "ids.npy", ids)
+    hone.run("run", "words_open.onnx", "--input", "ids.npy", "-o", "rows.npz")
+    np.testing.assert_array_equal(np.load(folder / "rows.npz")["y"], np.maximum(table[ids], 0))
     hone.run("export", "one.onnx", "-o", "three.onnx", "--batch-size", "3")
     row, = hone.rows("three.onnx", "--backends", "hone", "--precisions", "fp32")
     assert row["batch"] == "3", row

@@ -133,7 +133,15 @@ def check_bad_inputs(runner, digits):
     runner.bad(BAD_INPUT, "more than the limit", model, "--input", folder / "huge.png")
     runner.bad(BAD_INPUT, "truncated", model, "--input", folder / "cut.jpg")
     runner.bad(BAD_INPUT, "neither a PNG nor a JPEG", model, "--input", folder / "text.png")
-    runner.bad(BAD_INPUT, "64x64] does not fit", model, "--input", folder / "whole.jpg")
+    runner.bad(BAD_INPUT, "64x64] does not fit", model, "--input", folder / "whole.jpg", "--resize", 0)
+    # Without a word about sizes an image is fitted to a square input, and a note says so.
+    command, ending = runner.run(model, "--input", folder / "whole.jpg")
+    assert ending.returncode == 0, f"{command}: {ending.stderr}"
+    assert ending.stderr == "note: images were resized and cropped to 8 x 8; --resize and --crop choose\n", ending.stderr
+    fitted = runner.good(model, "--input", folder / "whole.jpg")
+    asked = runner.good(model, "--input", folder / "whole.jpg", "--resize", 8, "--crop", 8)
+    for name in asked:
+        np.testing.assert_array_equal(fitted[name], asked[name])
     runner.bad(USAGE, "smaller than the crop", model, "--input", digits / "seven.png", "--crop", 9)
     runner.bad(USAGE, "--std is '0', which nothing can be divided by", model, "--input", digits / "seven.png",
                "--std", 0)

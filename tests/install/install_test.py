@@ -99,6 +99,18 @@ class InstalledTree(unittest.TestCase):
             least = min(least, elapsed())
         self.assertLess(least, 0.020)
 
+    def test_a_plain_bench_measures_what_is_installed(self):
+        """PyTorch is a component of its own: without it, a sentence says so, and nothing fails."""
+        model = Path(__file__).resolve().parents[2] / "models/digits/digits.onnx"
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(self.hone, "bench", model, "--precisions", "fp32", "--batches", "1", "--duration", "0.02", "--rounds", "2",
+                       "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            missing = not (self.tree / "lib/libhone-torch.so").exists()
+            self.assertEqual("left out: torch, torchscript: the plugin libhone-torch.so is not installed" in done.stdout, missing,
+                             done.stdout)
+            self.assertNotIn("FAILED", done.stdout)
+
     def test_core_is_small(self):
         if KIND != "core":
             self.skipTest("the limit is for the tree without plugins")

@@ -25,6 +25,7 @@ struct Preprocessing {
   float scale = 1.0f / 255;    ///< factor on the pixels 0..255, before mean and std
   std::vector<float> mean{0};  ///< subtracted; one for all channels, or one a channel
   std::vector<float> std{1};   ///< divided by
+  bool as_is = false;          ///< somebody asked for resize and crop of 0: images keep their size
   /// What kind of error it is when one of them does not fit the images: of usage
   /// where an option said it, bad input where the model did.
   struct {

@@ -107,6 +107,13 @@ bool begins_with_batch(const graph::Value& value) {
          std::all_of(dims.begin() + 1, dims.end(), [](const Dim& dim) { return dim.known(); });
 }
 
+/// True if the node looks rows up in a table that is the same at every batch, as an embedding does: its
+/// result begins with the dimensions of the indices.
+bool is_lookup(const Node& node, const std::vector<bool>& variable) {
+  return node.op == "Gather" && !variable[static_cast<size_t>(node.inputs[0])] &&
+         node.attributes.get_int("axis") == 0;
+}
+
 void check_node(const Graph& graph, const Node& node, const std::vector<bool>& variable) {
   const auto refuse = [&](const std::string& why) {
     fail_bad_input("the batch cannot be opened: node '{}' ({}) {}{}", node.name, node.op, why, kInstead);
@@ -118,7 +125,8 @@ void check_node(const Graph& graph, const Node& node, const std::vector<bool>& v
   }
   if (node.outputs.front() == graph::kNoValue) refuse("has no first output");
   const auto rank = static_cast<int64_t>(graph.value(node.outputs[0]).type.dims->size());
-  if (!graph::keeps_batch_of(graph, node, rank, variable)) refuse("mixes the entries of a batch");
+  if (!is_lookup(node, variable) && !graph::keeps_batch_of(graph, node, rank, variable))
+    refuse("mixes the entries of a batch");
 }
 
 }  // namespace
