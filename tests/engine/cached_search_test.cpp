@@ -218,7 +218,8 @@ TEST_F(CachedSearch, TheCacheKeepsWhyTacticsAreRefused) {
   ASSERT_EQ(records(*second, "wrong").size(), size_t{kLayers});
   EXPECT_FALSE(second->tuned);
   ASSERT_EQ(second->log.size(), first->log.size());
-  for (size_t i = 0; i < first->log.size(); ++i) EXPECT_EQ(second->log[i].refusal, first->log[i].refusal);
+  for (size_t i = 0; i < first->log.size(); ++i)
+    EXPECT_EQ(second->log[i].refusal.text(), first->log[i].refusal.text());
 }
 
 TEST_F(CachedSearch, ACachedChoiceThatIsWrongNowIsSearchedAnew) {
