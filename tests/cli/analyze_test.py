@@ -85,8 +85,11 @@ def check_log_file(hone, trace, folder):
     assert output(hone, "analyze", trace, "--log-file", "%2") == ""
 
 
-def check_empty(hone, folder):
-    trace = TraceFile().write(folder / "empty.sqlite")
+def check_idle(hone, folder):
+    """A trace of one operator and nothing else; without any event it is refused (misuse_test.py)."""
+    file = TraceFile()
+    file.host(0, "aten::to", 0, 10)
+    trace = file.write(folder / "idle.sqlite")
     brief = output(hone, "analyze", trace)
     assert "GPU activities" not in brief and "No advice" in brief, brief
     text = output(hone, "analyze", trace, "--full")
@@ -146,7 +149,7 @@ def main():
         check_csv(hone, trace)
         check_log_file(hone, trace, folder)
         check_events(hone, trace, folder)
-        check_empty(hone, folder)
+        check_idle(hone, folder)
         check_refusals(hone, trace, folder)
 
 
