@@ -11,7 +11,7 @@
 #   fps       models/shapes and YOLOv4-tiny 960 x 540 on the committed clip, end to end: the pipeline with preprocessing on
 #             the GPU and on the host, without and with a written video, and the same parts in one serial loop
 #   streams   models/shapes on the committed clip, decoded by the GPU and by the CPU, in one stream and in several: the boxes
-#             are those of the CPU's decoder in one stream
+#             are those of the CPU's decoder in one stream, by one engine
 #
 # PYTHON      a Python with torch (python3). THREADS: cores that the pipeline and the loop may use (16). DURATION: seconds of a
 # benchmark (1). A line that begins with SKIPPED names what is missing; the exit code is 1 where a check failed.
@@ -113,12 +113,14 @@ if part fps && has lib/libhone-video.so "a video" && has bin/serial_loop "the se
   fps yolov4_tiny_960x540 "$output/yolov4_tiny_960x540.cfg" "" 1
 fi
 
-if part streams && has lib/libhone-video.so "a video"; then
+if part streams && has lib/libhone-video.so "a video" &&
+  step streams-build "$hone" build "$shapes/shapes.cfg" --weights "$shapes/shapes.weights" --device cuda --precision fp16 \
+    -o "$output/shapes.hone"; then
   for accelerator in none auto; do
     for streams in 1 2 4; do
       name=streams-$accelerator-$streams
-      step "$name" taskset -c "$cores" "$hone" detect "$shapes/shapes.cfg" "$shapes/shapes.mp4" --weights "$shapes/shapes.weights" \
-        --device cuda --precision fp16 --hwaccel $accelerator --infStreams $streams -o "$output/$name.jsonl" || continue
+      step "$name" taskset -c "$cores" "$hone" detect "$output/shapes.hone" "$shapes/shapes.mp4" \
+        --device cuda --hwaccel $accelerator --infStreams $streams -o "$output/$name.jsonl" || continue
       grep -E '^(inference|frames were|bounded)' "$output/$name.txt"
       cmp "$output/streams-none-1.jsonl" "$output/$name.jsonl" || failed=1
     done
