@@ -20,8 +20,6 @@ struct DataOptions {
   /// names; such files; or "exec:COMMAND", a program that says which files it has written (docs/QUANTIZE.md).
   std::vector<std::string> sources;
   importer::Preprocessing preprocessing;
-  /// The entries of metadata that say so where the model's own say something else.
-  std::map<std::string, std::string> image_metadata;
   std::optional<importer::Layout> layout;
   /// Samples to use; 0: all.
   int64_t limit = 0;
@@ -29,6 +27,8 @@ struct DataOptions {
   int64_t together = 1;
   /// Samples in memory, before those of the sources: tensors in the order of the model's inputs.
   std::vector<std::vector<tensor::Tensor>> given = {};
+  /// Entries of metadata that give the preprocessing where the model's own give another one.
+  std::map<std::string, std::string> image_metadata = {};
 };
 
 /// What a model is run with once.
