@@ -54,8 +54,9 @@ constexpr auto kGroups = std::to_array<HelpGroup>({
     {"partition", "What is done and shown", "--dry-run --measure --torch-tensorrt-report --json --output"},
     {"partition", "Where and in which form it runs", "--device --precision --batch --shapes --threads"},
     {"detect", "Network",
-     "--backend --backends --device --precision --threads --batch --weights --seed --labels"},
-    {"classify", "Network", "--backend --device --precision --threads --batch --weights --seed --labels"},
+     "--backend --backends --device --precision --threads --batch --infStreams --weights --seed --labels"},
+    {"classify", "Network",
+     "--backend --device --precision --threads --batch --infStreams --weights --seed --labels"},
 });
 
 constexpr auto kPlaceholders = std::to_array<HelpPlaceholder>({
@@ -68,7 +69,8 @@ constexpr auto kPlaceholders = std::to_array<HelpPlaceholder>({
     {"NAME",
      "--backend --backends --precision --precisions --device --portable --disable-pass --exclude "
      "--compare-to --encoder --preset --decoder --format --formats --calibrator --calib-format --rounding "
-     "--target --fit --theme --colours --preprocess --layout --only --to --metrics --chip --darknet-rules "
+     "--target --fit --theme --colours --preprocess --hwaccel --layout --only --to --metrics --chip "
+     "--darknet-rules "
      "--tensorrt-tactics --tensorrt-typing --tensorrt-calibrator --outputs --capture-range"},
     {"NAME:SHAPE", "--shapes --minShapes --optShapes --maxShapes"},
     {"NAME=SIZE", "--dim"},
