@@ -16,8 +16,7 @@ std::vector<AttentionWay> row_ways() {
 }
 
 engine::Tactic tactic_of_ways(std::string name, std::string operator_name, const Gpu& gpu,
-                              std::vector<AttentionWay> ways,
-                              std::function<Offer(const StepRequest& request, int split)> offer) {
+                              const std::vector<AttentionWay>& ways, const OfferWay& offer) {
   engine::Tactic tactic{.name = std::move(name),
                         .operators = {std::move(operator_name)},
                         .requirements = {engine::only_float32, engine::nonempty_output},

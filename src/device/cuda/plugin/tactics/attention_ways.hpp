@@ -21,9 +21,11 @@ struct AttentionWay {
 /// By the blocks that share the keys of a row.
 std::vector<AttentionWay> row_ways();
 
+/// The offer of a way, by its split.
+using OfferWay = std::function<engine::Offer(const engine::StepRequest& request, int split)>;
+
 /// The first way is the best guess.
-engine::Tactic tactic_of_ways(
-    std::string name, std::string operator_name, const Gpu& gpu, std::vector<AttentionWay> ways,
-    std::function<engine::Offer(const engine::StepRequest& request, int split)> offer);
+engine::Tactic tactic_of_ways(std::string name, std::string operator_name, const Gpu& gpu,
+                              const std::vector<AttentionWay>& ways, const OfferWay& offer);
 
 }  // namespace hone::device::cuda
