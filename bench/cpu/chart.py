@@ -3,7 +3,7 @@
 
 usage: chart.py SUMMARY PRECISION >CHART.svg
 
-Only runs that were VALID are drawn, each from the newest file in which hone's and the other's are.
+Only runs that were VALID are drawn, those of a network from the newest file that has hone's and ONNX Runtime's.
 """
 import json
 import sys
@@ -17,16 +17,17 @@ LEFT, BAR, GAP, SCALE = 130, 11, 12, 210
 
 
 def valid_runs(summary, precision):
-    """{network: {system: (milliseconds, version)}}, of files with hone and the base."""
+    """{network: {system: (milliseconds, version)}}: the newest file of a network with hone and the base, whose runs took turns."""
     networks = {}
     for file in sorted(summary["files"], key=lambda entry: entry["date"]):
-        rows = [dict(zip(summary["columns"], row)) for row in file["runs"]]
-        for row in rows:
+        of_file = {}
+        for row in (dict(zip(summary["columns"], values)) for values in file["runs"]):
             if row["precision"] != precision or row["batch"] != 1 or not row["verdict.valid"] or row["backend"] not in SYSTEMS:
                 continue
             version = summary["backend_versions"][row["backend_version"]]
-            networks.setdefault(row["model"].removesuffix(".onnx"), {})[row["backend"]] = (row["latency_ms.p50"], version)
-    return {name: systems for name, systems in networks.items() if {"hone", BASE} <= systems.keys()}
+            of_file.setdefault(row["model"].removesuffix(".onnx"), {})[row["backend"]] = (row["latency_ms.p50"], version)
+        networks |= {name: systems for name, systems in of_file.items() if {"hone", BASE} <= systems.keys()}
+    return networks
 
 
 def text(x, y, content, size=12, anchor="start", weight="normal"):
