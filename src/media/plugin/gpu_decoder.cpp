@@ -8,7 +8,8 @@
 namespace hone::media {
 namespace {
 
-/// Each thread of the decoder keeps one of NVDEC's 32 surfaces. The fallback on the CPU runs four threads, too.
+/// Each thread of the decoder keeps one of NVDEC's 32 surfaces. The fallback on the CPU runs four threads,
+/// too.
 constexpr int kDecoderThreads = 4;
 
 bool decodes_with_cuda(const AVCodec& codec) {
