@@ -4,7 +4,7 @@
 usage: summarize.py RESULT.json... -o SUMMARY.json
 
 SUMMARY.json keeps what it has, but for files of the same names, which are replaced. bench/results/README.md describes its form.
-Absolute paths in command lines and names of models lose their folders.
+Absolute paths in command lines, notes and names of models lose their folders.
 """
 import json
 import pathlib
@@ -56,7 +56,8 @@ def field(run, column):
 
 
 def summary_of_run(run):
-    run = {**BEFORE, **run, "model": FOLDERS.sub("", run["model"])}
+    run = {**BEFORE, **run, "model": FOLDERS.sub("", run["model"]),
+           "notes": [FOLDERS.sub("", note) for note in run.get("notes") or []]}
     row = {column: field(run, column) for column in COLUMNS}
     for percentile in ("p90", "p95", "p99"):
         if percentile not in (at(run, "latency_ms.supported") or []):

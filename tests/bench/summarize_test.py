@@ -86,6 +86,14 @@ class Summarize(unittest.TestCase):
                                           "onnxruntime_python=bench/peers/onnxruntime_python/worker --precisions fp32 "
                                           "--batches 1 8 --threads 2 --duration 3 --compare-to onnxruntime_python -o o")
 
+    def test_notes_lose_their_folders(self):
+        document = json.loads(PEER.read_text())
+        document["runs"][0]["notes"] = ["the batch is fixed; hone export /home/me/models/a.onnx -o NEW.onnx opens it, 1/2 as fast"]
+        path = self.folder / PEER.name
+        path.write_text(json.dumps(document))
+        [file] = self.summarize(path)
+        self.assertEqual(file["runs"][0]["notes"], ["the batch is fixed; hone export a.onnx -o NEW.onnx opens it, 1/2 as fast"])
+
     def test_what_older_files_lack(self):
         for path, expected in ((PEER, ("cpu", False, False)), (PARTS, ("cuda", True, False))):
             self.summary.unlink(missing_ok=True)
