@@ -88,7 +88,7 @@ class Summarize(unittest.TestCase):
 
     def test_notes_lose_their_folders(self):
         document = json.loads(PEER.read_text())
-        document["runs"][0]["notes"] = ["the batch is fixed; hone export /home/me/models/a.onnx -o NEW.onnx opens it, 1/2 as fast"]
+        document["runs"][0]["notes"] = ["the batch is fixed; hone export /models/new/a.onnx -o NEW.onnx opens it, 1/2 as fast"]
         path = self.folder / PEER.name
         path.write_text(json.dumps(document))
         [file] = self.summarize(path)
