@@ -57,7 +57,7 @@ function(hone_kernel_instances out)
         hone_kernel_instance(warp/warp_gemm_${name} warp/warp_gemm_kernel.cuh
           "const void* ${name}_warp_gemm(size_t shape, StreamKind kind) { return warp_gemm_of<${element}>(shape, kind); }")
       elseif(folder STREQUAL "warpgroup")
-        foreach(kind Add Bounds Gelu Leaky Swish)
+        foreach(kind Add Bounds Gelu GeluTanh HardSwish Leaky Swish)
           string(TOLOWER ${kind} file)
           hone_kernel_instance(warpgroup/warpgroup_gemm_${name}_${file} warpgroup/warpgroup_gemm_kernels.cuh
             "const WarpgroupTable k${title}${kind} = warpgroup_table<StreamKernels<${element}, StreamKind::k${kind}>>();")

@@ -84,6 +84,14 @@ def segformer_b0():
     return FirstOutput(SegformerForSemanticSegmentation(SegformerConfig(num_labels=150))), (torch.randn(1, 3, 512, 512),)
 
 
+def detr_r50():
+    from transformers import DetrConfig, DetrForObjectDetection, ResNetConfig
+    backbone = ResNetConfig(out_features=["stage4"])
+    config = DetrConfig(use_timm_backbone=False, use_pretrained_backbone=False, backbone=None, backbone_config=backbone,
+                        attn_implementation="eager")
+    return FirstOutput(DetrForObjectDetection(config)), (torch.randn(1, 3, 480, 640),)
+
+
 def gpt2():
     from transformers import GPT2Config, GPT2Model
     config = GPT2Config(attn_implementation="eager", use_cache=False)
@@ -105,6 +113,7 @@ MODELS = {
     "unet": lambda: (UNet(), (torch.randn(1, 3, 256, 256),)),
     "bilstm": lambda: (BiLstm(), (torch.randn(1, 200, 80),)),
     "segformer_b0": segformer_b0,
+    "detr_r50": detr_r50,
     "deit_tiny": lambda: timm_model("deit_tiny_patch16_224"),
     "swin_t": lambda: torchvision_model("swin_t"),
     "whisper_tiny_encoder": whisper_tiny_encoder,

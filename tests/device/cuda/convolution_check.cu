@@ -57,12 +57,13 @@ std::string text(const ConvolutionSize& size) {
          std::to_string(size.input[1]) + "x" + std::to_string(size.input[2]);
 }
 
-/// Of a clip, a swish or nothing.
+/// The epilogue of a clip, a swish, a hard swish or nothing.
 StreamEpilogue stream_of(const Epilogue& epilogue) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const PostOpLink& link = epilogue.links[0];
   if (epilogue.count == 0) return {StreamKind::kBounds, 0, -kInfinity, kInfinity};
   if (link.op == graph::PostOp::kSwish) return {StreamKind::kSwish, link.alpha, 0, 0};
+  if (link.op == graph::PostOp::kHardSwish) return {StreamKind::kHardSwish, 0, 0, 0};
   return {StreamKind::kBounds, 0, link.alpha, link.beta};
 }
 
@@ -176,6 +177,8 @@ void check_depthwise_tiles() {
   PostOpLink swish;
   swish.op = graph::PostOp::kSwish;
   swish.alpha = 1;
+  PostOpLink hard_swish;
+  hard_swish.op = graph::PostOp::kHardSwish;
   for (const FloatType type : {FloatType::kHalf, FloatType::kBfloat16}) {
     int turn = 0;
     for (const Case& test : cases) {
@@ -183,7 +186,7 @@ void check_depthwise_tiles() {
       check_case(family, Launcher::kDepthwiseTiles, test, type,
                  turn % 3 == 0 ? std::vector<PostOpLink>() : std::vector{turn % 3 == 1 ? clip : swish});
     }
-    for (const PostOpLink& op : {clip, swish})
+    for (const PostOpLink& op : {clip, swish, hard_swish})
       check_case(family, Launcher::kDepthwiseTiles, cases[0], type, {op});
   }
 }

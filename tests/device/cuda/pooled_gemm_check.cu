@@ -223,6 +223,8 @@ void check_networks(Family& family, const DeviceProperties& device) {
     PooledCase<T>(problem(batch, 1, 64, 8, 1), {}).run(family, device);
     PooledCase<T>(problem(batch, 1, 136, 264, 1), {kAdd}).run(family, device);
     PooledCase<T>(odd(batch), {kAdd, {graph::PostOp::kClip, -0.25f, 0.5f}}).run(family, device);
+    PooledCase<T>(problem(batch, 7, 160, 960, 1), {{graph::PostOp::kHardSwish}})
+        .run(family, device);  // MobileNetV3
     PooledCase<T>(odd(batch), {{graph::PostOp::kSwish, 1.5f}}).run(family, device);
   }
 }

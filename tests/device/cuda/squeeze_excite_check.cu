@@ -284,8 +284,8 @@ void check_squeeze_excite() {
       Case({2, 48, 35, 6, kSwish, step}, type, false, true).run(family, 8, devices.whole);
       Case({2, 48, 35, 6, {}, step}, type, false, false).run(family, 8, devices.whole);
     }
-    // Pixels in registers, in shared memory, and more than fit.
-    for (const int64_t pixels : {140, 1500}) {
+    // Pixels in registers, few and many, in shared memory, and more than fit.
+    for (const int64_t pixels : {140, 1500, 2400}) {
       Case test({2, 40, pixels, 6, kSwish, kSigmoid}, type, true, true);
       for (const int most : {16, 2}) test.run(family, most, devices.whole);
       test.run(family, 2, devices.small);

@@ -72,14 +72,23 @@ struct Operands {
 LaunchOptions early() { return {.device = &emulator::properties(), .pdl = true, .next_waits = true}; }
 
 /// Results are bounded; those without a bias are swished.
+constexpr StreamEpilogue kBounded{StreamKind::kBounds, 0, -3, 6};
+constexpr StreamEpilogue kSwished{StreamKind::kSwish, 2, 0, 0};
+constexpr StreamEpilogue kHardSwished{StreamKind::kHardSwish, 0, 0, 0};
+
+double applied(const StreamEpilogue& epilogue, double value) {
+  if (epilogue.kind == StreamKind::kSwish) return value / (1 + std::exp(-epilogue.alpha * value));
+  if (epilogue.kind == StreamKind::kHardSwish) return value * std::clamp(value / 6 + 0.5, 0.0, 1.0);
+  return std::clamp<double>(value, epilogue.low, epilogue.high);
+}
+
+/// Only sums with bounds behind them have a bias.
 void expect_tiles(const ConvolutionSize& size, Element element, FloatType type, int run,
-                  bool has_bias = true) {
+                  const StreamEpilogue& epilogue = kBounded) {
   SCOPED_TRACE(text(size, run));
+  const bool has_bias = epilogue.kind == StreamKind::kBounds;
   Operands operands(size, element, has_bias);
-  for (double& value : operands.expected)
-    value = has_bias ? std::clamp(value, -3.0, 6.0) : value / (1 + std::exp(-2 * value));
-  const StreamEpilogue epilogue =
-      has_bias ? StreamEpilogue{StreamKind::kBounds, 0, -3, 6} : StreamEpilogue{StreamKind::kSwish, 2, 0, 0};
+  for (double& value : operands.expected) value = applied(epilogue, value);
   expect_output(kFewSchedules, element, result_extents(size), operands.expected, has_bias ? 0 : 1,
                 [&](Output& y) {
                   emulator::busy_ahead(nullptr, 0);
@@ -98,7 +107,8 @@ TEST(EmulatedDepthwise, TilesOfEveryWindow) {
       for (const int64_t stride : {1, 2}) {
         for (const int run : stride == 1 ? std::array{4, 7} : std::array{2, 4}) {
           expect_tiles(depthwise_image(2, 40, 13, 11, kernel, stride, kernel / 2), element, type, run);
-          expect_tiles(depthwise_image(1, 8, 8, 6, kernel, stride, 0), element, type, run, false);
+          for (const StreamEpilogue& epilogue : {kSwished, kHardSwished})
+            expect_tiles(depthwise_image(1, 8, 8, 6, kernel, stride, 0), element, type, run, epilogue);
           expect_tiles(depthwise_image(1, 8, 17, 30, kernel, stride, 1), element, type, run);
         }
       }
@@ -110,7 +120,8 @@ TEST(EmulatedDepthwise, TilesOfWideWindows) {
   for (const auto& [element, type] : kTypes) {
     for (const int run : {4, 7}) {
       expect_tiles(depthwise_image(2, 40, 15, 11, 7, 1, 3), element, type, run);
-      expect_tiles(depthwise_image(1, 8, 9, 8, 7, 1, 0), element, type, run, false);
+      for (const StreamEpilogue& epilogue : {kSwished, kHardSwished})
+        expect_tiles(depthwise_image(1, 8, 9, 8, 7, 1, 0), element, type, run, epilogue);
     }
   }
 }
@@ -122,7 +133,7 @@ TEST(EmulatedDepthwise, ABlockTakesTileAfterTile) {
   expect_tiles(depthwise_image(2, 72, 37, 30, 3, 2, 1), Element::kHalf, FloatType::kHalf, 2);
   expect_tiles(depthwise_image(40, 40, 7, 7, 3, 1, 1), Element::kHalf, FloatType::kHalf, 7);
   expect_tiles(depthwise_image(64, 8, 3, 5, 5, 1, 2), Element::kBFloat16, FloatType::kBfloat16, 4);
-  expect_tiles(depthwise_image(1, 8, 70, 61, 5, 1, 2), Element::kBFloat16, FloatType::kBfloat16, 7, false);
+  expect_tiles(depthwise_image(1, 8, 70, 61, 5, 1, 2), Element::kBFloat16, FloatType::kBfloat16, 7, kSwished);
   emulator::set_multiprocessors(132);
 }
 
@@ -190,7 +201,7 @@ TEST(EmulatedDepthwise, WhatHasNoTilesIsRefused) {
   for (const std::optional<StreamEpilogue>& more :
        {std::optional<StreamEpilogue>(), std::optional(StreamEpilogue{StreamKind::kAdd, 0, 0, 6})}) {
     EXPECT_EQ(depthwise_tiles_refusal(image, FloatType::kHalf, more, 4, limits).text(),
-              "more follows it than an activation that bounds or a swish");
+              "more follows it than bounds, a swish or a hard swish");
   }
   EXPECT_EQ(refusal(depthwise_image(1, 16, 8, 8, 3, 1, 1), 2), "a thread takes 4 or 7 rows");
   ConvolutionSize grouped = image;

@@ -13,7 +13,6 @@ const Steps kGeneral = {{graph::PostOp::kMul, 0, 0, OperandShape::kPerChannel},
                         {graph::PostOp::kLeakyRelu, 0.25F},
                         {graph::PostOp::kAdd},
                         {graph::PostOp::kSub, 0, 0, OperandShape::kPerImageChannel}};
-const Steps kHardSwish = {{graph::PostOp::kHardSwish}};
 
 void expect_convolution(const ConvProblem& problem, const std::string& config, const Steps& steps,
                         const std::vector<Schedule>& schedules, int multiprocessors = 132) {
@@ -64,14 +63,19 @@ TEST(EmulatedGemm, StreamsOfEveryTileBoundTheirSums) {
 TEST(EmulatedGemm, StreamsOfEveryTileAdd) { expect_all_tiles(kAddRelu, Element::kBFloat16, Element::kHalf); }
 
 TEST(EmulatedGemm, StreamsOfEveryTileTakeTheGelu) {
-  expect_all_tiles({{graph::PostOp::kGeluErf}}, Element::kHalf, Element::kBFloat16);
+  expect_all_tiles(kGelu, Element::kHalf, Element::kBFloat16);
+  expect_all_tiles(kGeluTanh, Element::kBFloat16, Element::kHalf);
 }
 
 TEST(EmulatedGemm, StreamsOfEveryTileTakeALeakyRectifier) {
-  expect_all_tiles({{graph::PostOp::kLeakyRelu, 0.25f}}, Element::kHalf, Element::kBFloat16);
+  expect_all_tiles(kLeaky, Element::kHalf, Element::kBFloat16);
 }
 
 TEST(EmulatedGemm, StreamsOfEveryTileSwish) { expect_all_tiles(kSwish, Element::kHalf, Element::kBFloat16); }
+
+TEST(EmulatedGemm, StreamsOfEveryTileTakeTheHardSwish) {
+  expect_all_tiles(kHardSwish, Element::kBFloat16, Element::kHalf);
+}
 
 TEST(EmulatedGemm, BlocksOfEveryTileTakeTheirSteps) {
   expect_all_tiles(kGeneral, Element::kBFloat16, Element::kHalf);
@@ -93,7 +97,7 @@ TEST(EmulatedGemm, BlocksOfAStreamMakeTileAfterTile) {
 
 TEST(EmulatedGemm, BlocksOfOneTileGoRoundTheirRing) {
   expect_convolution(images(Element::kHalf, 72, 40, 3), "64x32_s2", kGeneral, kAllSchedules);
-  expect_convolution(images(Element::kBFloat16, 136, 72), "128x64_s6", kHardSwish, kAllSchedules);
+  expect_convolution(images(Element::kBFloat16, 136, 72), "128x64_s6", kElu, kAllSchedules);
 }
 
 std::vector<ConvProblem> windows() {

@@ -210,6 +210,9 @@ inline double applied(const EpilogueStep& step, double value, double operand) {
     case graph::PostOp::kHardSwish: return value * std::clamp(value / 6 + 0.5, 0.0, 1.0);
     case graph::PostOp::kSwish: return value / (1 + std::exp(-step.alpha * value));
     case graph::PostOp::kGeluErf: return 0.5 * value * std::erfc(-value / std::sqrt(2.0));
+    case graph::PostOp::kGeluTanh:
+      return 0.5 * value * (1 + std::tanh(std::sqrt(2 / M_PI) * (value + 0.044715 * value * value * value)));
+    case graph::PostOp::kElu: return value < 0 ? step.alpha * std::expm1(value) : value;
     case graph::PostOp::kAdd: return value + operand;
     case graph::PostOp::kMul: return value * operand;
     case graph::PostOp::kSub: return value - operand;
@@ -222,6 +225,12 @@ inline const Steps kRelu = {{graph::PostOp::kRelu}};
 inline const Steps kClip = {{graph::PostOp::kClip, -12, 25}};
 inline const Steps kAddRelu = {{graph::PostOp::kAdd}, {graph::PostOp::kRelu}};
 inline const Steps kSwish = {{graph::PostOp::kSwish, 1}};
+inline const Steps kHardSwish = {{graph::PostOp::kHardSwish}};
+inline const Steps kLeaky = {{graph::PostOp::kLeakyRelu, 0.25f}};
+inline const Steps kGelu = {{graph::PostOp::kGeluErf}};
+inline const Steps kGeluTanh = {{graph::PostOp::kGeluTanh}};
+/// No kernel finishes it in registers.
+inline const Steps kElu = {{graph::PostOp::kElu, 1}};
 
 /// A convolution with operands for itself and the steps behind it, and what it gives.
 class ConvCase {
@@ -277,7 +286,8 @@ class ConvCase {
   double roundings() const {
     const bool exact = std::none_of(steps_.begin(), steps_.end(), [](const EpilogueStep& step) {
       return step.op == graph::PostOp::kSwish || step.op == graph::PostOp::kHardSwish ||
-             step.op == graph::PostOp::kGeluErf;
+             step.op == graph::PostOp::kGeluErf || step.op == graph::PostOp::kGeluTanh ||
+             step.op == graph::PostOp::kElu;
     });
     return exact ? 0 : 2;
   }

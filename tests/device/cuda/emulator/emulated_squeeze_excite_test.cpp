@@ -109,8 +109,18 @@ TEST(EmulatedSqueezeExcite, HoldsFewPixelsInRegisters) {
   }
 }
 
+TEST(EmulatedSqueezeExcite, HoldsUpToEightPixelsAThread) {
+  for (const int64_t pixels : {1100, 1500}) {
+    const SqueezeExcite size{1, 40, pixels, 6, kSwishStep, kSigmoidStep};
+    const SqueezeExcitePlan plan = squeeze_excite_plan(size, 2, {});
+    ASSERT_TRUE(plan.holds);
+    ASSERT_GT(plan.rounds, 4);
+    GatedCase(size, Element::kHalf).expect(2, {});
+  }
+}
+
 TEST(EmulatedSqueezeExcite, KeepsMorePixelsInSharedMemory) {
-  const SqueezeExcite size{1, 40, 1300, 6, kReluStep, kHardSigmoidStep};
+  const SqueezeExcite size{1, 40, 2000, 6, kReluStep, kHardSigmoidStep};
   ASSERT_FALSE(squeeze_excite_plan(size, 2, {}).holds);
   GatedCase(size, Element::kHalf).expect(2, {});
 }
@@ -118,7 +128,7 @@ TEST(EmulatedSqueezeExcite, KeepsMorePixelsInSharedMemory) {
 TEST(EmulatedSqueezeExcite, ReadsPixelsTwiceThatDoNotFit) {
   DeviceProperties small;
   small.shared_memory = 36 << 10;
-  const SqueezeExcite size{1, 40, 1300, 6, kSwishStep, kSigmoidStep};
+  const SqueezeExcite size{1, 40, 2000, 6, kSwishStep, kSigmoidStep};
   const SqueezeExcitePlan plan = squeeze_excite_plan(size, 2, small);
   ASSERT_GT(plan.kept_rounds, 0);
   ASSERT_LT(plan.kept_rounds, plan.rounds);

@@ -73,7 +73,7 @@ TEST(EmulatedStationary, RowsOfManyWidths) {
 
 TEST(EmulatedStationary, OtherStepsAreRefused) {
   const ConvProblem p = images(1, 7, 7, 128, 64);
-  for (const Steps& steps : {kSwish, Steps{{graph::PostOp::kHardSwish}}}) {
+  for (const Steps& steps : {kSwish, kHardSwish, kGelu}) {
     const ConvCase test(p, steps);
     Output y(p.element, result_extents(p));
     EXPECT_EQ(launch_warpgroup_stationary(p, test.args(y), {.device = &emulator::properties(), .pdl = true}),

@@ -204,7 +204,8 @@ TEST(EmulatedStem, FiltersBeyondATileAndBelow) {
       StemCase test(image(element, 20, 28, filters), kClip);
       test.expect(config, kFewSchedules);
       test.expect_pooled(config, 1, 1, kFewSchedules);
-      StemCase(image(element, 20, 28, filters), kSwish).expect(config, kFewSchedules);
+      for (const Steps& steps : {kSwish, kHardSwish})
+        StemCase(image(element, 20, 28, filters), steps).expect(config, kFewSchedules);
     }
   }
 }
@@ -309,7 +310,7 @@ TEST(EmulatedStem, WhatNoKernelDoesIsRefused) {
   const ConvProblem good = image(Element::kHalf, 20, 20, 32);
   EXPECT_EQ(launched(good, "w128x32", {}), cudaErrorInvalidValue);
   EXPECT_EQ(launched(good, "w256x32", kAddRelu), cudaErrorInvalidValue);
-  EXPECT_EQ(launched(good, "w256x32", {{graph::PostOp::kHardSwish}}), cudaErrorInvalidValue);
+  EXPECT_EQ(launched(good, "w256x32", kLeaky), cudaErrorInvalidValue);
   EXPECT_EQ(launched(image(Element::kHalf, 20, 22, 32), "w256x32", {}), cudaErrorInvalidValue);
   EXPECT_EQ(launched(problem(1, 20, 3, 32, 11, 4), "w256x32", {}), cudaErrorInvalidValue);
   EXPECT_EQ(launched(image(Element::kHalf, 20, 20, 64), "p240x64", {}), cudaErrorInvalidValue);

@@ -101,7 +101,7 @@ TEST(EmulatedSum, LargeBatchesTakeSeveralLaunches) {
 
 TEST(EmulatedSum, OtherStepsThanBoundsAreRefused) {
   const ConvSum sum = residual(Element::kHalf, 64, 64, 40);
-  for (const Steps& steps : {kSwish, kAddRelu, Steps{{graph::PostOp::kHardSwish}}}) {
+  for (const Steps& steps : {kSwish, kAddRelu, kHardSwish, kLeaky}) {
     Output y(sum.first.element, result_extents(sum.first));
     EXPECT_EQ(launch_sum({sum.first, steps}, {sum.second, {}}, "64x32_s2", y), cudaErrorInvalidValue);
   }
@@ -142,7 +142,7 @@ ConvProblem small_images(Element element, int batch, int size, int channels, int
 TEST(EmulatedPool, BlocksPoolImageAfterImage) {
   const ConvProblem deep = small_images(Element::kHalf, 3, 7, 24, 40, 3);
   const ConvProblem shallow = small_images(Element::kBFloat16, 3, 7, 136, 72);
-  for (const Steps& steps : {kClip, kAddRelu, kSwish}) {
+  for (const Steps& steps : {kClip, kAddRelu, kSwish, kHardSwish}) {
     expect_means(deep, "64x32_s8", steps, kAllSchedules, 1);
     expect_means(shallow, "64x64_s8", steps, kAllSchedules, 1);
   }
@@ -150,7 +150,7 @@ TEST(EmulatedPool, BlocksPoolImageAfterImage) {
 
 TEST(EmulatedPool, TilesOfEverySizeAndImagesUpToAllRows) {
   Element element = Element::kHalf;
-  for (const Steps& steps : {kRelu, kAddRelu, kSwish}) {
+  for (const Steps& steps : {kRelu, kAddRelu, kSwish, kHardSwish}) {
     for (const auto& [size, channels, filters, config] :
          {std::tuple(8, 72, 40, "64x32_s2"), std::tuple(8, 8, 72, "64x64_s3"),
           std::tuple(5, 72, 136, "64x128_s2"), std::tuple(1, 136, 8, "64x32_s2"),
@@ -172,7 +172,7 @@ TEST(EmulatedPool, WhatNoKernelDoesIsRefused) {
                                    {.device = &emulator::properties()});
   };
   const ConvProblem good = small_images(Element::kHalf, 1, 7, 64, 64);
-  EXPECT_EQ(launched(good, "64x32_s2", {{graph::PostOp::kHardSwish}}), cudaErrorInvalidValue);
+  EXPECT_EQ(launched(good, "64x32_s2", kGelu), cudaErrorInvalidValue);
   EXPECT_EQ(launched(good, "128x32_s2", kRelu), cudaErrorInvalidValue);
   EXPECT_EQ(launched(small_images(Element::kHalf, 1, 9, 64, 64), "64x32_s2", kRelu), cudaErrorInvalidValue);
 }

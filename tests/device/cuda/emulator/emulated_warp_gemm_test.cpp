@@ -39,6 +39,13 @@ TEST(EmulatedWarpGemm, EveryKernelAdds) { expect_all_shapes(kAddRelu, Element::k
 
 TEST(EmulatedWarpGemm, EveryKernelSwishes) { expect_all_shapes(kSwish, Element::kHalf); }
 
+TEST(EmulatedWarpGemm, EveryKernelTakesTheOtherActivations) {
+  expect_all_shapes(kHardSwish, Element::kHalf);
+  expect_all_shapes(kLeaky, Element::kBFloat16);
+  expect_all_shapes(kGelu, Element::kBFloat16);
+  expect_all_shapes(kGeluTanh, Element::kHalf);
+}
+
 TEST(EmulatedWarpGemm, FewChannelsAndFilters) {
   for (const int channels : {8, 16, 24}) {
     for (const int filters : {8, 16, 72})
@@ -60,7 +67,7 @@ TEST(EmulatedWarpGemm, WhatNoKernelDoesIsRefused) {
   };
   const ConvProblem good = images(Element::kHalf, 64, 64);
   EXPECT_EQ(launched(good, {}, {}), cudaSuccess);
-  EXPECT_EQ(launched(good, {}, {{graph::PostOp::kHardSwish}}), cudaErrorInvalidValue);
+  EXPECT_EQ(launched(good, {}, kElu), cudaErrorInvalidValue);
   EXPECT_EQ(launched(good, {48}, {}), cudaErrorInvalidValue);
   EXPECT_EQ(launched(problem(2, 5, 64, 64), {}, {}), cudaErrorInvalidValue);
 }

@@ -68,6 +68,10 @@ TEST(GlobalPoolFusion, BehindAnAdditionOrASwish) {
   const ValueId gated = swish.node("Mul", {y, swish.node("Sigmoid", {y})});
   EXPECT_EQ(structure_with_bodies(fuse(swish.finish({swish.node("GlobalAveragePool", {gated})})).graph),
             "conv_global_pool(FusedConv[swish] GlobalAveragePool)");
+  GraphBuilder hard;
+  const ValueId rectified = hard.node("HardSwish", {hard.conv(hard.input("x", kImage), 8, 16)});
+  EXPECT_EQ(structure_with_bodies(fuse(hard.finish({hard.node("GlobalAveragePool", {rectified})})).graph),
+            "conv_global_pool(FusedConv[hard_swish] GlobalAveragePool)");
 }
 
 TEST(GlobalPoolFusion, IsLeftOutUnlessItIsAskedFor) {

@@ -16,7 +16,7 @@ Refusal make_plan(const StepRequest& request, const DeviceProperties& device, Ge
   if (Refusal reason = make_gemm_plan(request, plan)) return reason;
   if (plan.stem || plan.image_channels != 0) return "it has few channels";
   const auto finish = stream_epilogue(conv_args(plan.request));
-  if (!finish || finish->kind == StreamKind::kSwish)
+  if (!finish || !has_bounds(finish->kind))
     return "its epilogue is more than bounds, also behind an addition";
   return warpgroup_stationary_refusal(plan.problem, device);
 }

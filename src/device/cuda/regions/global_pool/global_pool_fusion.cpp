@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t kPixels = 64;
 constexpr int64_t kChannelMultiple = 8;
 
-/// Whether the kernel has such an epilogue: the addition of something as large, then a Relu or Clip; a swish.
+/// Whether the kernel has such an epilogue: the addition of something as large, then a Relu or Clip; a swish
+/// or hard swish.
 bool is_short(const Graph& graph, const Node& convolution) {
   const PostOps post_ops = post_ops_of(convolution);
   const bool adds = !post_ops.ops.empty() && post_ops.ops[0] == "add";
@@ -24,7 +25,8 @@ bool is_short(const Graph& graph, const Node& convolution) {
   if (post_ops.ops.size() == rest) return true;
   const std::string& activation = post_ops.ops[rest];
   return post_ops.ops.size() == rest + 1 &&
-         (activation == "relu" || activation == "clip" || (activation == "swish" && !adds));
+         (activation == "relu" || activation == "clip" ||
+          (!adds && (activation == "swish" || activation == "hard_swish")));
 }
 
 /// Why a convolution and its pool stay two steps; empty when they do not.
@@ -45,7 +47,7 @@ Refusal refusal(const Graph& graph, const Node& convolution) {
   if (height > kPixels || width > kPixels || height * width > kPixels)
     return fmt::format("images of {} x {} have more than {} pixels", height, width, kPixels);
   if (!is_short(graph, convolution))
-    return "it ends with more than a swish, or an addition of its size and a Relu or Clip";
+    return "it ends with more than a swish or hard swish, or an addition of its size and a Relu or Clip";
   return {};
 }
 

@@ -4,6 +4,20 @@
 #include <limits>
 
 namespace hone::device::cuda {
+namespace {
+
+std::optional<StreamKind> activation_kind(graph::PostOp op) {
+  switch (op) {
+    case graph::PostOp::kSwish: return StreamKind::kSwish;
+    case graph::PostOp::kHardSwish: return StreamKind::kHardSwish;
+    case graph::PostOp::kLeakyRelu: return StreamKind::kLeaky;
+    case graph::PostOp::kGeluErf: return StreamKind::kGelu;
+    case graph::PostOp::kGeluTanh: return StreamKind::kGeluTanh;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
 
 std::optional<StreamEpilogue> stream_epilogue(const ConvArgs& args) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -23,18 +37,18 @@ std::optional<StreamEpilogue> stream_epilogue(const ConvArgs& args) {
       result.low = step.alpha;
       result.high = step.beta;
       return result;
-    case graph::PostOp::kSwish:
-      if (result.kind == StreamKind::kAdd) return std::nullopt;
-      result.kind = StreamKind::kSwish;
-      result.alpha = step.alpha;
-      return result;
-    default: return std::nullopt;
+    default: break;
   }
+  const std::optional<StreamKind> activation = activation_kind(step.op);
+  if (!activation || result.kind == StreamKind::kAdd) return std::nullopt;
+  result.kind = *activation;
+  result.alpha = step.alpha;
+  return result;
 }
 
 Refusal stream_epilogue_refusal(const ConvArgs& args) {
   if (stream_epilogue(args)) return {};
-  return "its epilogue is more than bounds, also behind an addition, or a swish";
+  return "its epilogue is more than bounds, also behind an addition, or one activation";
 }
 
 }  // namespace hone::device::cuda

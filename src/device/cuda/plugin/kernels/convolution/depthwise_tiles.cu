@@ -33,8 +33,9 @@ const void* tiles_kernel(const ConvolutionSize& size, int run) {
 
 template <class T>
 const void* tiles_kernel(const ConvolutionSize& size, int run, StreamKind kind) {
-  return kind == StreamKind::kSwish ? tiles_kernel<T, StreamKind::kSwish>(size, run)
-                                    : tiles_kernel<T, StreamKind::kBounds>(size, run);
+  if (kind == StreamKind::kSwish) return tiles_kernel<T, StreamKind::kSwish>(size, run);
+  return kind == StreamKind::kHardSwish ? tiles_kernel<T, StreamKind::kHardSwish>(size, run)
+                                        : tiles_kernel<T, StreamKind::kBounds>(size, run);
 }
 
 }  // namespace
@@ -48,8 +49,7 @@ Refusal depthwise_tiles_refusal(const ConvolutionSize& size, FloatType type,
     return "its windows are not of 3 x 3 or 5 x 5 with strides of 1 or 2, nor of 7 x 7 with one of 1";
   if (type == FloatType::kFloat) return "only fp16 and bf16";
   if (size.in_channels % 8 != 0) return "its channels are no multiple of 8";
-  if (!epilogue || epilogue->kind == StreamKind::kAdd)
-    return "more follows it than an activation that bounds or a swish";
+  if (!epilogue || !is_mobile(epilogue->kind)) return "more follows it than bounds, a swish or a hard swish";
   const std::array<int, 2> runs = depthwise_tile_runs(size);
   if (run != runs[0] && run != runs[1])
     return "a thread takes " + std::to_string(runs[0]) + " or " + std::to_string(runs[1]) + " rows";

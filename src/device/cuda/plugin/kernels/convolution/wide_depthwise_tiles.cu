@@ -13,8 +13,9 @@ const void* kernel_of(int run) {
 
 template <class T>
 const void* kernel_of(StreamKind kind, int run) {
-  return kind == StreamKind::kSwish ? kernel_of<T, StreamKind::kSwish>(run)
-                                    : kernel_of<T, StreamKind::kBounds>(run);
+  if (kind == StreamKind::kSwish) return kernel_of<T, StreamKind::kSwish>(run);
+  return kind == StreamKind::kHardSwish ? kernel_of<T, StreamKind::kHardSwish>(run)
+                                        : kernel_of<T, StreamKind::kBounds>(run);
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // Regions conv_global_pool, a convolution and the global average pool of its result, by one kernel of ours.
-#include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
 #include "device/cuda/plugin/kernels/gemm/warpgroup/warpgroup_pooled.hpp"
 #include "device/cuda/plugin/tactics/configured_tactic.hpp"
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
@@ -27,7 +26,7 @@ Refusal make_plan(const StepRequest& request, Plan& plan) {
   if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   if (plan.request.geometry.group != 1) return "it has groups";
   if (plan.request.post_ops.size() > kMaxEpilogueSteps) return "too many post-ops";
-  if (Refusal reason = stream_epilogue_refusal(conv_args(plan.request))) return reason;
+  if (Refusal reason = warpgroup_pooled_steps_refusal(conv_args(plan.request))) return reason;
   // It is read before the kernel ahead has ended.
   if (plan.request.has_bias && !request.graph.value(request.node.inputs[2]).constant)
     return "the bias is not constant";

@@ -129,7 +129,8 @@ Refusal refusal(const StemPlan& plan, const StemConfig& config, const DeviceProp
   const StemLayout& stem = *plan.convolution.stem;
   if (Refusal reason = stem_refusal(stem, config, device)) return reason;
   const auto finish = stream_epilogue(conv_args(plan.convolution.request));
-  if (config.way != StemWay::kWarps && !finish) return "its epilogue is more than bounds or a swish";
+  if (config.way != StemWay::kWarps && (!finish || !is_mobile(finish->kind)))
+    return "its epilogue is more than bounds, a swish or a hard swish";
   if (stem.pool && (!finish || finish->kind != StreamKind::kBounds))
     return "what it pools has more than bounds";
   if (plan.next && config.way != StemWay::kPooled) return "nothing can follow its pool";

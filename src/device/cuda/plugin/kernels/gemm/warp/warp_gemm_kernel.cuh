@@ -179,11 +179,13 @@ const void* warp_gemm_of(size_t shape, StreamKind kind) {
   switch (kind) {
     case StreamKind::kBounds: return warp_gemm_of<T, StreamKind::kBounds>(shape, kShapes);
     case StreamKind::kAdd: return warp_gemm_of<T, StreamKind::kAdd>(shape, kShapes);
-    case StreamKind::kSwish:
-    case StreamKind::kGelu:
-    case StreamKind::kLeaky: break;
+    case StreamKind::kSwish: return warp_gemm_of<T, StreamKind::kSwish>(shape, kShapes);
+    case StreamKind::kHardSwish: return warp_gemm_of<T, StreamKind::kHardSwish>(shape, kShapes);
+    case StreamKind::kLeaky: return warp_gemm_of<T, StreamKind::kLeaky>(shape, kShapes);
+    case StreamKind::kGelu: return warp_gemm_of<T, StreamKind::kGelu>(shape, kShapes);
+    case StreamKind::kGeluTanh: break;
   }
-  return warp_gemm_of<T, StreamKind::kSwish>(shape, kShapes);
+  return warp_gemm_of<T, StreamKind::kGeluTanh>(shape, kShapes);
 }
 
 }  // namespace hone::device::cuda

@@ -9,17 +9,6 @@
 namespace hone::device::cuda {
 namespace {
 
-/// What kernels finish in registers.
-std::optional<StreamEpilogue> warpgroup_epilogue(const ConvArgs& args) {
-  if (args.step_count == 1 && args.steps[0].op == graph::PostOp::kGeluErf)
-    return StreamEpilogue{StreamKind::kGelu, 0, 0, 0};
-  if (args.step_count == 1 && args.steps[0].op == graph::PostOp::kLeakyRelu)
-    return StreamEpilogue{StreamKind::kLeaky, args.steps[0].alpha, 0, 0};
-  return stream_epilogue(args);
-}
-
-bool has_bounds(StreamKind kind) { return kind == StreamKind::kBounds || kind == StreamKind::kAdd; }
-
 /// Of one block a tile, or of a cluster.
 const WarpgroupTable& block_kernels(Element element, const WarpgroupConfig& config,
                                     const std::optional<StreamEpilogue>& steps) {
@@ -35,10 +24,12 @@ const WarpgroupTable& stream_kernels(Element element, StreamKind kind) {
     case StreamKind::kBounds: return half ? kHalfBounds : kBFloat16Bounds;
     case StreamKind::kAdd: return half ? kHalfAdd : kBFloat16Add;
     case StreamKind::kSwish: return half ? kHalfSwish : kBFloat16Swish;
+    case StreamKind::kHardSwish: return half ? kHalfHardSwish : kBFloat16HardSwish;
     case StreamKind::kLeaky: return half ? kHalfLeaky : kBFloat16Leaky;
-    case StreamKind::kGelu: break;
+    case StreamKind::kGelu: return half ? kHalfGelu : kBFloat16Gelu;
+    case StreamKind::kGeluTanh: break;
   }
-  return half ? kHalfGelu : kBFloat16Gelu;
+  return half ? kHalfGeluTanh : kBFloat16GeluTanh;
 }
 
 }  // namespace
@@ -54,7 +45,7 @@ cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& 
   params.depth_steps = static_cast<int>(warpgroup_depth_steps(problem));
   set_result(problem, config, args, params);
 
-  const std::optional<StreamEpilogue> stream_steps = warpgroup_epilogue(args);
+  const std::optional<StreamEpilogue> stream_steps = stream_epilogue(args);
   if (problem.float_result && (!stream_steps || stream_steps->kind != StreamKind::kBounds))
     return cudaErrorInvalidValue;
   if (stream_steps) params.stream = *stream_steps;

@@ -63,15 +63,20 @@ class PairFinish {
       const float2 factor = quick_sigmoid(make_float2(alpha_ * pair.x, alpha_ * pair.y));
       pair = make_float2(pair.x * factor.x, pair.y * factor.y);
     }
+    if (kKind == StreamKind::kHardSwish)
+      pair = make_float2(pair.x * __saturatef(fmaf(pair.x, 1.0f / 6, 0.5f)),
+                         pair.y * __saturatef(fmaf(pair.y, 1.0f / 6, 0.5f)));
     if (kKind == StreamKind::kLeaky)
       pair = make_float2(pair.x < 0 ? alpha_ * pair.x : pair.x, pair.y < 0 ? alpha_ * pair.y : pair.y);
     if (kKind == StreamKind::kGelu) pair = make_float2(quick_gelu_erf(pair.x), quick_gelu_erf(pair.y));
+    if (kKind == StreamKind::kGeluTanh) pair = make_float2(quick_gelu_tanh(pair.x), quick_gelu_tanh(pair.y));
     narrow(pair, result);
-    if (kKind == StreamKind::kBounds || kKind == StreamKind::kAdd)
-      result = __hmin2_nan(__hmax2_nan(result, low_), high_);
+    if (kHasBounds) result = __hmin2_nan(__hmax2_nan(result, low_), high_);
   }
 
  private:
+  static constexpr bool kHasBounds = has_bounds(kKind);
+
   float alpha_;
   Pair low_;
   Pair high_;

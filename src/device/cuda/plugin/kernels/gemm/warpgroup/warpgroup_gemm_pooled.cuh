@@ -204,7 +204,7 @@ template <class T>
 PooledTable pooled_table() {
   constexpr std::make_index_sequence<kPooledTiles.size()> kTiles;
   return {pooled_kernels<T, StreamKind::kBounds>(kTiles), pooled_kernels<T, StreamKind::kAdd>(kTiles),
-          pooled_kernels<T, StreamKind::kSwish>(kTiles)};
+          pooled_kernels<T, StreamKind::kSwish>(kTiles), pooled_kernels<T, StreamKind::kHardSwish>(kTiles)};
 }
 
 }  // namespace hone::device::cuda

@@ -19,7 +19,15 @@ const void* kernel_of(Element element, StreamKind kind, const WarpgroupConfig& c
   return kernels[static_cast<size_t>(kind)][static_cast<size_t>(found - kPooledTiles.begin())];
 }
 
+bool is_pooled(StreamKind kind) { return kind == StreamKind::kAdd || is_mobile(kind); }
+
 }  // namespace
+
+Refusal warpgroup_pooled_steps_refusal(const ConvArgs& args) {
+  const std::optional<StreamEpilogue> steps = stream_epilogue(args);
+  if (steps && is_pooled(steps->kind)) return {};
+  return "its epilogue is more than bounds, also behind an addition, a swish or a hard swish";
+}
 
 Refusal warpgroup_pooled_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
                                  const DeviceProperties& device) {
@@ -47,7 +55,7 @@ cudaError_t launch_warpgroup_pooled(const ConvProblem& problem, const WarpgroupC
   const DeviceProperties& device = *options.device;
   if (warpgroup_pooled_refusal(problem, config, device) || !valid_steps(args)) return cudaErrorInvalidValue;
   const std::optional<StreamEpilogue> steps = stream_epilogue(args);
-  if (!steps) return cudaErrorInvalidValue;
+  if (!steps || !is_pooled(steps->kind)) return cudaErrorInvalidValue;
   if (map_encoders().tiled == nullptr || map_encoders().im2col == nullptr) return cudaErrorNotSupported;
 
   WarpgroupParams params{};

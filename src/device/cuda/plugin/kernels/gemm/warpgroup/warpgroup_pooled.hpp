@@ -11,6 +11,9 @@
 
 namespace hone::device::cuda {
 
+/// Why no pooled kernel can do the steps; empty when one can.
+Refusal warpgroup_pooled_steps_refusal(const ConvArgs& args);
+
 /// Why the problem, pooled, cannot run so on that device; empty when it can. Images have 64 pixels at most.
 Refusal warpgroup_pooled_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
                                  const DeviceProperties& device);
@@ -20,8 +23,8 @@ std::vector<WarpgroupConfig> warpgroup_pooled_configs(const ConvProblem& problem
                                                       const DeviceProperties& device);
 
 /// Enqueues both: args.y are the means of each image [batch][filters], in float over results that are rounded
-/// to elements, always added in the same order. `pdl` and errors as launch_warpgroup(). Steps that are not
-/// those of stream_epilogue.hpp give cudaErrorInvalidValue.
+/// to elements, always added in the same order. `pdl` and errors as launch_warpgroup(). Steps that are
+/// refused give cudaErrorInvalidValue.
 cudaError_t launch_warpgroup_pooled(const ConvProblem& problem, const WarpgroupConfig& config,
                                     const ConvArgs& args, const LaunchOptions& options);
 

@@ -12,9 +12,9 @@ inline constexpr int kPooledRows = 64;               ///< of a tile, and so pixe
 inline constexpr int kPooledThreads = 128 + 2 * 32;  ///< a warpgroup that multiplies, two warps that copy
 inline constexpr std::array kPooledTiles = {32, 64, 128};  ///< filters of a tile
 
-/// Compiled kernels in the order of kPooledTiles, and of StreamKind.
+/// Compiled kernels in the order of kPooledTiles, and of the first kinds of StreamKind.
 using PooledKernels = std::array<const void*, kPooledTiles.size()>;
-using PooledTable = std::array<PooledKernels, 3>;
+using PooledTable = std::array<PooledKernels, 4>;
 extern const PooledTable kHalfPooled;
 extern const PooledTable kBFloat16Pooled;
 

@@ -43,7 +43,7 @@ cudaError_t launch_warpgroup_stationary(const ConvProblem& problem, const ConvAr
   const DeviceProperties& device = *options.device;
   const std::optional<StreamEpilogue> steps = stream_epilogue(args);
   if (warpgroup_stationary_refusal(problem, device) || !steps || !valid_steps(args) ||
-      steps->kind == StreamKind::kSwish)
+      !has_bounds(steps->kind))
     return cudaErrorInvalidValue;
   const void* const operand = steps->kind == StreamKind::kAdd ? args.steps[0].operand : nullptr;
   for (const void* pointer : {args.x, args.w, operand, static_cast<const void*>(args.y)}) {

@@ -13,6 +13,8 @@ namespace {
 constexpr int kRun = 8;
 constexpr int kRunBytes = 16;
 constexpr int kMostThreads = 512;
+/// Code for rounds that a thread does not have costs time, too.
+constexpr int kFewHeld = 4;
 /// Runs that a thread has on their way at once when it does not keep them.
 constexpr int kAhead = 4;
 
@@ -341,18 +343,19 @@ __device__ __forceinline__ void excite(const Params& p, const Share& share, cons
   __syncthreads();
 }
 
-/// The whole of a block's work behind the kernel ahead, when its threads hold all of their runs.
-template <class T, Activations kOf>
+/// The whole of a block's work behind the kernel ahead, when its threads hold all of their runs, kHeld at
+/// most.
+template <class T, Activations kOf, int kHeld>
 __device__ __forceinline__ void excite_held(const Params& p, const Share& share, unsigned char* memory) {
   const auto* const x = static_cast<const uint4*>(p.args.x) + share.from;
-  uint4 runs[SqueezeExcitePlan::kMostHeld];
+  uint4 runs[kHeld];
 #pragma unroll
-  for (int i = 0; i < SqueezeExcitePlan::kMostHeld; ++i) {
+  for (int i = 0; i < kHeld; ++i) {
     if (i < share.rounds) runs[i] = x[i * share.step];
   }
   float sums[kRun] = {};
 #pragma unroll
-  for (int i = 0; i < SqueezeExcitePlan::kMostHeld; ++i) {
+  for (int i = 0; i < kHeld; ++i) {
     if (i < share.rounds) add_run<T>(runs[i], sums);
   }
   ptx::wait_copies<0>();  // of the constants
@@ -361,14 +364,14 @@ __device__ __forceinline__ void excite_held(const Params& p, const Share& share,
   const Gates gates(p, share, memory);
   auto* const y = static_cast<uint4*>(p.args.y) + share.from;
 #pragma unroll
-  for (int i = 0; i < SqueezeExcitePlan::kMostHeld; ++i) {
+  for (int i = 0; i < kHeld; ++i) {
     if (i < share.rounds) gates.multiply<T>(runs[i], y + i * share.step);
   }
 }
 
 }  // namespace
 
-template <class T, Activations kOf, bool kHolds>
+template <class T, Activations kOf, int kHeld>
 __global__ void __launch_bounds__(kMostThreads, 2)
     squeeze_excite_kernel(const __grid_constant__ Params p, KernelStamp* stamp) {
   const RunningKernel running(stamp);
@@ -378,8 +381,8 @@ __global__ void __launch_bounds__(kMostThreads, 2)
   const Share share(p);
   fetch_constants(p, share, ptx::shared_address(memory));
   ptx::wait_for_previous_kernel();
-  if constexpr (kHolds) {
-    excite_held<T, kOf>(p, share, memory);
+  if constexpr (kHeld > 0) {
+    excite_held<T, kOf, kHeld>(p, share, memory);
   } else {
     float sums[kRun] = {};
     sum_pixels<T>(p, share, memory, sums);
@@ -392,8 +395,10 @@ namespace {
 
 template <class T, Activations kOf>
 const void* kernel_of(const SqueezeExcitePlan& plan) {
-  return plan.holds ? kernel_address(&squeeze_excite_kernel<T, kOf, true>)
-                    : kernel_address(&squeeze_excite_kernel<T, kOf, false>);
+  if (!plan.holds) return kernel_address(&squeeze_excite_kernel<T, kOf, 0>);
+  return plan.rounds <= kFewHeld
+             ? kernel_address(&squeeze_excite_kernel<T, kOf, kFewHeld>)
+             : kernel_address(&squeeze_excite_kernel<T, kOf, SqueezeExcitePlan::kMostHeld>);
 }
 
 template <class T>

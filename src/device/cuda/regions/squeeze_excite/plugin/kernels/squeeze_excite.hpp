@@ -42,7 +42,7 @@ struct SqueezeExcite {
 /// How the blocks of a cluster share an image, and how each works. A run is eight neighbouring channels.
 struct SqueezeExcitePlan {
   static constexpr int kMostBlocks = 16;  ///< of a cluster; every device that has clusters has those of 8
-  static constexpr int kMostHeld = 4;     ///< rounds that registers have room for
+  static constexpr int kMostHeld = 8;     ///< rounds that registers have room for
 
   int pixel_parts = 1;
   int channel_parts = 1;

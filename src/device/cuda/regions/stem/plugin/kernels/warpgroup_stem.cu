@@ -34,6 +34,8 @@ template <class T, int kN, int kChannels>
 const void* kernel_of(StreamKind kind, bool pool) {
   if (kind == StreamKind::kSwish)
     return kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kSwish, false>);
+  if (kind == StreamKind::kHardSwish)
+    return kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kHardSwish, false>);
   return pool ? kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kBounds, true>)
               : kernel_address(&warpgroup_stem<T, kN, kChannels, StreamKind::kBounds, false>);
 }
@@ -92,7 +94,7 @@ Refusal warpgroup_stem_refusal(const StemLayout& layout, const StemConfig& confi
 cudaError_t launch_warpgroup_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
                                   const LaunchOptions& options) {
   const std::optional<StreamEpilogue> finish = stream_epilogue(args);
-  if (!finish || finish->kind == StreamKind::kAdd || (layout.pool && finish->kind == StreamKind::kSwish))
+  if (!finish || !is_mobile(finish->kind) || (layout.pool && finish->kind != StreamKind::kBounds))
     return cudaErrorInvalidValue;
   const ConvProblem windows = window_problem(layout);
   const StemTiles tiles = tiles_of(config);
