@@ -16,6 +16,9 @@ struct ObserveOptions {
   bool memory = false;
   /// What a GPU does, timed by the system itself (Executable::times_device()).
   bool device = false;
+  /// Every step is awaited before the next one begins, so that its range is its time; for devices that the
+  /// system does not time itself.
+  bool awaited_steps = false;
 };
 
 /// One call of an operator; of one thread, calls nest. Times are base::monotonic_ns().

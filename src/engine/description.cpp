@@ -210,8 +210,8 @@ std::string host_steps_note(const Program& program) {
   for (const auto& [kind, times] : kinds)
     names.push_back(times == 1 ? kind : fmt::format("{} x {}", times, kind));
   return fmt::format(
-      "{} of {} steps {} computed by the host, there being no GPU kernel for {}: {}; so the steps are not "
-      "one CUDA graph",
+      "{} of {} steps {} computed by the host, there being no GPU kernel for {}: {}; the other steps "
+      "are CUDA graphs between these",
       count, program.steps().size(), count == 1 ? "is" : "are", count == 1 ? "it" : "them",
       fmt::join(names, ", "));
 }

@@ -28,4 +28,15 @@ class DeviceObserver final : public Observer {
   std::unique_ptr<engine::DeviceWatch> watch_;
 };
 
+/// Lets an executor wait for each of its steps while it lives.
+class StepObserver final : public Observer {
+ public:
+  explicit StepObserver(engine::Executor& executor) : executor_(executor) { executor_.await_steps(true); }
+  ~StepObserver() override { executor_.await_steps(false); }
+  Observed finish() override { return {}; }
+
+ private:
+  engine::Executor& executor_;
+};
+
 }  // namespace hone::backend

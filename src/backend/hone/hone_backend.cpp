@@ -245,8 +245,10 @@ class HoneExecutable final : public Executable, public Shareable {
   }
 
   std::unique_ptr<Observer> observe(const ObserveOptions& options) override {
-    if (!options.device || !times_device()) return nullptr;
-    return std::make_unique<DeviceObserver>(context_.execution(last_shapes_)->executor().watch());
+    if (options.device && times_device())
+      return std::make_unique<DeviceObserver>(context_.execution(last_shapes_)->executor().watch());
+    if (!options.awaited_steps || !resident() || last_shapes_.empty()) return nullptr;
+    return std::make_unique<StepObserver>(context_.execution(last_shapes_)->executor());
   }
 
   std::string bus_id() const override { return device_.bus_id(); }

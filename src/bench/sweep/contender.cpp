@@ -249,6 +249,7 @@ void Contender::measure_layers() {
     } else if (loaded_.has(kTraceFeature)) {
       TraceOptions options;
       options.observe.device = loaded_.has(kDeviceTimesFeature);
+      options.observe.awaited_steps = !options.observe.device;
       run_.layers = layer_figures(worker_->trace(runs, options));
     }
     if (run_.layers.empty())

@@ -136,6 +136,7 @@ TracedRuns WorkerClient::trace(int64_t runs, const TraceOptions& options) {
                         {"record_shapes", options.observe.shapes},
                         {"profile_memory", options.observe.memory},
                         {"record_device", options.observe.device},
+                        {"await_steps", options.observe.awaited_steps},
                         {"thread_counters", options.thread_counters}};
   return ask_for(kTraceFeature, request, [runs](const Json& answer) {
     TracedRuns traced = parse_traced_runs(answer);

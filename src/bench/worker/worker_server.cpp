@@ -230,7 +230,8 @@ Json WorkerServer::phases(const Json& request) {
 Json WorkerServer::trace(const Json& request) {
   const TraceOptions options{.observe = {.shapes = member_or(request, "record_shapes", false),
                                          .memory = member_or(request, "profile_memory", false),
-                                         .device = member_or(request, "record_device", false)},
+                                         .device = member_or(request, "record_device", false),
+                                         .awaited_steps = member_or(request, "await_steps", false)},
                              .thread_counters = member_or(request, "thread_counters", false)};
   return to_json(trace_runs(executable(), sets_, member<int64_t>(request, "runs"), transfers_, options));
 }

@@ -241,6 +241,30 @@ void runs_are_captured_by_others() {
   REQUIRE(refusal.starts_with("a run cannot be captured in a CUDA graph where the host computes "));
 }
 
+/// The second run is the first one whose steps around that of the host are CUDA graphs.
+void steps_around_one_of_the_host_are_captured() {
+  GraphBuilder b;
+  const auto softmax = [&](auto value) { return b.node("Softmax", {b.node("Cos", {value})}); };
+  const auto lengths = b.constant(Tensor::of<int64_t>({3, 1, 2, 4}, {4}));
+  const auto reversed = b.node("ReverseSequence", {softmax(b.input("x", {5, 4, 32})), lengths},
+                               {{"time_axis", int64_t{0}}, {"batch_axis", int64_t{1}}});
+  Context context(load(b.finish({softmax(reversed)}), tensor::Precision::kFp32));
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> first;
+  for (unsigned seed : {1, 2}) inputs.push_back(test::random_tensor({5, 4, 32}, seed));
+  Binding binding = context.bind(std::vector{on_gpu(inputs[0])}, std::vector<TensorView>(1));
+  const ForeignStream stream;
+  for (int i = 0; i < 6; ++i) {
+    const Tensor result = context.run(std::vector{inputs[static_cast<size_t>(i % 2)]})[0];
+    if (i < 2) first.push_back(result);
+    REQUIRE(same(result, first[static_cast<size_t>(i % 2)]));
+    context.run(binding, stream.queue());
+    check(cudaStreamSynchronize(stream.get()));
+    REQUIRE(same(content(binding.outputs()[0]), first[0]));
+  }
+  REQUIRE(!same(first[0], first[1]));
+}
+
 void a_cache_is_changed_in_place() {
   GraphBuilder b;
   const auto cache = b.input("cache", {3, 4});
@@ -312,6 +336,7 @@ int run() {
     runs_cost_no_memory_and_follow_each_other();
     strides_are_read_or_reordered();
     runs_are_captured_by_others();
+    steps_around_one_of_the_host_are_captured();
     a_cache_is_changed_in_place();
     loose_views_are_bound_or_copied();
     owners_are_released_after_their_work();

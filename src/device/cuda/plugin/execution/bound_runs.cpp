@@ -64,7 +64,7 @@ void CudaBoundRuns::run(const tensor::Queue* queue) {
   if (graph_ != nullptr) {
     graph_->launch(stream);
   } else {
-    hand_over(stream);
+    run_stretches(stream);
   }
   order_.end(stream);
   if (queue == nullptr) stream_.synchronize();
@@ -87,6 +87,13 @@ std::unique_ptr<engine::DeviceWatch> CudaBoundRuns::watch() {
 void CudaBoundRuns::hand_over(cudaStream_t stream) {
   copy_inputs(stream);
   steps_.run(bound_, stream);
+}
+
+void CudaBoundRuns::run_stretches(cudaStream_t stream) {
+  if (!std::exchange(has_run_, true)) return hand_over(stream);
+  if (step_graphs_ == nullptr) step_graphs_ = std::make_unique<StepGraphs>(steps_, bound_, stream_);
+  copy_inputs(stream);
+  step_graphs_->launch(stream);
 }
 
 void CudaBoundRuns::copy_inputs(cudaStream_t stream) const {

@@ -6,6 +6,7 @@
 
 #include "device/cuda/plugin/captured_graph.hpp"
 #include "device/cuda/plugin/execution/program_steps.hpp"
+#include "device/cuda/plugin/execution/step_graphs.hpp"
 #include "device/cuda/plugin/watch/gpu_watch.hpp"
 
 namespace hone::device::cuda {
@@ -31,7 +32,8 @@ class StreamOrder {
 
 class CudaBoundRuns final : public engine::BoundRuns {
  public:
-  /// Captures the steps, unless the host computes some. Libraries must have loaded their kernels.
+  /// Captures the steps, for which libraries must have loaded their kernels. Where the host computes some,
+  /// the stretches between them are captured when the first run has loaded what they need.
   CudaBoundRuns(ProgramSteps& steps, StreamOrder& order, const Stream& stream, engine::IoAddresses io,
                 std::vector<engine::InputCopy> copies);
   ~CudaBoundRuns() override { order_.wait(); }
@@ -44,6 +46,7 @@ class CudaBoundRuns final : public engine::BoundRuns {
 
  private:
   void hand_over(cudaStream_t stream);
+  void run_stretches(cudaStream_t stream);
   void copy_inputs(cudaStream_t stream) const;
 
   ProgramSteps& steps_;
@@ -52,6 +55,8 @@ class CudaBoundRuns final : public engine::BoundRuns {
   std::vector<engine::InputCopy> copies_;
   BoundSteps bound_;
   std::unique_ptr<CapturedGraph> graph_;
+  std::unique_ptr<StepGraphs> step_graphs_;
+  bool has_run_ = false;
   /// Not ours; null while nobody watches.
   GpuWatch* watch_ = nullptr;
 };

@@ -1,15 +1,18 @@
-// Runs a program on the GPU: all steps as one captured CUDA graph where no step needs the host.
+// Runs a program on the GPU: all steps as one captured CUDA graph, or as several around those that the host
+// computes.
 #include "device/cuda/plugin/execution/cuda_executor.hpp"
 
 #include <array>
 #include <chrono>
 #include <cstring>
 
+#include "base/ranges.hpp"
 #include "device/cuda/plugin/captured_graph.hpp"
 #include "device/cuda/plugin/device_guard.hpp"
 #include "device/cuda/plugin/execution/bound_runs.hpp"
 #include "device/cuda/plugin/execution/overlapped_runs.hpp"
 #include "device/cuda/plugin/execution/program_steps.hpp"
+#include "device/cuda/plugin/execution/step_graphs.hpp"
 #include "device/cuda/plugin/watch/gpu_watch.hpp"
 #include "device/cuda/plugin/watch/stamped_steps.hpp"
 
@@ -52,8 +55,10 @@ class CudaExecutor final : public engine::Executor {
     latest_ = &first().io;
     if (step_times != nullptr) {
       execute_stepwise(*step_times);
+    } else if (awaits_steps_) {
+      execute_in_ranges();
     } else if (host_steps()) {
-      hand_over();
+      run_stretches();
     } else if (watch_ != nullptr) {
       watch_->launch_steps();
     } else {
@@ -74,7 +79,7 @@ class CudaExecutor final : public engine::Executor {
     if (submissions_ >= done_.size()) check(cudaEventSynchronize(done.get()), "the GPU work");
     if (transfers) copy_inputs();
     if (host_steps()) {
-      hand_over();
+      run_stretches();
     } else {
       steps_graph().launch(stream_);
     }
@@ -165,7 +170,13 @@ class CudaExecutor final : public engine::Executor {
     return std::make_unique<CudaBoundRuns>(steps_, order_, stream_, std::move(io), std::move(copies));
   }
 
-  bool can_be_watched() const override { return !host_steps(); }
+  void await_steps(bool awaits) override { awaits_steps_ = awaits; }
+
+  bool can_be_watched() override {
+    const DeviceGuard guard(gpu_.context());
+    order_.begin(stream_.get());
+    return make_stamped_steps();
+  }
 
   std::unique_ptr<engine::DeviceWatch> watch() override {
     const DeviceGuard guard(gpu_.context());
@@ -195,6 +206,27 @@ class CudaExecutor final : public engine::Executor {
 
   void hand_over() {
     steps_.run(first().bound, stream_.get());
+    has_run_ = true;
+  }
+
+  /// Steps where the host computes some. The first run hands them over one by one, so that libraries load
+  /// their kernels.
+  void run_stretches() {
+    if (!has_run_) return hand_over();
+    if (step_graphs_ == nullptr) {
+      stream_.synchronize();
+      step_graphs_ = std::make_unique<StepGraphs>(steps_, first().bound, stream_);
+    }
+    step_graphs_->launch(stream_.get());
+  }
+
+  /// Listeners to ranges then have a time for every step, though no kernel stamps itself.
+  void execute_in_ranges() {
+    for (size_t i = 0; i < first().bound.steps.size(); ++i) {
+      const base::Range range(program_.steps()[i].name);
+      steps_.run_step(i, first().bound, stream_.get());
+      stream_.synchronize();
+    }
     has_run_ = true;
   }
 
@@ -344,6 +376,7 @@ class CudaExecutor final : public engine::Executor {
   Event end_;
   std::vector<Event> step_events_;
   std::unique_ptr<CapturedGraph> graph_;
+  std::unique_ptr<StepGraphs> step_graphs_;
   /// For runs beside those of the first; null while none overlap.
   std::unique_ptr<OwnIo> second_;
   std::unique_ptr<CapturedGraph> second_graph_;
@@ -353,6 +386,7 @@ class CudaExecutor final : public engine::Executor {
   /// Whether the steps have run, so that libraries have loaded their kernels.
   bool has_run_ = false;
   std::unique_ptr<StampedSteps> stamped_steps_;
+  bool awaits_steps_ = false;
   bool forks_ = false;  ///< the graph of the steps is no chain, which stamping takes
   std::unique_ptr<CapturedGraph> bracketed_graph_;
   /// Not ours; null while nobody watches.

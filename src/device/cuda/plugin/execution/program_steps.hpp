@@ -25,7 +25,7 @@ class ProgramSteps {
   const engine::Program& program() const { return program_; }
   Gpu& gpu() const { return gpu_; }
   const ProgramMemory& memory() const { return memory_; }
-  /// Steps that the host computes: with any of them nothing can be captured.
+  /// Steps that the host computes: with any of them the program as a whole cannot be captured.
   int64_t host_steps() const { return host_steps_; }
   /// Of the last run, outputs whose shape depends on data, by index.
   const std::vector<tensor::Tensor>& open_outputs() const { return open_outputs_; }
