@@ -104,23 +104,28 @@ void check_gather(Family& family, size_t bytes) {
       "gather");
 }
 
-/// Two inputs of `left` and `right` elements a row beside each other.
-void check_concat(Family& family, size_t bytes, int64_t left, int64_t right) {
+/// Inputs of so many elements a row beside each other.
+void check_concat(Family& family, size_t bytes, const std::vector<int64_t>& widths) {
   constexpr int64_t kRows = 9;
-  const int64_t row = left + right;
+  const int64_t row = std::accumulate(widths.begin(), widths.end(), int64_t{0});
+  const auto size = static_cast<int64_t>(bytes);
   check_copy(
       family, bytes, kRows * row, kRows * row,
       [&](const void* from, void* to, const void*) {
-        const auto size = static_cast<int64_t>(bytes);
-        const auto* second = static_cast<const char*>(from) + kRows * left * size;
-        const cudaError_t error = copy_blocks(from, left * size, to, row * size, left * size, kRows, {});
-        if (error != cudaSuccess) return error;
-        return copy_blocks(second, right * size, static_cast<char*>(to) + left * size, row * size,
-                           right * size, kRows, {});
+        std::vector<ConcatPart> parts;
+        int64_t at = 0;
+        for (const int64_t width : widths) {
+          parts.push_back({static_cast<const char*>(from) + kRows * at * size, width * size, at * size});
+          at += width;
+        }
+        return concatenate(parts, to, row * size, kRows, {});
       },
       [&](int64_t i) {
-        const int64_t r = i / row, c = i % row;
-        return c < left ? r * left + c : kRows * left + r * right + c - left;
+        int64_t at = i % row;
+        int64_t first = 0;
+        size_t part = 0;
+        for (; at >= widths[part]; at -= widths[part++]) first += kRows * widths[part];
+        return first + i / row * widths[part] + at;
       },
       "concat");
 }
@@ -142,9 +147,11 @@ void check_movement() {
       check_pad(family, bytes, mode);
     check_gather<int32_t>(family, bytes);
     check_gather<int64_t>(family, bytes);
-    check_concat(family, bytes, 16, 32);
-    check_concat(family, bytes, 3, 5);
-    check_concat(family, bytes, 0, 6);
+    check_concat(family, bytes, {16, 32});
+    check_concat(family, bytes, {3, 5});
+    check_concat(family, bytes, {0, 6});
+    // More than one launch has room for.
+    check_concat(family, bytes, std::vector<int64_t>(70, 8));
   }
 }
 

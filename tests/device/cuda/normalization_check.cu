@@ -131,6 +131,9 @@ void check_normalization() {
           check_softmax(family, type, result, logarithm, 5, 21, 1);
           check_softmax(family, type, result, logarithm, 2, 19, 65);
           check_softmax(family, type, result, logarithm, 1, 1, 3);
+          check_softmax(family, type, result, logarithm, 2, 3137, 8);
+          check_softmax(family, type, result, logarithm, 3, 45, 70);
+          check_softmax(family, type, result, logarithm, 2, 600, 3);
         }
       }
     }

@@ -49,7 +49,8 @@ void check_padding(Family& family, const ImageSize& size, FloatType from, FloatT
 
 void check_reorder() {
   Family family("reorder");
-  const ImageSize sizes[] = {{1, 64, 49}, {2, 3, 35}, {3, 33, 65}, {1, 1, 7}, {2, 257, 1}, {0, 4, 4}};
+  const ImageSize sizes[] = {{1, 64, 49}, {2, 3, 35},  {3, 33, 65}, {1, 1, 7},  {2, 257, 1},
+                             {0, 4, 4},   {2, 8, 100}, {1, 4, 600}, {1, 300, 5}};
   constexpr ImageOrder kOrders[] = {ImageOrder::kPlain, ImageOrder::kChannelsLast};
   for (const ImageSize& size : sizes) {
     for (const FloatType from : kFloatTypes) {

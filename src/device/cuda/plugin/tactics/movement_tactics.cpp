@@ -47,18 +47,17 @@ Offer offer_concat(const StepRequest& request, engine::WeightStore&) {
   offer.concatenates = rows == 1;
   // Kernels load 16 bytes at a time; other buffers of the arena lie at multiples of 64.
   offer.part_alignment = 64;
-  offer.kernel = std::make_shared<LaunchKernel>("a concatenation", [=](auto inputs, auto outputs, void*,
-                                                                       const LaunchOptions& options) {
-    auto* to = static_cast<std::byte*>(outputs[0]);
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      if (inputs[i] != to) {
-        const cudaError_t status = copy_blocks(inputs[i], blocks[i], to, row_bytes, blocks[i], rows, options);
-        if (status != cudaSuccess) return status;
-      }
-      to += blocks[i];
-    }
-    return cudaSuccess;
-  });
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a concatenation", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        std::vector<ConcatPart> parts;
+        int64_t at = 0;
+        for (size_t i = 0; i < blocks.size(); ++i) {
+          const bool is_there = inputs[i] == static_cast<const std::byte*>(outputs[0]) + at;
+          if (!is_there && blocks[i] != 0) parts.push_back({inputs[i], blocks[i], at});
+          at += blocks[i];
+        }
+        return concatenate(parts, outputs[0], row_bytes, rows, options);
+      });
   return offer;
 }
 

@@ -1,6 +1,8 @@
 // See movement.hpp.
 #include "device/cuda/plugin/kernels/layers/movement.hpp"
 
+#include <algorithm>
+
 #include "device/cuda/plugin/kernels/common/element.cuh"
 #include "device/cuda/plugin/kernels/layers/reorder.hpp"
 
@@ -42,6 +44,32 @@ __global__ void __launch_bounds__(kThreads)
     const int64_t row = i / block;
     const int64_t word = i - row * block;
     to[row * to_stride + word] = from[row * from_stride + word];
+  }
+}
+
+constexpr size_t kMostParts = 32;
+
+/// In words.
+struct ConcatTable {
+  struct Part {
+    const void* from;
+    int64_t block;
+    int64_t at;
+  };
+  Part parts[kMostParts];
+};
+
+/// One part for each row of the grid.
+template <class Word>
+__global__ void __launch_bounds__(kThreads) concat_kernel(const __grid_constant__ ConcatTable table, Word* to,
+                                                          int64_t stride, int64_t rows, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
+  begin_kernel();
+  const ConcatTable::Part& part = table.parts[blockIdx.y];
+  const auto* const from = static_cast<const Word*>(part.from);
+  for (int64_t i = thread_index(); i < part.block * rows; i += grid_threads()) {
+    const int64_t row = i / part.block;
+    to[row * stride + part.at + (i - row * part.block)] = from[i];
   }
 }
 
@@ -116,23 +144,54 @@ int64_t product(const std::vector<int64_t>& sizes) {
   return result;
 }
 
+/// Calls `run` with the widest word of which all bytes and addresses, ORed, are multiples.
+template <class Function>
+cudaError_t with_widest_word(uint64_t bits, const Function& run) {
+  if (bits % 16 == 0) return run.template operator()<uint4>();
+  if (bits % 4 == 0) return run.template operator()<uint32_t>();
+  if (bits % 2 == 0) return run.template operator()<uint16_t>();
+  return run.template operator()<uint8_t>();
+}
+
 }  // namespace
+
+cudaError_t concatenate(std::span<const ConcatPart> parts, void* to, int64_t row_bytes, int64_t rows,
+                        const LaunchOptions& options) {
+  for (; !parts.empty(); parts = parts.subspan(std::min(parts.size(), kMostParts))) {
+    const std::span<const ConcatPart> some = parts.first(std::min(parts.size(), kMostParts));
+    auto bits = static_cast<uint64_t>(row_bytes) | reinterpret_cast<uintptr_t>(to);
+    int64_t longest = 0;
+    for (const ConcatPart& part : some) {
+      bits |= static_cast<uint64_t>(part.bytes) | static_cast<uint64_t>(part.at) |
+              reinterpret_cast<uintptr_t>(part.from);
+      longest = std::max(longest, part.bytes);
+    }
+    const cudaError_t status = with_widest_word(bits, [&]<class Word>() {
+      constexpr auto kBytes = static_cast<int64_t>(sizeof(Word));
+      ConcatTable table{};
+      for (size_t i = 0; i < some.size(); ++i)
+        table.parts[i] = {some[i].from, some[i].bytes / kBytes, some[i].at / kBytes};
+      dim3 grid = grid_for(longest / kBytes * rows);
+      grid.y = static_cast<unsigned>(some.size());
+      return launch(concat_kernel<Word>, grid, kThreads, options, table, static_cast<Word*>(to),
+                    row_bytes / kBytes, rows);
+    });
+    if (status != cudaSuccess) return status;
+  }
+  return cudaSuccess;
+}
 
 cudaError_t copy_blocks(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t block,
                         int64_t rows, const LaunchOptions& options) {
   const auto bits = static_cast<uint64_t>(from_stride) | static_cast<uint64_t>(to_stride) |
                     static_cast<uint64_t>(block) | reinterpret_cast<uintptr_t>(from) |
                     reinterpret_cast<uintptr_t>(to);
-  const auto run = [&]<class Word>() {
+  return with_widest_word(bits, [&]<class Word>() {
     constexpr auto kBytes = static_cast<int64_t>(sizeof(Word));
     return launch(blocks_kernel<Word>, grid_for(block / kBytes * rows), kThreads, options,
                   static_cast<const Word*>(from), from_stride / kBytes, static_cast<Word*>(to),
                   to_stride / kBytes, block / kBytes, rows);
-  };
-  if (bits % 16 == 0) return run.template operator()<uint4>();
-  if (bits % 4 == 0) return run.template operator()<uint32_t>();
-  if (bits % 2 == 0) return run.template operator()<uint16_t>();
-  return run.template operator()<uint8_t>();
+  });
 }
 
 cudaError_t gather_strided(const void* from, void* to, size_t bytes, const StridedView& view,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
@@ -9,9 +10,19 @@
 namespace hone::device::cuda {
 
 /// Copies `rows` blocks of `block` bytes: block i from from + i * from_stride to to + i * to_stride (bytes).
-/// One call per input makes a Concat, one per output a Split.
 cudaError_t copy_blocks(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t block,
                         int64_t rows, const LaunchOptions& options);
+
+/// What concatenate() puts beside others: `bytes` of each row, one row behind the other.
+struct ConcatPart {
+  const void* from = nullptr;
+  int64_t bytes = 0;
+  int64_t at = 0;  ///< bytes from the beginning of a row of the result
+};
+
+/// Copies parts to `rows` rows of `row_bytes`, 32 of them with each launch.
+cudaError_t concatenate(std::span<const ConcatPart> parts, void* to, int64_t row_bytes, int64_t rows,
+                        const LaunchOptions& options);
 
 /// A dense output whose element at coordinates o lies in the input at offset + sum of o[d] * strides[d]:
 /// slice, transpose, expand, depth-to-space. Strides may be 0 or negative.

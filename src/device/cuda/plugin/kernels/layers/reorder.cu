@@ -65,6 +65,33 @@ __global__ void __launch_bounds__(kTile* kTileRows)
   }
 }
 
+/// One side of a matrix up to which most of a tile would be empty.
+constexpr int64_t kThin = 8;
+
+/// A matrix with few rows (kRowsAreThin) or few columns: one thread for each place along the long side.
+template <class From, class To, bool kRowsAreThin>
+__global__ void __launch_bounds__(kThreads)
+    thin_transpose_kernel(const From* from, To* to, int64_t batch, int thin, int64_t length,
+                          KernelStamp* stamp) {
+  const RunningKernel running(stamp);
+  begin_kernel();
+  for (int64_t i = thread_index(); i < batch * length; i += grid_threads()) {
+    const int64_t matrix = i / length * length * thin;
+    const int64_t at = i % length;
+    const From* const own = from + matrix + (kRowsAreThin ? at : at * thin);
+    To* const target = to + matrix + (kRowsAreThin ? at * thin : at);
+    From values[kThin];
+#pragma unroll
+    for (int t = 0; t < kThin; ++t) {
+      if (t < thin) values[t] = own[kRowsAreThin ? t * length : t];
+    }
+#pragma unroll
+    for (int t = 0; t < kThin; ++t) {
+      if (t < thin) target[kRowsAreThin ? t : t * length] = change<To>(values[t]);
+    }
+  }
+}
+
 /// One thread makes `width` channels of one pixel: neighbours read neighbouring pixels of each channel.
 template <class From, class To, int width>
 __global__ void __launch_bounds__(kThreads)
@@ -90,6 +117,14 @@ __global__ void __launch_bounds__(kThreads)
 template <class From, class To>
 cudaError_t launch_transpose(const void* from, void* to, int64_t batch, int64_t rows, int64_t columns,
                              const LaunchOptions& options) {
+  if (rows <= kThin || columns <= kThin) {
+    const bool thin_rows = rows <= columns;
+    const auto kernel =
+        thin_rows ? thin_transpose_kernel<From, To, true> : thin_transpose_kernel<From, To, false>;
+    const int64_t length = thin_rows ? columns : rows;
+    return launch(kernel, grid_for(batch * length), kThreads, options, static_cast<const From*>(from),
+                  static_cast<To*>(to), batch, static_cast<int>(thin_rows ? rows : columns), length);
+  }
   const int64_t tiles = batch * ((rows + kTile - 1) / kTile) * ((columns + kTile - 1) / kTile);
   return launch(transpose_kernel<From, To>, grid_for(tiles, 1), dim3(kTile, kTileRows), options,
                 static_cast<const From*>(from), static_cast<To*>(to), batch, rows, columns);

@@ -1,4 +1,5 @@
 // See normalization.hpp: softmax.
+#include "device/cuda/plugin/kernels/common/ceil_divide.hpp"
 #include "device/cuda/plugin/kernels/common/element.cuh"
 #include "device/cuda/plugin/kernels/common/reduce.cuh"
 #include "device/cuda/plugin/kernels/layers/normalization.hpp"
@@ -68,6 +69,58 @@ __global__ void __launch_bounds__(kThreads, 4)
   }
 }
 
+/// Threads of a block that share the columns of a run of neighbours.
+constexpr int kSharing = 512;
+constexpr int kMostAcross = 32;
+
+/// What the threads of a block that have the same column have together.
+template <class Combine>
+__device__ __forceinline__ float reduce_lines(float value, float* scratch, int across,
+                                              const Combine& combine) {
+  const int thread = static_cast<int>(threadIdx.x);
+  __syncthreads();
+  scratch[thread] = value;
+  for (int half = kSharing / 2; half >= across; half /= 2) {
+    __syncthreads();
+    if (thread < half) scratch[thread] = combine(scratch[thread], scratch[thread + half]);
+  }
+  __syncthreads();
+  return scratch[thread % across];
+}
+
+/// One block for `across` columns, a power of two: of few columns that are long.
+template <class T, class Result>
+__global__ void __launch_bounds__(kSharing)
+    shared_column_kernel(const T* input, Result* output, bool logarithm, int64_t outer, int64_t axis,
+                         int64_t inner, int across, KernelStamp* stamp) {
+  const RunningKernel running(stamp);
+  begin_kernel();
+  __shared__ float scratch[kSharing];
+  const int lane = static_cast<int>(threadIdx.x) % across;
+  const int line = static_cast<int>(threadIdx.x) / across;
+  const int lines = kSharing / across;
+  const int64_t runs = (inner + across - 1) / across;
+  for (int64_t unit = blockIdx.x; unit < outer * runs; unit += gridDim.x) {
+    const int64_t column = unit % runs * across + lane;
+    const int64_t first = unit / runs * axis * inner + column;
+    const int64_t length = column < inner ? axis : 0;
+    Normalizer own = scan(input + first, line, length, lines, inner);
+    const float maximum = reduce_lines(own.maximum, scratch, across, Maximum());
+    own.sum = own.maximum == -INFINITY ? 0.0f : own.sum * expf(own.maximum - maximum);
+    const Normalizer total{maximum, reduce_lines(own.sum, scratch, across, Plus())};
+    for (int64_t i = line; i < length; i += lines)
+      output[first + i * inner] =
+          from_float<Result>(finish(to_float(input[first + i * inner]), total, logarithm));
+  }
+}
+
+/// Whether a thread a column would leave most of the device idle.
+bool shares_columns(int64_t columns, int64_t axis) {
+  constexpr int64_t kFewColumns = 16384;
+  constexpr int64_t kLong = 32;
+  return columns < kFewColumns && axis >= kLong;
+}
+
 }  // namespace
 
 cudaError_t softmax(const void* input, FloatType type, void* output, FloatType output_type, bool logarithm,
@@ -80,6 +133,12 @@ cudaError_t softmax(const void* input, FloatType type, void* output, FloatType o
       if (inner == 1) {
         return launch(row_kernel<T, Result>, grid_for(outer, 1), axis <= 128 ? 32 : kThreads, options, from,
                       to, logarithm, outer, axis);
+      }
+      if (shares_columns(outer * inner, axis)) {
+        int across = 1;
+        while (across < inner && across < kMostAcross) across *= 2;
+        return launch(shared_column_kernel<T, Result>, grid_for(outer * ceil_divide(inner, across), 1),
+                      kSharing, options, from, to, logarithm, outer, axis, inner, across);
       }
       return launch(column_kernel<T, Result>, grid_for(outer * inner), kThreads, options, from, to, logarithm,
                     outer, axis, inner);
