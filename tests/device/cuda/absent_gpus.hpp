@@ -34,7 +34,8 @@ inline TacticList own_tactics(Gpu& device) {
     add(list, device);
   for (const auto add : {add_transposed_convolution_tactics, add_pooling_tactics, add_normalization_tactics,
                          add_movement_tactics, add_indexing_tactics, add_scatter_tactics, add_ranking_tactics,
-                         add_sampling_tactics, add_reduction_tactics})
+                         add_sampling_tactics, add_reduction_tactics, add_columns_to_image_tactics,
+                         add_strided_product_tactics})
     add(list);
   add_pooled_convolution_tactics(list);
   add_byte_pool_tactics(list);

@@ -152,6 +152,29 @@ std::vector<Case> further() {
       written("one token",
               "graph (%x: float32[1, 896]) -> (%y) {\n  %w = const float32[896, 4864] seeded(1)\n"
               "  %y = MatMul(%x, %w)\n}\n"),
+      written("a matrix and a stack",
+              "graph (%x: float32[1, 16, 24]) -> (%y) {\n  %w = const float32[512, 16] seeded(1)\n"
+              "  %y = MatMul(%w, %x)\n}\n"),
+      written("a vector",
+              "graph (%x: float32[768], %w: float32[4, 768, 32]) -> (%y) {\n  %y = MatMul(%x, %w)\n}\n"),
+      written("stacks that are broadcast against each other",
+              "graph (%x: float32[8, 1, 16, 64], %w: float32[1, 4, 64, 16]) -> (%y) {\n"
+              "  %y = MatMul(%x, %w)\n}\n"),
+      written("a transposed operand",
+              "graph (%x: float32[64, 16]) -> (%y) {\n  %w = const float32[64, 32] seeded(1)\n"
+              "  %y = Gemm(%x, %w) { transA = 1 }\n}\n"),
+      written("an addend of full shape",
+              "graph (%x: float32[16, 64], %c: float32[16, 32]) -> (%y) {\n"
+              "  %w = const float32[64, 32] seeded(1)\n  %y = Gemm(%x, %w, %c) { beta = 2.0 }\n}\n"),
+      written("Col2Im",
+              "graph (%x: float32[1, 64, 49]) -> (%y) {\n  %i = const int64[2] [14, 14]\n"
+              "  %b = const int64[2] [2, 2]\n  %y = Col2Im(%x, %i, %b) { strides = [2, 2] }\n}\n"),
+      written("OneHot",
+              "graph (%x: int64[8]) -> (%y) {\n  %d = const int64[] 10\n  %v = const float32[2] [0, 1]\n"
+              "  %y = OneHot(%x, %d, %v)\n}\n"),
+      written("RoiAlign",
+              "graph (%x: float32[1, 16, 28, 28], %b: float32[4, 4], %i: int64[4]) -> (%y) {\n"
+              "  %y = RoiAlign(%x, %b, %i) { output_height = 7, output_width = 7 }\n}\n"),
       written("QuantizeLinear",
               "graph (%x: float32[1, 64, 14, 14]) -> (%y) {\n  %s = const float32[] 0.05\n"
               "  %z = const int8[] 0\n  %y = QuantizeLinear(%x, %s, %z)\n}\n"),

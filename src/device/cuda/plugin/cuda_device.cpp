@@ -68,6 +68,8 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_ranking_tactics(list);
   add_recurrent_tactics(list, cublaslt);
   add_sampling_tactics(list);
+  add_columns_to_image_tactics(list);
+  add_strided_product_tactics(list);
   add_reduction_tactics(list);
   add_resize_tactics(list, gpu);
   for (engine::Tactic& tactic : list) tactic = guarded(std::move(tactic), gpu.context());

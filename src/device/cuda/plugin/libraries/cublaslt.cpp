@@ -54,6 +54,7 @@ cublasLtHandle_t Cublaslt::handle() {
 Matmul::Matmul(const Product& product, Cublaslt& library) : product_(product), handle_(library.handle()) {
   check(cublasLtMatmulDescCreate(operation_.put(), product.compute, CUDA_R_32F), "describing a product");
   set(operation_.get(), CUBLASLT_MATMUL_DESC_TRANSA, product.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+  set(operation_.get(), CUBLASLT_MATMUL_DESC_TRANSB, product.transposed_x ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(operation_.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, product.epilogue);
   if (product.bias) {
     // A pointer is part of the description; heuristics only ask whether there is one.
@@ -63,7 +64,9 @@ Matmul::Matmul(const Product& product, Cublaslt& library) : product_(product), h
   const int64_t w_rows = product.transposed ? product.depth : product.columns;
   const int64_t w_columns = product.transposed ? product.columns : product.depth;
   create(w_, product.dtype, w_rows, w_columns, product.shared_w ? 0 : w_rows * w_columns);
-  create(x_, product.dtype, product.depth, product.rows, product.depth * product.rows);
+  const int64_t x_rows = product.transposed_x ? product.rows : product.depth;
+  const int64_t x_columns = product.transposed_x ? product.depth : product.rows;
+  create(x_, product.dtype, x_rows, x_columns, product.shared_x ? 0 : x_rows * x_columns);
   create(y_, product.result, product.columns, product.rows, product.columns * product.rows);
 }
 

@@ -43,8 +43,11 @@ struct Product {
   float alpha = 1;
   /// w is stored as (columns, depth); otherwise as (depth, columns).
   bool transposed = false;
-  /// w is the same for the whole batch.
+  /// x is stored as (depth, rows); otherwise as (rows, depth).
+  bool transposed_x = false;
+  /// The operand is the same for the whole batch.
   bool shared_w = false;
+  bool shared_x = false;
   bool bias = false;
   /// Node input that is added to the product; -1 for none.
   int addend = -1;

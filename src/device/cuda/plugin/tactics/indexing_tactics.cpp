@@ -1,5 +1,6 @@
-// Operators that pick elements by indices or surround them: Gather and Pad.
+// Operators that pick elements by indices, surround them, or make vectors of indices: Gather, Pad and OneHot.
 #include "device/cuda/plugin/kernels/layers/movement.hpp"
+#include "device/cuda/plugin/kernels/layers/one_hot.hpp"
 #include "device/cuda/plugin/tactics/moved_values.hpp"
 #include "device/cuda/plugin/tactics/node_pads.hpp"
 #include "device/cuda/plugin/tactics/node_views.hpp"
@@ -58,6 +59,32 @@ Offer offer_pad(const StepRequest& request, engine::WeightStore&) {
   return offer;
 }
 
+Offer offer_one_hot(const StepRequest& request, engine::WeightStore&) {
+  const TensorDesc& indices = request.inputs[0];
+  if (indices.dtype != DType::kInt32 && indices.dtype != DType::kInt64)
+    return Offer::refuse("indices are neither int32 nor int64");
+  if (tensor::element_count(request.inputs[2].shape) != 2) return Offer::refuse("other than two values");
+  const DType dtype = moved_type(request);
+  const size_t bytes = tensor::dtype_size(dtype);
+  if (bytes > 8) return Offer::refuse("elements of more than 8 bytes");
+  const Shape& shape = request.outputs[0].shape;
+  const int64_t axis =
+      tensor::normalize_axis(request.node.attributes.get_int("axis"), static_cast<int64_t>(shape.size()));
+  const MiddleAxes parts = around_axis(shape, static_cast<size_t>(axis));
+  Offer offer;
+  // The depth is in the output's shape.
+  offer.inputs = {
+      {indices.dtype, indices.shape, Layout::kPlain}, {}, {dtype, request.inputs[2].shape, Layout::kPlain}};
+  offer.outputs = {{dtype, shape, Layout::kPlain}};
+  const size_t index_bytes = tensor::dtype_size(indices.dtype);
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "one-hot vectors", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        return one_hot(inputs[0], index_bytes, inputs[2], outputs[0], bytes, parts.outer, parts.axis,
+                       parts.inner, options);
+      });
+  return offer;
+}
+
 }  // namespace
 
 void add_indexing_tactics(TacticList& list) {
@@ -67,6 +94,10 @@ void add_indexing_tactics(TacticList& list) {
                   .starts_early = true,
                   .make = offer_gather});
   list.push_back({.name = "pad", .operators = {"Pad"}, .make = offer_pad});
+  list.push_back({.name = "one_hot",
+                  .operators = {"OneHot"},
+                  .requirements = {engine::nonempty_output},
+                  .make = offer_one_hot});
 }
 
 }  // namespace hone::device::cuda

@@ -36,15 +36,44 @@ Refusal read_epilogue(const StepRequest& request, ChannelAxis axis, Product& pro
   return {};
 }
 
+/// An operand as matrices; a vector is the row of the first one, the column of the second.
+Shape as_matrices(const Shape& shape, bool first) {
+  if (shape.size() != 1) return shape;
+  return first ? Shape{1, shape[0]} : Shape{shape[0], 1};
+}
+
+int64_t matrix_count(const Shape& shape) {
+  return tensor::element_count(std::span<const int64_t>(shape).first(shape.size() - 2));
+}
+
+/// Rows, depth, columns and what the batch shares.
+Refusal read_extents(const Shape& x, const Shape& w, bool transposes_w, Product& product) {
+  const int64_t rows = x[x.size() - (product.transposed_x ? 1 : 2)];
+  product.depth = x[x.size() - (product.transposed_x ? 2 : 1)];
+  product.columns = w[w.size() - (transposes_w ? 2 : 1)];
+  product.rows = rows;
+  if (matrix_count(w) == 1) {
+    // Leading dimensions of a stack are rows of one matrix.
+    product.rows = rows * matrix_count(x);
+    product.shared_w = true;
+  } else if (matrix_count(x) == 1) {
+    product.batch = matrix_count(w);
+    product.shared_x = true;
+  } else {
+    if (x.size() != w.size() || !std::equal(x.begin(), x.end() - 2, w.begin()))
+      return "its stacks are broadcast against each other";
+    product.batch = matrix_count(x);
+  }
+  return {};
+}
+
 /// All but what follows the bias.
 Refusal read_operands(const StepRequest& request, Product& product) {
   const graph::Node& node = request.node;
-  const Shape& x = request.inputs[0].shape;
-  const Shape& w = request.inputs[1].shape;
-  const Shape& y = request.outputs[0].shape;
   if (Refusal reason = engine::only_float32(request)) return reason;
-  if (x.size() < 2 || w.size() < 2) return "an operand is a vector";
-  if (tensor::element_count(y) == 0 || x.back() == 0) return "an operand is empty";
+  for (const engine::TensorDesc& operand : {request.inputs[0], request.inputs[1], request.outputs[0]}) {
+    if (tensor::element_count(operand.shape) == 0) return "an operand is empty";
+  }
   product.dtype = request.storage();
   const auto& leaving = request.graph.outputs;
   product.result = std::find(leaving.begin(), leaving.end(), node.outputs[0]) != leaving.end()
@@ -52,23 +81,15 @@ Refusal read_operands(const StepRequest& request, Product& product) {
                        : product.dtype;
   product.compute = compute_type(request.policy.compute);
   if (is_gemm(node)) {
-    if (node.attributes.get_int("transA") != 0) return "the first operand is transposed";
+    product.transposed_x = node.attributes.get_int("transA") != 0;
     product.transposed = node.attributes.get_int("transB") != 0;
     product.alpha = node.attributes.get_float("alpha");
     if (node.has_input(2) && node.attributes.get_float("beta") != 1.0f) return "beta is not 1";
   }
-  product.depth = x.back();
-  product.columns = y.back();
-  if (w.size() == 2) {
-    // Leading dimensions of a stack are rows of one matrix.
-    product.rows = tensor::element_count(x) / product.depth;
-    product.shared_w = true;
-  } else {
-    if (x.size() != w.size() || !std::equal(x.begin(), x.end() - 2, w.begin()))
-      return "stacks of different shape";
-    product.rows = x[x.size() - 2];
-    product.batch = tensor::element_count(x) / (product.rows * product.depth);
-  }
+  const Shape& w = request.inputs[1].shape;
+  if (Refusal reason = read_extents(as_matrices(request.inputs[0].shape, true), as_matrices(w, false),
+                                    product.transposed, product))
+    return reason;
   if (node.has_input(2)) {
     if (!tensor::is_row(request.inputs[2].shape, product.columns))
       return "the bias is not one value per column";
@@ -125,8 +146,10 @@ Refusal read_pixel_product(const StepRequest& request, Product& product) {
 Refusal read_layer(const StepRequest& request, LayerProduct& layer) {
   Product& product = layer.product;
   if (Refusal reason = read_operands(request, product)) return reason;
-  if (!request.graph.value(request.node.inputs[1]).constant || !product.shared_w)
+  if (!request.graph.value(request.node.inputs[1]).constant || request.inputs[1].shape.size() != 2)
     return "the matrix is not constant";
+  if (request.inputs[0].shape.size() < 2) return "the first operand is a vector";
+  if (product.transposed_x) return "the first operand is transposed";
   if (product.bias && !request.graph.value(request.node.inputs[2]).constant)
     return "the bias is not constant";
   auto post_ops = read_post_ops(request, 3, ChannelAxis::kLast);

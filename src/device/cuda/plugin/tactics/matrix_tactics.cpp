@@ -22,6 +22,12 @@ Refusal read(const StepRequest& request, Product& product) {
                                          : read_product(request, product);
 }
 
+/// Whether the second operand is packed when the engine is loaded.
+bool packs(const StepRequest& request) {
+  return request.graph.value(request.node.inputs[1]).constant &&
+         (is_convolution(request.node.op) || request.inputs[1].shape.size() == 2);
+}
+
 /// The constant matrix as the product reads it, rows of its depth.
 PackedConstant pack(Gpu& gpu, const StepRequest& request, const Product& product,
                     engine::WeightStore& weights) {
@@ -41,7 +47,7 @@ Offer make(Gpu& gpu, const StepRequest& request, const Product& product,
   const TensorDesc result{product.result, request.outputs[0].shape, layout};
   offer.outputs = {result};
   PackedConstant packed;
-  if (request.graph.value(request.node.inputs[1]).constant && product.shared_w) {
+  if (packs(request)) {
     packed = pack(gpu, request, product, weights);
     offer.packed = {packed.key};
   } else {

@@ -1,7 +1,8 @@
-// GridSample by a kernel of ours.
+// GridSample and RoiAlign by kernels of ours.
 #include <algorithm>
 
 #include "device/cuda/plugin/kernels/layers/grid_sample.hpp"
+#include "device/cuda/plugin/kernels/layers/roi_align.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "engine/requirements.hpp"
 
@@ -58,6 +59,33 @@ Offer offer_grid_sample(const StepRequest& request, engine::WeightStore&) {
   return offer;
 }
 
+Offer offer_roi_align(const StepRequest& request, engine::WeightStore&) {
+  const graph::Attributes& attributes = request.node.attributes;
+  if (attributes.get_string("mode") != "avg") return Offer::refuse("no averages are wanted");
+  if (request.graph.value(request.node.inputs[2]).type.dtype != DType::kInt64)
+    return Offer::refuse("images are not numbered in int64");
+  const Shape& map = request.inputs[0].shape;
+  const Shape& output = request.outputs[0].shape;
+  RoiAlign size{map[0], map[1], map[2], map[3], output[0], output[2], output[3]};
+  size.sampling_ratio = attributes.get_int("sampling_ratio");
+  size.scale = attributes.get_float("spatial_scale");
+  size.half_pixel = attributes.get_string("coordinate_transformation_mode") == "half_pixel";
+  const DType dtype = request.storage();
+  Offer offer;
+  // In 16 bits boxes would be pixels off.
+  offer.inputs = {{dtype, map, Layout::kPlain},
+                  {DType::kFloat32, request.inputs[1].shape, Layout::kPlain},
+                  {DType::kInt64, request.inputs[2].shape, Layout::kPlain}};
+  offer.outputs = {{dtype, output, Layout::kPlain}};
+  offer.kernel = std::make_shared<LaunchKernel>(
+      "a pool of regions",
+      [size, type = float_type(dtype)](auto inputs, auto outputs, void*, const LaunchOptions& options) {
+        return roi_align(inputs[0], static_cast<const float*>(inputs[1]),
+                         static_cast<const int64_t*>(inputs[2]), outputs[0], type, size, options);
+      });
+  return offer;
+}
+
 }  // namespace
 
 void add_sampling_tactics(TacticList& list) {
@@ -65,6 +93,10 @@ void add_sampling_tactics(TacticList& list) {
                   .operators = {"GridSample"},
                   .requirements = {engine::only_float32, engine::nonempty_input},
                   .make = offer_grid_sample});
+  list.push_back({.name = "roi_align",
+                  .operators = {"RoiAlign"},
+                  .requirements = {engine::only_float32, engine::nonempty_input, engine::nonempty_output},
+                  .make = offer_roi_align});
 }
 
 }  // namespace hone::device::cuda

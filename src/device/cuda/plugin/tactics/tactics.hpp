@@ -71,15 +71,19 @@ void add_pointwise_tactics(TacticList& list, Gpu& gpu);
 void add_normalization_tactics(TacticList& list);
 /// Concat, Transpose, Slice, Split, Expand, Tile, DepthToSpace and SpaceToDepth.
 void add_movement_tactics(TacticList& list);
-/// Gather and Pad.
+/// Gather, Pad and OneHot.
 void add_indexing_tactics(TacticList& list);
 /// GatherElements, GatherND, ScatterElements and ScatterND.
 void add_scatter_tactics(TacticList& list);
 /// TopK and CumSum.
 void add_ranking_tactics(TacticList& list);
 void add_recurrent_tactics(TacticList& list, Cublaslt& cublaslt);
-/// GridSample.
+/// GridSample and RoiAlign.
 void add_sampling_tactics(TacticList& list);
+/// Col2Im.
+void add_columns_to_image_tactics(TacticList& list);
+/// Matrix products that no other tactic takes.
+void add_strided_product_tactics(TacticList& list);
 /// Resize of images.
 void add_resize_tactics(TacticList& list, Gpu& gpu);
 /// Reductions, and the places of extremes.
