@@ -22,7 +22,7 @@ Refusal read(const StepRequest& request, Product& product) {
                                          : read_product(request, product);
 }
 
-/// Whether the second operand is packed when the engine is loaded.
+/// True if the second operand is packed when the engine is loaded.
 bool packs(const StepRequest& request) {
   return request.graph.value(request.node.inputs[1]).constant &&
          (is_convolution(request.node.op) || request.inputs[1].shape.size() == 2);

@@ -48,7 +48,7 @@ std::optional<StreamEpilogue> stream_epilogue(const ConvArgs& args) {
 
 Refusal stream_epilogue_refusal(const ConvArgs& args) {
   if (stream_epilogue(args)) return {};
-  return "its epilogue is more than bounds, also behind an addition, or one activation";
+  return "its epilogue is more than bounds, also after an addition, or one activation";
 }
 
 }  // namespace hone::device::cuda

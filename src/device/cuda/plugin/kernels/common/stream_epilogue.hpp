@@ -29,11 +29,11 @@ struct StreamEpilogue {
 /// Nullopt when the steps are more than that.
 std::optional<StreamEpilogue> stream_epilogue(const ConvArgs& args);
 
-/// Whether the steps are at most bounds, also behind an addition.
+/// True if the steps are at most bounds, also after an addition.
 constexpr bool has_bounds(StreamKind kind) { return kind == StreamKind::kBounds || kind == StreamKind::kAdd; }
 
-/// Whether it is at most one of the activations of mobile networks, for which kernels with windows (stems,
-/// depthwise tiles) and pooled ones are compiled.
+/// True if the steps are at most one of the activations of mobile networks, for which kernels with windows
+/// (stems, depthwise tiles) and pooled ones are compiled.
 constexpr bool is_mobile(StreamKind kind) {
   return kind == StreamKind::kBounds || kind == StreamKind::kSwish || kind == StreamKind::kHardSwish;
 }

@@ -13,7 +13,7 @@ namespace hone::device::cuda {
 cudaError_t copy_blocks(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t block,
                         int64_t rows, const LaunchOptions& options);
 
-/// What concatenate() puts beside others: `bytes` of each row, one row behind the other.
+/// An input of concatenate(): `bytes` of each row, dense.
 struct ConcatPart {
   const void* from = nullptr;
   int64_t bytes = 0;

@@ -14,7 +14,7 @@ struct RoiAlign {
   int64_t regions = 1;
   int64_t out_height = 1;  ///< bins
   int64_t out_width = 1;
-  int64_t sampling_ratio = 0;  ///< samples of a bin along an axis; 0: as many as its length asks for
+  int64_t sampling_ratio = 0;  ///< samples of a bin along an axis; 0: its length, rounded up
   float scale = 1;             ///< from boxes to pixels of the map
   bool half_pixel = true;      ///< pixels are at their centres
 };

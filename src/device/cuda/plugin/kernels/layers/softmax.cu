@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kSharing)
   }
 }
 
-/// Whether a thread a column would leave most of the device idle.
+/// True if one thread for each column would leave most of the device idle.
 bool shares_columns(int64_t columns, int64_t axis) {
   constexpr int64_t kFewColumns = 16384;
   constexpr int64_t kLong = 32;

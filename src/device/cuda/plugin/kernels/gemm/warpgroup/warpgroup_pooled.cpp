@@ -26,7 +26,7 @@ bool is_pooled(StreamKind kind) { return kind == StreamKind::kAdd || is_mobile(k
 Refusal warpgroup_pooled_steps_refusal(const ConvArgs& args) {
   const std::optional<StreamEpilogue> steps = stream_epilogue(args);
   if (steps && is_pooled(steps->kind)) return {};
-  return "its epilogue is more than bounds, also behind an addition, a swish or a hard swish";
+  return "its epilogue is more than bounds, also after an addition, a swish or a hard swish";
 }
 
 Refusal warpgroup_pooled_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
