@@ -39,10 +39,11 @@ find_tensorrt() {
     export HONE_TENSORRT=$cached
   fi
   if [ -e "${HONE_TENSORRT:-}/libnvinfer.so.8" ]; then
-    for library in libcublas.so.12 libcublasLt.so.12 libcudnn.so.8; do
+    export LD_LIBRARY_PATH=$HONE_TENSORRT${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    for library in libcublasLt.so.12 libcublas.so.12 libcudnn.so.8; do
       stand_in $library "$output/empty" && TACTICS=${TACTICS:-edge,jit}
     done
-    export LD_LIBRARY_PATH=$HONE_TENSORRT:$output/empty${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$output/empty
   fi
   found | tee "$output/tensorrt.txt"
   grep -q 'not available' "$output/tensorrt.txt" && exit 4
