@@ -24,6 +24,8 @@ fetch_tensorrt() {
 # An empty library under this name, where the loader finds none: what needs it is not called.
 stand_in() {
   python3 -c "import ctypes, sys; ctypes.CDLL(sys.argv[1])" "$1" 2>/dev/null && return 1
+  # One that another run may be loading stays as it is.
+  [ -e "$2/$1" ] && return 0
   mkdir -p "$2"
   echo | cc -shared -fPIC -x c - -Wl,-soname,"$1" -o "$2/$1"
 }
