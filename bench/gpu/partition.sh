@@ -10,7 +10,10 @@
 #   calibrators   TensorRT's entropy and minmax calibrators on the data that hone calibrates with: the caches compared tensor
 #                 by tensor, and engines built by TensorRT's calibrator, from hone's cache, and by hone's Q/DQ
 #   layers        files for hone diff: the layers of TensorRT's engine and of hone's, and traces of both
+#   newer         a TensorRT that can run but not build here, as one without the builder resource of this GPU: what it says of
+#                 itself, which nodes its parser takes, how it refuses a node, a build, and a plan of the other version
 #
+# NEWER         folder of that TensorRT; without it the part newer does nothing
 # MODELS        networks (resnet18); DIGITS: a small one with its data (the folder models/digits of the source tree)
 # BACKENDS      of the partition, in the order of preference (tensorrt,hone); EXCLUDE: operators for the last one only (MaxPool)
 # LEVEL         builder level of TensorRT (1, which builds ResNet-18 in seconds)
@@ -23,7 +26,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$output"
 output=$(realpath "$output")
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(support partition calibrators layers)
+[ ${#parts[@]} -gt 0 ] || parts=(support partition calibrators layers newer)
 hone=$install/bin/hone
 digits=${DIGITS:-$here/../../models/digits}
 models=${MODELS:-resnet18}
@@ -53,6 +56,17 @@ step() {
   printf '%s: exit %d after %d s\n' "$name" "$code" "$SECONDS"
   [ $code -eq 0 ] || [ $code -eq 5 ] || { tail -n 3 "$output/$name.err" >&2; return; }
   touch "$output/$name.done"
+}
+
+# refused NAME SENTENCE COMMAND…: has to end with 3 or 4, and to say this.
+refused() {
+  local name=$1 sentence=$2 code
+  shift 2
+  [ -e "$output/$name.done" ] && return
+  "$@" >"$output/$name.txt" 2>"$output/$name.err"
+  code=$?
+  printf '%s: exit %d, %s\n' "$name" "$code" "$(tail -n 1 "$output/$name.err")"
+  { [ $code -eq 3 ] || [ $code -eq 4 ]; } && grep -q "$sentence" "$output/$name.err" && touch "$output/$name.done"
 }
 
 short() { basename "$1" .onnx; }
@@ -99,6 +113,33 @@ layers() {
   step "diff-$name" "$hone" diff "$output/$name-layers" "$(echo "$output/$name-hone.traces"/*.sqlite)"
 }
 
+# A determinant between two functions that every parser takes.
+unusual_model() {
+  python3 -c "import onnx, sys
+from onnx import TensorProto, helper
+nodes = [helper.make_node('Relu', ['x'], ['y'], 'relu'), helper.make_node('Det', ['y'], ['z'], 'determinant'),
+         helper.make_node('Neg', ['z'], ['w'], 'negative')]
+value = helper.make_tensor_value_info
+graph = helper.make_graph(nodes, 'unusual', [value('x', TensorProto.FLOAT, [1, 3, 3])], [value('w', TensorProto.FLOAT, [1])])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8), sys.argv[1])" "$1"
+}
+
+newer() {
+  local support=(--device cuda --precision fp32 --backends "${BACKENDS:-tensorrt,hone}" --min-block-size 1 --dry-run) plan model
+  # Plans of the other version, one of which is to be refused.
+  plan=$(ls "$HONE_CACHE_DIR"/tensorrt/*.plan 2>/dev/null | head -n 1)
+  local -x HONE_TENSORRT=$NEWER LD_LIBRARY_PATH=$NEWER${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  step newer-version "$hone" backends --device cuda
+  grep '^tensorrt ' "$output/newer-version.txt"
+  step newer-unusual unusual_model "$output/unusual.onnx"
+  step newer-refusal "$hone" partition "$output/unusual.onnx" "${support[@]}"
+  for model in "$digits/digits.onnx" $models; do
+    step "newer-support-$(short "$model")" "$hone" partition "$model" "${support[@]}"
+  done
+  refused newer-build 'cannot build' "$hone" inspect "$digits/digits.onnx" --backend tensorrt --precision fp32 --batch 1 --runs 1
+  [ -n "$plan" ] && refused newer-plan 'was built by TensorRT' "$hone" inspect "$plan"
+}
+
 samples() {
   python3 -c "import numpy, sys
 numpy.savez(sys.argv[1], input=numpy.random.default_rng(1).standard_normal((16, 3, 224, 224), dtype='float32'))" "$1"
@@ -118,4 +159,5 @@ if part calibrators; then
   for model in $models; do calibrators "$model" "$output/samples.npz"; done
 fi
 part partition && for model in $models; do partition "$model"; done
+part newer && [ -n "${NEWER:-}" ] && newer
 exit 0

@@ -24,6 +24,8 @@ fetch_tensorrt() {
 # An empty library under this name, where the loader finds none: what needs it is not called.
 stand_in() {
   python3 -c "import ctypes, sys; ctypes.CDLL(sys.argv[1])" "$1" 2>/dev/null && return 1
+  # One that another run may be loading stays as it is.
+  [ -e "$2/$1" ] && return 0
   mkdir -p "$2"
   echo | cc -shared -fPIC -x c - -Wl,-soname,"$1" -o "$2/$1"
 }
@@ -39,10 +41,11 @@ find_tensorrt() {
     export HONE_TENSORRT=$cached
   fi
   if [ -e "${HONE_TENSORRT:-}/libnvinfer.so.8" ]; then
-    for library in libcublas.so.12 libcublasLt.so.12 libcudnn.so.8; do
+    export LD_LIBRARY_PATH=$HONE_TENSORRT${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    for library in libcublasLt.so.12 libcublas.so.12 libcudnn.so.8; do
       stand_in $library "$output/empty" && TACTICS=${TACTICS:-edge,jit}
     done
-    export LD_LIBRARY_PATH=$HONE_TENSORRT:$output/empty${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$output/empty
   fi
   found | tee "$output/tensorrt.txt"
   grep -q 'not available' "$output/tensorrt.txt" && exit 4

@@ -83,7 +83,7 @@ constexpr auto kPlaceholders = std::to_array<HelpPlaceholder>({
     {"PERCENT", "--accuracy-budget --max-regression"},
     {"PATTERN", "--filter --kernels"},
     {"ADDRESS", "--host"},
-    {"N", "--tensorrt-level --tensorrt-workspace --tensorrt-min-block-size"},
+    {"N", "--tensorrt-level --tensorrt-workspace --tensorrt-threads --tensorrt-min-block-size"},
 });
 
 constexpr auto kExamples = std::to_array<HelpExample>({

@@ -26,6 +26,7 @@ void add_tensorrt_options(CLI::App& command, std::map<std::string, std::string>&
       ->check(CLI::Range(1, 1 << 20));
   add("tactics",
       "TensorRT's tactic sources, some of jit,edge,cublas,cublaslt,cudnn (default: TensorRT's own)");
+  add("threads", "Threads that TensorRT's builder may use (default: 1)")->check(CLI::Range(1, 1024));
   add("min-block-size", "Least number of operators in an engine of the peer torch_tensorrt (default: 5)")
       ->check(CLI::Range(1, 1 << 20));
   add("typing",

@@ -9,6 +9,7 @@
 #include "graph/cast_node.hpp"
 #include "graph/infer.hpp"
 #include "graph/operator.hpp"
+#include "tensor/float_types.hpp"
 #include "tensor/saturate.hpp"
 
 namespace hone::backend::tensorrt {
@@ -118,6 +119,25 @@ Graph typed(const Graph& graph, tensor::Precision precision) {
   if (precision == tensor::Precision::kFp16) return Typing(graph, DType::kFloat16).run();
   if (precision == tensor::Precision::kBf16) return Typing(graph, DType::kBFloat16).run();
   return graph;
+}
+
+Graph within_range(const Graph& graph, tensor::Precision precision) {
+  Graph result = graph;
+  if (precision != tensor::Precision::kFp16) return result;
+  for (size_t id = 0; id < result.values.size(); ++id) {
+    auto& constant = result.values[id].constant;
+    if (!constant || constant->dtype() != DType::kFloat32) continue;
+    const auto values = constant->values<float>();
+    if (std::none_of(values.begin(), values.end(), tensor::is_beyond<tensor::Half>)) continue;
+    tensor::Tensor narrow(DType::kFloat32, constant->shape());
+    std::transform(values.begin(), values.end(), narrow.mutable_values<float>().begin(), [](float value) {
+      return tensor::is_beyond<tensor::Half>(value)
+                 ? static_cast<float>(tensor::saturated<tensor::Half>(value))
+                 : value;
+    });
+    constant = std::move(narrow);
+  }
+  return result;
 }
 
 }  // namespace hone::backend::tensorrt

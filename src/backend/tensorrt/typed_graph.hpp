@@ -12,4 +12,9 @@ namespace hone::backend::tensorrt {
 /// it is.
 graph::Graph typed(const graph::Graph& graph, tensor::Precision precision);
 
+/// The same graph for a builder that chooses types itself, among them `precision`: in kFp16, finite float32
+/// constants beyond the range of float16 become its largest number, as hone stores them itself. An infinite
+/// mask would be NaN where it is multiplied by zero.
+graph::Graph within_range(const graph::Graph& graph, tensor::Precision precision);
+
 }  // namespace hone::backend::tensorrt

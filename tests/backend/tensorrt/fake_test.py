@@ -193,6 +193,30 @@ def check_precisions(fakes, model, images):
         assert "flags" in bf16, bf16
 
 
+def check_builder(fakes, model, images, folder):
+    plain = flags_of(fakes, model, images, "fp16")
+    assert plain["threads"] == 1, plain
+    assert flags_of(fakes, model, images, "fp16", threads="12", level="1")["threads"] == 12
+    assert "expected 1 to 1024" in flags_of(fakes, model, images, "fp16", threads="0")["message"]
+    if fakes.major == 8:
+        # cuBLAS and cuDNN take part where somebody names them, and else as the library has it.
+        external = 1
+        assert external not in dict(plain["preview"]), plain["preview"]
+        assert external not in dict(flags_of(fakes, model, images, "fp16", tactics="edge,jit")["preview"])
+        named = flags_of(fakes, model, images, "fp16", tactics="jit,cublas")
+        assert dict(named["preview"])[external] is False, named["preview"]
+    # Builds on two GPUs of a kind share a file of times.
+    caches = list((folder / "cache/tensorrt").glob("timings-*.bin"))
+    assert len(caches) == 1, caches
+    assert "times of level 1\n" in caches[0].read_text(), caches[0].read_text()
+    worker = Worker(fakes, FAKE_TENSORRT_OTHER_BUILD=str(caches[0]))
+    loaded = worker.load(model, images, "fp32", settings={"tensorrt.level": "5"})
+    worker.end()
+    assert loaded["type"] == "load", loaded
+    kept = caches[0].read_text()
+    assert "times of another build\n" in kept and "times of level 5\n" in kept and "times of level 1\n" in kept, kept
+
+
 def check_refusals(fakes, model, images):
     def refusal(kind, sentence, settings=None, **variables):
         worker = Worker(fakes, HONE_CACHE_DIR=str(fakes.folder / "other"), **variables)
@@ -286,6 +310,7 @@ def main():
         right = expected_outputs(faked, model, images, folder)
         check_figures(faked, model, images, right, folder)
         check_precisions(faked, model, images)
+        check_builder(faked, model, images, folder)
         check_refusals(faked, model, images)
         check_layers(faked, model, folder)
         check_plans(faked, folder)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "reference/interpreter.hpp"
 #include "support/graph_builder.hpp"
@@ -95,6 +96,31 @@ TEST(TypedGraph, IsTheGraphItselfInFloat32) {
   const graph::Graph original = network();
   EXPECT_EQ(typed(original, Precision::kFp32).nodes.size(), original.nodes.size());
   EXPECT_EQ(typed(original, Precision::kTf32).nodes.size(), original.nodes.size());
+}
+
+TEST(TypedGraph, ConstantsStayInTheRangeOfABuilderThatChoosesFloat16) {
+  constexpr float kLowest = std::numeric_limits<float>::lowest();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  GraphBuilder builder;
+  const auto x = builder.input("x", {2});
+  const auto mask =
+      builder.node("Mul", {builder.node("Sub", {builder.scalar(1), x}), builder.scalar(kLowest)});
+  const auto sum = builder.node("Add", {mask, builder.scalar(65504)});
+  const graph::Graph original = builder.finish({builder.node("Max", {sum, builder.scalar(-kInfinity)})});
+  const auto scalars = [](const graph::Graph& graph) {
+    std::vector<float> found;
+    for (const auto& value : graph.values) {
+      if (value.constant && value.type.dtype == DType::kFloat32)
+        found.push_back(value.constant->values<float>()[0]);
+    }
+    return found;
+  };
+  // 65504 is the largest number of float16, and an infinity is one there as well.
+  EXPECT_EQ(scalars(within_range(original, Precision::kFp16)),
+            (std::vector<float>{1, -65504, 65504, -kInfinity}));
+  EXPECT_EQ(scalars(within_range(original, Precision::kTf32)),
+            (std::vector<float>{1, kLowest, 65504, -kInfinity}));
+  EXPECT_EQ(scalars(original)[1], kLowest);
 }
 
 }  // namespace

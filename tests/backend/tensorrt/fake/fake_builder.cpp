@@ -4,7 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <map>
+#include <sstream>
 
 #include "base/json.hpp"
 #include "fake_network.hpp"
@@ -29,11 +31,24 @@ class ProfileImpl : public VOptimizationProfileStub {
 };
 using FakeProfile = Faked<IOptimizationProfile, ProfileImpl>;
 
+/// Lines, one for each build whose times it holds.
 class TimingCacheImpl : public VTimingCacheStub {
  public:
-  IHostMemory* serialize() const noexcept override { return new FakeMemory(std::string("fake times")); }
+  explicit TimingCacheImpl(std::string kept) : times(std::move(kept)) {}
+  IHostMemory* serialize() const noexcept override { return new FakeMemory(times); }
+  bool combine(ITimingCache const& other, bool) noexcept override;
+  void add(const std::string& line) {
+    if (times.find(line) == std::string::npos) times += line;
+  }
+  std::string times;
 };
 using FakeTimingCache = Faked<ITimingCache, TimingCacheImpl>;
+
+bool TimingCacheImpl::combine(ITimingCache const& other, bool) noexcept {
+  std::istringstream lines(static_cast<const FakeTimingCache&>(other).impl.times);
+  for (std::string line; std::getline(lines, line);) add(line + "\n");
+  return true;
+}
 
 class ConfigImpl : public VBuilderConfigStub {
  public:
@@ -42,11 +57,18 @@ class ConfigImpl : public VBuilderConfigStub {
   void setBuilderOptimizationLevel(int32_t value) noexcept override { level = value; }
   void setMemoryPoolLimit(MemoryPoolType, std::size_t bytes) noexcept override { workspace = bytes; }
   bool setTacticSources(TacticSources sources) noexcept override { return tactics = sources, true; }
-  ITimingCache* createTimingCache(void const*, std::size_t size) const noexcept override {
-    cached = size;
-    return new FakeTimingCache();
+  ITimingCache* createTimingCache(void const* bytes, std::size_t size) const noexcept override {
+    return new FakeTimingCache(size == 0 ? std::string()
+                                         : std::string(static_cast<const char*>(bytes), size));
   }
-  bool setTimingCache(ITimingCache const&, bool) noexcept override { return true; }
+  bool setTimingCache(ITimingCache const& cache, bool) noexcept override {
+    // The interface promises not to change it, and changes it.
+    timings = &const_cast<FakeTimingCache&>(static_cast<const FakeTimingCache&>(cache)).impl;
+    return true;
+  }
+  void setPreviewFeature(PreviewFeature feature, bool enable) noexcept override {
+    preview[static_cast<int>(feature)] = enable;
+  }
   int32_t addOptimizationProfile(IOptimizationProfile const* profile) noexcept override {
     profiles.push_back(static_cast<const FakeProfile*>(profile)->impl.ranges);
     return static_cast<int32_t>(profiles.size()) - 1;
@@ -66,7 +88,8 @@ class ConfigImpl : public VBuilderConfigStub {
   int level = -1;
   size_t workspace = 0;
   uint32_t tactics = 0;
-  mutable size_t cached = 0;
+  TimingCacheImpl* timings = nullptr;
+  std::map<int, bool> preview;
   std::vector<std::map<std::string, std::map<int, hone::tensor::Shape>>> profiles;
 };
 using FakeConfig = Faked<IBuilderConfig, ConfigImpl>;
@@ -122,6 +145,7 @@ class BuilderImpl : public VBuilderStub {
   INetworkDefinition* createNetworkV2(NetworkDefinitionCreationFlags flags) noexcept override {
     return new FakeNetwork(flags);
   }
+  bool setMaxThreads(int32_t threads) noexcept override { return threads_ = threads, true; }
   IOptimizationProfile* createOptimizationProfile() noexcept override {
     return profiles_.emplace_back(std::make_unique<FakeProfile>()).get();
   }
@@ -132,6 +156,11 @@ class BuilderImpl : public VBuilderStub {
     }
     const ConfigImpl& chosen = static_cast<FakeConfig&>(config).impl;
     const NetworkImpl& impl = static_cast<FakeNetwork&>(network).impl;
+    const size_t cached = chosen.timings == nullptr ? 0 : chosen.timings->times.size();
+    if (chosen.timings != nullptr) chosen.timings->add(fmt::format("times of level {}\n", chosen.level));
+    // Another build, on another GPU, that ends before this one.
+    if (const std::string file = variable("FAKE_TENSORRT_OTHER_BUILD"); !file.empty())
+      std::ofstream(file) << "times of another build\n";
     std::string cache;
 #if NV_TENSORRT_MAJOR < 11
     if (chosen.calibrator != nullptr) {
@@ -142,16 +171,19 @@ class BuilderImpl : public VBuilderStub {
       }
     }
 #endif
-    const Json header = {
-        {"version", version()},          {"flags", chosen.flags},         {"level", chosen.level},
-        {"workspace", chosen.workspace}, {"tactics", chosen.tactics},     {"profiles", chosen.profiles},
-        {"cached", chosen.cached},       {"network_flags", impl.flags()}, {"calibration", cache}};
+    const Json header = {{"version", version()},      {"flags", chosen.flags},
+                         {"level", chosen.level},     {"workspace", chosen.workspace},
+                         {"tactics", chosen.tactics}, {"profiles", chosen.profiles},
+                         {"cached", cached},          {"network_flags", impl.flags()},
+                         {"calibration", cache},      {"threads", threads_},
+                         {"preview", chosen.preview}};
     return new FakeMemory(kMagic + header.dump() + "\n" + impl.model()->onnx);
   }
 
  private:
   ILogger& logger_;
   std::vector<std::unique_ptr<FakeProfile>> profiles_;
+  int32_t threads_ = 1;
 };
 using FakeBuilder = Faked<IBuilder, BuilderImpl>;
 

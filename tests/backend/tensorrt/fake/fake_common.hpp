@@ -2,7 +2,8 @@
 // file, a plan holds it, and an engine runs it with hone's reference kernels on the fake CUDA's stream. It
 // says what it was configured with in its engine information, refuses what FAKE_TENSORRT_REFUSES or
 // FAKE_TENSORRT_LACKS (operators: when it is parsed, or at all) or FAKE_TENSORRT_FAILS (what it then logs)
-// name, and is of the version FAKE_TENSORRT_VERSION. It calibrates by the largest magnitudes of inputs and
+// name, and is of the version FAKE_TENSORRT_VERSION; FAKE_TENSORRT_OTHER_BUILD is the timing cache that
+// another build writes in the middle of its own. It calibrates by the largest magnitudes of inputs and
 // outputs.
 //
 // This header is what its parts share: its version, its types beside hone's, and the fakes of small

@@ -57,6 +57,7 @@ class Build {
         const Settings& settings)
       : library_(library), gpu_(gpu), source_(source), options_(options), settings_(settings) {
     builder_ = library_.make_builder();
+    if (settings_.threads > 0) builder_->setMaxThreads(settings_.threads);
     network_.reset(builder_->createNetworkV2(network_flags(settings_.strong)));
     if (network_ == nullptr)
       fail_environment("TensorRT makes no network: {}", library_.logger().take_errors());
@@ -82,7 +83,7 @@ class Build {
     const std::unique_ptr<nvinfer1::IHostMemory> plan(builder_->buildSerializedNetwork(*network_, *config_));
     finish_calibration();
     if (plan == nullptr || plan->size() == 0) fail_build();
-    if (cache != nullptr && settings_.timing_cache) keep(*cache, cache_file);
+    if (cache != nullptr && settings_.timing_cache) keep(cache.get(), cache_file);
     return {static_cast<const char*>(plan->data()), plan->size()};
   }
 
@@ -118,6 +119,10 @@ class Build {
 #if NV_TENSORRT_MAJOR < 10
     // Contexts of overlapping runs use one profile.
     config_->setPreviewFeature(nvinfer1::PreviewFeature::kPROFILE_SHARING_0806, true);
+    // By default 8.6 hands these libraries to plugins only, even where they are among the sources.
+    if (names_external_library(settings_.tactics))
+      config_->setPreviewFeature(nvinfer1::PreviewFeature::kDISABLE_EXTERNAL_TACTIC_SOURCES_FOR_CORE_0805,
+                                 false);
 #endif
 #if NV_TENSORRT_MAJOR < 11
     if (settings_.strong) return;
@@ -181,11 +186,18 @@ class Build {
            fmt::format("timings-{}.bin", base::sha256(of).substr(0, 16));
   }
 
-  /// It only saves time, so that it cannot be kept is no failure.
-  static void keep(const nvinfer1::ITimingCache& cache, const std::filesystem::path& file) {
-    const std::unique_ptr<nvinfer1::IHostMemory> bytes(cache.serialize());
-    if (bytes == nullptr) return;
+  /// Adds the times to those that other builds have kept since this one began: several GPUs of a kind share
+  /// the file. It only saves time, so that it cannot be kept is no failure.
+  void keep(nvinfer1::ITimingCache* cache, const std::filesystem::path& file) {
     try {
+      if (std::filesystem::exists(file)) {
+        const std::string kept = base::read_file(file);
+        const std::unique_ptr<nvinfer1::ITimingCache> others(
+            config_->createTimingCache(kept.data(), kept.size()));
+        if (others != nullptr) cache->combine(*others, /*ignoreMismatch=*/false);
+      }
+      const std::unique_ptr<nvinfer1::IHostMemory> bytes(cache->serialize());
+      if (bytes == nullptr) return;
       std::filesystem::create_directories(file.parent_path());
       base::write_file_atomic(file, std::string_view(static_cast<const char*>(bytes->data()), bytes->size()));
     } catch (const std::exception&) {

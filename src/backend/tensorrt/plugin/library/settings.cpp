@@ -3,6 +3,7 @@
 
 #include <NvInfer.h>
 
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 #include <sstream>
@@ -34,6 +35,8 @@ constexpr Source kSources[] = {
     {"edge", nvinfer1::TacticSource::kEDGE_MASK_CONVOLUTIONS},
     {"jit", nvinfer1::TacticSource::kJIT_CONVOLUTIONS},
 };
+
+constexpr int64_t kMostThreads = 1024;
 
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> parts;
@@ -87,6 +90,8 @@ Settings settings_of(const LoadOptions& options) {
   if (const std::string workspace = find("workspace"); !workspace.empty())
     settings.workspace = number("--tensorrt-workspace", workspace, 1, kMostMegabytes) * 1'000'000;
   settings.tactics = find("tactics");
+  if (const std::string threads = find("threads"); !threads.empty())
+    settings.threads = static_cast<int>(number("--tensorrt-threads", threads, 1, kMostThreads));
   settings.strong = find("typing") == "strong" || NV_TENSORRT_MAJOR >= 11;
   settings.trust = find("trust") == "1";
   settings.calibrator = calibrator_of(find("calibrator"));
@@ -114,6 +119,12 @@ uint32_t tactic_mask(const std::string& names) {
     }
   }
   return mask;
+}
+
+bool names_external_library(const std::string& names) {
+  const std::vector<std::string> sources = split(names);
+  return std::any_of(sources.begin(), sources.end(),
+                     [](const std::string& name) { return name.starts_with("cu"); });
 }
 
 }  // namespace hone::backend::tensorrt

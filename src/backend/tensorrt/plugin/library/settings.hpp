@@ -23,6 +23,8 @@ struct Settings {
   std::optional<int64_t> workspace;
   /// Sources of tactics, "jit,edge,cublas,cublaslt,cudnn"; empty: as the library chooses.
   std::string tactics;
+  /// Threads that the builder may use; 0: as the library has it, which is 1.
+  int threads = 0;
   /// The graph says the types of all layers; always so from TensorRT 11 on.
   bool strong = false;
   Calibrator calibrator = Calibrator::kHone;
@@ -43,5 +45,8 @@ Settings settings_of(const LoadOptions& options);
 /// As setTacticSources() takes them. Usage error for an unknown name, and for one that this major does not
 /// have.
 uint32_t tactic_mask(const std::string& names);
+
+/// True if cuBLAS, cuBLASLt or cuDNN is one of these sources of tactics.
+bool names_external_library(const std::string& names);
 
 }  // namespace hone::backend::tensorrt

@@ -84,10 +84,9 @@ Source::Source(const importer::Model& model, const LoadOptions& options, const S
   }
   graph_ = importer::decompose(*source.graph, unknown_operators());
   if (profiles_.size() == 1) graph_ = graph::with_input_shapes(graph_, profiles_.front());
-  if (settings.strong) {
-    const bool int8 = options.precision == Precision::kInt8;
-    graph_ = typed(graph_, int8 ? options.beside_int8 : options.precision);
-  }
+  const bool int8 = options.precision == Precision::kInt8;
+  const Precision floating = int8 ? options.beside_int8 : options.precision;
+  graph_ = settings.strong ? typed(graph_, floating) : within_range(graph_, floating);
   importer::export_onnx(file_, graph_, opset_for(graph_, settings.strong));
 }
 
