@@ -29,6 +29,7 @@ TacticList make_tactics() {
   add_tiled_convolution_tactics(list);
   add_grouped_convolution_tactics(list);
   add_convolution_tactics(list);
+  add_depthwise_convolution_tactics(list);
   add_matrix_tactics(list);
   add_tiled_matrix_tactics(list);
   add_attention_tactics(list);

@@ -1,13 +1,15 @@
-// Convolutions of channels-last images with loops of ours.
+// Convolutions of images with loops of ours.
 #pragma once
 
 #include "device/cpu/tactics.hpp"
 
 namespace hone::device::cpu {
 
-/// Without groups, in tiles.
+/// Of channels-last images without groups, in tiles.
 void add_tiled_convolution_tactics(TacticList& list);
-/// In groups of a few channels.
+/// Of channels-last images in groups of a few channels.
 void add_grouped_convolution_tactics(TacticList& list);
+/// With a filter of its own for each channel.
+void add_depthwise_convolution_tactics(TacticList& list);
 
 }  // namespace hone::device::cpu
