@@ -259,8 +259,8 @@ namespace {
 
 constexpr size_t kBlock = 128;
 
-/// By the CPU's own instruction, except for blocks in which it makes infinities, or zeros of subnormal
-/// numbers. Elements behind the last whole block stay; their number.
+/// Uses the CPU's own instruction, except for blocks in which that makes infinities, or zeros of subnormal
+/// numbers. Returns the number of elements after the last whole block, which it leaves.
 __attribute__((target("avx512f,avx512bw,avx512dq,avx512bf16"))) size_t narrow_blocks(const float* from,
                                                                                      tensor::BFloat16* to,
                                                                                      size_t n) {

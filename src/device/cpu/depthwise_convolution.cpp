@@ -1,6 +1,6 @@
 // Convolutions of each channel with filters of its own (depthwise), with loops of ours for AVX-512. Lines of
-// 16 or 32 channels are widened to float32 with their padding, into as many as a window is high, so that sums
-// meet no borders:
+// 16 or 32 channels are widened to float32 with their padding, one line for each row of a window, so that
+// sums meet no borders:
 //
 //     image, channels-last or blocked        lines, one after the other in a ring
 //     ┌────────────────────┐                 ┌─┬──────────────┬─┐
@@ -106,7 +106,7 @@ HONE_AVX512 void widen_line(const std::byte* from, int64_t pixel, bool wide, con
   }
 }
 
-/// What follows the sums where it is more than links.
+/// A function of the sums that is applied as they are stored.
 enum class Function : uint8_t { kNone, kSwish };
 
 /// The other way, with the function applied; in blocked images, channels that are not there become zeros.
@@ -148,7 +148,7 @@ HONE_AVX512 void add_line(const std::byte* from, int64_t pixel, bool wide, const
   }
 }
 
-/// What the windows of some pixels next to each other read.
+/// The operands of some windows next to each other.
 struct Windows {
   /// The lines of the rows of taps.
   std::array<const float*, kMostRows> lines;
@@ -157,7 +157,7 @@ struct Windows {
   /// Floats from the line's begin to the first window, and from a tap to the next.
   int64_t first;
   int64_t column;
-  /// Tap after tap 16 channels, and as many again for 16 more.
+  /// The taps of 16 channels, one after the other, then those of the next 16.
   const float* filters;
   const float* bias;
 };
@@ -338,7 +338,7 @@ class DepthwiseConvolutionKernel final : public engine::Kernel {
     return ring + (row + problem_.y.pad_begin) % lines * line_size();
   }
 
-  /// What the windows of these columns read of a row, zeros where the image has none.
+  /// The part of a row that the windows of these columns read, with zeros beyond the image.
   template <int64_t kVectors>
   void copy_line(const std::byte* image, int64_t row, Range columns, const Lanes& lanes, float* to) const {
     const WindowAxis& x = problem_.x;

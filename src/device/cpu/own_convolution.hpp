@@ -5,11 +5,11 @@
 
 namespace hone::device::cpu {
 
-/// Of channels-last images without groups, in tiles.
+/// Adds those without groups, in tiles, for channels-last images.
 void add_tiled_convolution_tactics(TacticList& list);
-/// Of channels-last images in groups of a few channels.
+/// Adds those in groups of a few channels, for channels-last images.
 void add_grouped_convolution_tactics(TacticList& list);
-/// With a filter of its own for each channel.
+/// Adds those with a filter for each channel.
 void add_depthwise_convolution_tactics(TacticList& list);
 
 }  // namespace hone::device::cpu

@@ -1,5 +1,5 @@
-// Regions squeeze_excite: the mean of each channel of an image, the two small products that make a gate of
-// the means, and the product of the image with its gates, in two passes over the image:
+// Regions squeeze_excite: the mean of each channel of an image, the two small products that turn means into
+// gates, and the product of the image with its gates, in two passes over the image:
 //
 //     image ──▶ sums of parts ──▶ means ─▶ squeeze ─▶ gates ──▶ image x gates
 //     (all threads)               (one thread)                 (all threads)
@@ -269,7 +269,7 @@ class SqueezeExciteKernel final : public engine::Kernel {
   const void* squeeze_;
   const void* gate_;
   int64_t threads_;
-  /// Of the pixels of a slice.
+  /// Into how many parts the pixels of a slice are cut.
   int64_t parts_ = 1;
 };
 

@@ -127,7 +127,7 @@ HONE_AVX512_INLINE void add_unit_at(const uint32_t* a, const uint32_t* b, int64_
   }
 }
 
-/// Of the first and the second 16 columns.
+/// The masks of the first and the second 16 columns.
 std::array<__mmask16, 2> masks_of(int64_t count) {
   const auto columns = static_cast<unsigned>(count);
   return {static_cast<__mmask16>(columns >= 16 ? 0xFFFFU : (1U << columns) - 1),
@@ -263,7 +263,7 @@ HONE_AVX512 void copy_wide_rows(const std::byte* from, int64_t stride, int64_t r
   for (int64_t row = 0; row < rows; ++row, from += stride, to += kTileStride) {
     auto* const at = reinterpret_cast<std::byte*>(to);
     for (int64_t i = 0; i < whole; i += 64) _mm512_storeu_si512(at + i, _mm512_loadu_si512(from + i));
-    // Rows of a tile have room for a whole vector behind their last one.
+    // Rows of a tile have room for a whole vector after the last byte.
     if (rest != 0) _mm512_storeu_si512(at + whole, _mm512_maskz_loadu_epi8(rest, from + whole));
   }
 }

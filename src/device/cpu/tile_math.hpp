@@ -62,7 +62,7 @@ enum class TileStart : uint8_t {
   kSums,
 };
 
-/// Functions of sums that are faster in registers than as links behind a tile.
+/// Functions of sums that are faster in registers than as links after a tile.
 enum class TileFunction : uint8_t { kNone, kRelu, kSwish };
 /// Whether this CPU has them.
 bool has_tile_functions();
@@ -82,7 +82,7 @@ struct TileTarget {
   /// `result_stride` elements a row.
   void* result;
   int64_t result_stride;
-  /// What the sums become as they go to `result`. On CPUs with AVX-512, of floating-point numbers.
+  /// Applied to sums as they go to `result`: on CPUs with AVX-512, to floating-point numbers.
   TileFunction function = TileFunction::kNone;
 };
 
@@ -91,8 +91,8 @@ struct TileTarget {
 void multiply_tile(TileType type, int64_t rows, const uint32_t* a, const uint32_t* b, int64_t units,
                    const TileTarget& target);
 
-/// Copies rows of `bytes` bytes, which lie `stride` bytes apart, to rows of a tile, with zeros behind them to
-/// the end of a unit.
+/// Copies rows of `bytes` bytes, which lie `stride` bytes apart, to rows of a tile, padded with zeros to the
+/// end of a unit.
 void copy_tile_rows(const std::byte* from, int64_t stride, int64_t rows, int64_t bytes, uint32_t* to);
 
 /// Rounds rows of float32, `stride` apart, to bfloat16 in rows `result_stride` apart, all in elements; 1 to

@@ -191,7 +191,7 @@ class TiledMatrixKernel final : public engine::Kernel {
   void multiply_and_apply(int64_t rows, const uint32_t* a, const uint32_t* b, int64_t units,
                           const TileTarget& whole) const {
     float sums[kTileRows * kTileColumns];
-    // What lies behind the last column may be anything but slow.
+    // Functions of the columns that are not there must not meet slow numbers.
     if (whole.columns < kTileColumns) std::fill_n(sums, rows * kTileColumns, 0.0f);
     TileTarget target = whole;
     if (target.start == TileStart::kSums) {

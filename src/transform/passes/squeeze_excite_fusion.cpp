@@ -9,7 +9,7 @@
 namespace hone::transform {
 namespace {
 
-/// What the kernels of all devices take, whatever the batch and the image.
+/// The kernels of all devices take these, with any batch and any image.
 constexpr int64_t kChannelMultiple = 8;
 constexpr int64_t kMostChannels = 8192;
 constexpr int64_t kMostHidden = 512;
