@@ -73,6 +73,9 @@ constexpr Pass kOwn[] = {
      division_by_root, false},
     {"convolution_fusion", "Fuses a convolution with the activations and additions that follow it",
      convolution_fusion, false},
+    {"squeeze_excite_fusion",
+     "Fuses squeeze and excitation, from the pool to the product, for devices that ask",
+     squeeze_excite_fusion, false, true},
     {"projection_packing",
      "Merges into one the products of one value that attention multiplies with each other, for devices that "
      "ask",

@@ -33,6 +33,7 @@ Summary dead_code(Graph& graph);
 Summary batch_norm_lowering(Graph& graph);
 Summary transposed_convolution_lowering(Graph& graph);
 Summary convolution_fusion(Graph& graph);
+Summary squeeze_excite_fusion(Graph& graph);
 Summary projection_packing(Graph& graph);
 Summary mask_folding(Graph& graph);
 Summary attention_fusion(Graph& graph);

@@ -29,6 +29,7 @@ TacticList make_tactics() {
   add_tiled_convolution_tactics(list);
   add_grouped_convolution_tactics(list);
   add_convolution_tactics(list);
+  add_depthwise_convolution_tactics(list);
   add_matrix_tactics(list);
   add_tiled_matrix_tactics(list);
   add_attention_tactics(list);
@@ -50,6 +51,7 @@ TacticList make_tactics() {
   add_row_normalization_tactics(list);
   add_group_normalization_tactics(list);
   add_vector_normalization_tactics(list);
+  add_squeeze_excite_tactics(list);
   add_reduction_tactics(list);
   add_quantization_tactics(list);
   add_integer_tactics(list);
@@ -120,8 +122,8 @@ class CpuDevice final : public engine::Device {
   }
 
   std::vector<std::string> passes(Precision, int64_t) const override {
-    std::vector<std::string> passes = {"row_lifting", "mean_of_squares", "projection_packing",
-                                       "attention_fusion", "normalization_fusion"};
+    std::vector<std::string> passes = {"row_lifting",        "mean_of_squares",  "squeeze_excite_fusion",
+                                       "projection_packing", "attention_fusion", "normalization_fusion"};
     if (multiplies_bytes()) {
       for (const char* name :
            {"quantized_lowering", "quantized_movement", "quantized_weights", "quantized_fusion"})

@@ -129,20 +129,21 @@ class ChainKernel final : public engine::Kernel {
     const auto n = static_cast<size_t>(part.rows * part.count);
     const int64_t position = part.row * walk_.inner() + part.begin;
     const bool pads = is_last_block(part.row);
-    float* result = output_.dtype == DType::kFloat32 ? static_cast<float*>(output) + position : buffer;
+    const bool narrows = output_.dtype == DType::kBFloat16;
+    float* result = narrows ? buffer : static_cast<float*>(output) + position;
     const float* x = loaded(inputs[main_], output_.dtype, position, buffer, n);
     for (size_t i = 0; i < chain_.size(); ++i) {
       float* to = i + 1 == chain_.size() ? result : buffer;
       if (is_binary(chain_[i].op)) {
         apply_binary(chain_[i], views_[i], part, inputs, x, to);
       } else {
-        apply_link(chain_[i], x, nullptr, 0, to, n);
+        apply_link(chain_[i], x, nullptr, 0, to, n, narrows ? LinkError::kOfHalf : LinkError::kOfFloat);
       }
       x = to;
     }
     if (x != result) std::memcpy(result, x, n * sizeof(float));
     if (pads) clear_padding(result, n);
-    if (output_.dtype == DType::kBFloat16) narrow(result, static_cast<BFloat16*>(output) + position, n);
+    if (narrows) narrow(result, static_cast<BFloat16*>(output) + position, n);
   }
 
   void apply_binary(const ChainLink& link, const View& view, const Part& part,

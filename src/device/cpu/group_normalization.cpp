@@ -186,7 +186,8 @@ class GroupNormKernel final : public engine::Kernel {
     const float* from = narrows ? wide : static_cast<const float*>(x) + at;
     float* to = narrows ? wide : static_cast<float*>(y) + at;
     scale_channels(from, rows, lanes, scales, shifts, to);
-    for (const ChainLink& link : activations_) apply_link(link, to, nullptr, 0, to, n);
+    const LinkError error = narrows ? LinkError::kOfHalf : LinkError::kOfFloat;
+    for (const ChainLink& link : activations_) apply_link(link, to, nullptr, 0, to, n, error);
     if (narrows) narrow(wide, static_cast<BFloat16*>(y) + at, n);
   }
 

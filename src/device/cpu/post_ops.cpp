@@ -191,12 +191,19 @@ std::vector<ChainLink> unary_post_ops(const engine::StepRequest& request, size_t
   return links;
 }
 
-void apply_links(const std::vector<ChainLink>& links, float* x, int64_t n) {
+bool any_is_smooth(const std::vector<ChainLink>& links) {
+  return std::ranges::any_of(links, [](const ChainLink& link) {
+    return link.op == ChainOp::kSigmoid || link.op == ChainOp::kSwish || link.op == ChainOp::kGeluErf ||
+           link.op == ChainOp::kGeluTanh;
+  });
+}
+
+void apply_links(const std::vector<ChainLink>& links, float* x, int64_t n, LinkError error) {
   constexpr auto kLength = static_cast<int64_t>(kRun);
   if (links.empty()) return;
   for (int64_t begin = 0; begin < n; begin += kLength) {
     const auto count = static_cast<size_t>(std::min(n - begin, kLength));
-    for (const ChainLink& link : links) apply_link(link, x + begin, nullptr, 0, x + begin, count);
+    for (const ChainLink& link : links) apply_link(link, x + begin, nullptr, 0, x + begin, count, error);
   }
 }
 

@@ -1,7 +1,10 @@
-// Normalisation of layers to mean 0 and variance 1: of rows that are contiguous in plain memory.
+// Normalisation of layers to mean 0 and variance 1: of rows that are contiguous in plain memory. Rows of
+// bfloat16 are widened one by one, so that statistics are those of float32.
 #include <algorithm>
 #include <cmath>
 
+#include "device/cpu/chain_math.hpp"
+#include "device/cpu/ranges.hpp"
 #include "device/cpu/reduction_math.hpp"
 #include "device/cpu/tactics.hpp"
 #include "engine/requirements.hpp"
@@ -14,6 +17,7 @@ using engine::Offer;
 using engine::Shape;
 using engine::StepRequest;
 using engine::TensorDesc;
+using tensor::BFloat16;
 using tensor::DType;
 
 constexpr int64_t kWorthThreads = 1 << 16;
@@ -33,31 +37,49 @@ Statistics statistics_of(const float* x, int64_t length, float epsilon) {
 /// Every row with the same scales and shifts, one for each element.
 class LayerNormKernel final : public engine::Kernel {
  public:
-  LayerNormKernel(int64_t rows, int64_t length, float epsilon)
-      : rows_(rows), length_(length), epsilon_(epsilon) {}
+  LayerNormKernel(DType storage, int64_t rows, int64_t length, float epsilon)
+      : storage_(storage), rows_(rows), length_(length), epsilon_(epsilon), threads_(omp_get_max_threads()) {}
+
+  /// A row of floats for each thread that reads others.
+  int64_t scratch_bytes() const {
+    return storage_ == DType::kFloat32 ? 0 : threads_ * length_ * int64_t{sizeof(float)};
+  }
 
   void run(const engine::Run& run) const override {
-    const auto* x = static_cast<const float*>(run.inputs[0]);
-    const auto* scales = static_cast<const float*>(run.inputs[1]);
-    const auto* shifts = run.inputs.size() > 2 ? static_cast<const float*>(run.inputs[2]) : nullptr;
-    auto* y = static_cast<float*>(run.outputs[0]);
-    auto* means = run.outputs.size() > 1 ? static_cast<float*>(run.outputs[1]) : nullptr;
-    auto* deviations = run.outputs.size() > 2 ? static_cast<float*>(run.outputs[2]) : nullptr;
-#pragma omp parallel for schedule(static) if (rows_ * length_ > kWorthThreads)
-    for (int64_t row = 0; row < rows_; ++row) {
-      const float* from = x + row * length_;
-      const Statistics statistics = statistics_of(from, length_, epsilon_);
-      if (means != nullptr) means[row] = statistics.mean;
-      if (deviations != nullptr) deviations[row] = statistics.scale;
-      normalize_row(from, statistics.mean, statistics.scale, scales, shifts, y + row * length_,
-                    static_cast<size_t>(length_));
-    }
+    in_shares(rows_, threads_, rows_ * length_ > kWorthThreads,
+              [&](int64_t begin, int64_t end, int64_t thread) {
+                float* const wide = static_cast<float*>(run.scratch) + thread * length_;
+                for (int64_t row = begin; row < end; ++row) {
+                  if (storage_ == DType::kFloat32) {
+                    normalize(run, row, static_cast<const float*>(run.inputs[0]) + row * length_,
+                              static_cast<float*>(run.outputs[0]) + row * length_);
+                    continue;
+                  }
+                  const auto n = static_cast<size_t>(length_);
+                  widen(static_cast<const BFloat16*>(run.inputs[0]) + row * length_, wide, n);
+                  normalize(run, row, wide, wide);
+                  narrow(wide, static_cast<BFloat16*>(run.outputs[0]) + row * length_, n);
+                }
+              });
   }
 
  private:
+  void normalize(const engine::Run& run, int64_t row, const float* from, float* to) const {
+    const auto* scales = static_cast<const float*>(run.inputs[1]);
+    const auto* shifts = run.inputs.size() > 2 ? static_cast<const float*>(run.inputs[2]) : nullptr;
+    auto* means = run.outputs.size() > 1 ? static_cast<float*>(run.outputs[1]) : nullptr;
+    auto* deviations = run.outputs.size() > 2 ? static_cast<float*>(run.outputs[2]) : nullptr;
+    const Statistics statistics = statistics_of(from, length_, epsilon_);
+    if (means != nullptr) means[row] = statistics.mean;
+    if (deviations != nullptr) deviations[row] = statistics.scale;
+    normalize_row(from, statistics.mean, statistics.scale, scales, shifts, to, static_cast<size_t>(length_));
+  }
+
+  DType storage_;
   int64_t rows_;
   int64_t length_;
   float epsilon_;
+  int64_t threads_;
 };
 
 Offer offer_layer_norm(const StepRequest& request, engine::WeightStore&) {
@@ -82,10 +104,13 @@ Offer offer_layer_norm(const StepRequest& request, engine::WeightStore&) {
       return Offer::refuse("statistics of another type than float32");
   }
   offer.outputs = request.outputs;
+  offer.inputs[0].dtype = offer.outputs[0].dtype = request.storage();
   // Each row is read whole before it is written.
   offer.in_place_input = 0;
-  offer.kernel = std::make_shared<LayerNormKernel>(tensor::element_count(shape) / length, length,
-                                                   request.node.attributes.get_float("epsilon"));
+  auto kernel = std::make_shared<LayerNormKernel>(request.storage(), tensor::element_count(shape) / length,
+                                                  length, request.node.attributes.get_float("epsilon"));
+  offer.scratch_bytes = kernel->scratch_bytes();
+  offer.kernel = std::move(kernel);
   return offer;
 }
 

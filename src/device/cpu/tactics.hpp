@@ -42,6 +42,8 @@ void add_normalization_tactics(TacticList& list);
 void add_row_normalization_tactics(TacticList& list);
 /// GroupNormalization and InstanceNormalization, with activations behind them.
 void add_group_normalization_tactics(TacticList& list);
+/// Regions squeeze_excite.
+void add_squeeze_excite_tactics(TacticList& list);
 /// Reductions over any axes, ArgMax and ArgMin.
 void add_reduction_tactics(TacticList& list);
 /// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear.

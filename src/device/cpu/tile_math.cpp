@@ -4,16 +4,18 @@
 #include <immintrin.h>
 
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "device/cpu/clones.hpp"
 #include "device/cpu/instructions.hpp"
 #include "device/cpu/tile_math_avx2.hpp"
+#include "device/cpu/wide_math.hpp"
 
 namespace hone::device::cpu {
 namespace {
 
-#define HONE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,avx512vnni")))
+#define HONE_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx512vnni")))
 #define HONE_AVX512_INLINE HONE_AVX512 HONE_INLINE
 
 /// How far ahead of the units at hand columns are fetched.
@@ -125,14 +127,39 @@ HONE_AVX512_INLINE void add_unit_at(const uint32_t* a, const uint32_t* b, int64_
   }
 }
 
+/// The masks of the first and the second 16 columns.
+std::array<__mmask16, 2> masks_of(int64_t count) {
+  const auto columns = static_cast<unsigned>(count);
+  return {static_cast<__mmask16>(columns >= 16 ? 0xFFFFU : (1U << columns) - 1),
+          static_cast<__mmask16>(columns >= 32  ? 0xFFFFU
+                                 : columns > 16 ? (1U << (columns - 16)) - 1
+                                                : 0U)};
+}
+
+/// In place, on sums that leave their registers anyway.
+template <TileType type, int64_t kRows>
+HONE_AVX512_INLINE void apply_function(TileFunction function, __m512 (&sums)[kRows][2]) {
+  if constexpr (kIsInteger<type>) return;
+  if (function == TileFunction::kRelu) {
+    for (int64_t row = 0; row < kRows; ++row) {
+      for (int half = 0; half < 2; ++half)
+        // Written so that a NaN stays one.
+        sums[row][half] = _mm512_maskz_max_ps(0xFFFF, _mm512_setzero_ps(), sums[row][half]);
+    }
+  } else if (function == TileFunction::kSwish) {
+#pragma GCC unroll 1
+    for (int64_t row = 0; row < kRows; ++row) {
+      for (int half = 0; half < 2; ++half) {
+        const __m512 x = sums[row][half];
+        sums[row][half] = _mm512_mul_ps(x, kIsHalf<type> ? coarse_sigmoid(x) : wide_sigmoid(x));
+      }
+    }
+  }
+}
+
 template <TileType type, int64_t kRows>
 HONE_AVX512 void run_tile(const uint32_t* a, const uint32_t* b, int64_t units, const TileTarget& target) {
-  const auto columns = static_cast<unsigned>(target.columns);
-  const std::array<__mmask16, 2> masks = {
-      static_cast<__mmask16>(columns >= 16 ? 0xFFFFU : (1U << columns) - 1),
-      static_cast<__mmask16>(columns >= 32  ? 0xFFFFU
-                             : columns > 16 ? (1U << (columns - 16)) - 1
-                                            : 0U)};
+  const std::array<__mmask16, 2> masks = masks_of(target.columns);
   const auto* const all_bias = static_cast<const float*>(target.bias);
   auto* const kept = static_cast<float*>(target.sums);
   __m512 sums[kRows][2];
@@ -172,6 +199,7 @@ HONE_AVX512 void run_tile(const uint32_t* a, const uint32_t* b, int64_t units, c
         sums[row][half] = add<type>(sums[row][half], more[chain][row][half]);
     }
   }
+  if (target.ends) apply_function<type>(target.function, sums);
   for (int half = 0; half < 2; ++half) {
     const __mmask16 mask = masks[static_cast<size_t>(half)];
     for (int64_t row = 0; row < kRows; ++row) {
@@ -222,6 +250,41 @@ void multiply_tile(TileType type, int64_t rows, const uint32_t* a, const uint32_
                    const TileTarget& target) {
   if (!has_avx512()) return multiply_avx2_tile(type, rows, a, b, units, target);
   kTiles[static_cast<size_t>(type)][static_cast<size_t>(rows - 1)](a, b, units, target);
+}
+
+bool has_tile_functions() { return has_avx512(); }
+
+namespace {
+
+HONE_AVX512 void copy_wide_rows(const std::byte* from, int64_t stride, int64_t rows, int64_t bytes,
+                                uint32_t* to) {
+  const int64_t whole = bytes / 64 * 64;
+  const __mmask64 rest = (uint64_t{1} << (bytes - whole)) - 1;
+  for (int64_t row = 0; row < rows; ++row, from += stride, to += kTileStride) {
+    auto* const at = reinterpret_cast<std::byte*>(to);
+    for (int64_t i = 0; i < whole; i += 64) _mm512_storeu_si512(at + i, _mm512_loadu_si512(from + i));
+    // Rows of a tile have room for a whole vector after the last byte.
+    if (rest != 0) _mm512_storeu_si512(at + whole, _mm512_maskz_loadu_epi8(rest, from + whole));
+  }
+}
+
+}  // namespace
+
+void copy_tile_rows(const std::byte* from, int64_t stride, int64_t rows, int64_t bytes, uint32_t* to) {
+  if (has_avx512()) return copy_wide_rows(from, stride, rows, bytes, to);
+  for (int64_t row = 0; row < rows; ++row, from += stride, to += kTileStride) {
+    if (bytes % 4 != 0) to[bytes / 4] = 0;
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+  }
+}
+
+HONE_AVX512 void narrow_tile(const float* sums, int64_t stride, int64_t rows, int64_t columns,
+                             uint16_t* result, int64_t result_stride) {
+  const std::array<__mmask16, 2> masks = masks_of(columns);
+  for (int64_t row = 0; row < rows; ++row, sums += stride, result += result_stride) {
+    store_result<TileType::kBFloat16>(result, 0, masks[0], _mm512_maskz_loadu_ps(masks[0], sums));
+    store_result<TileType::kBFloat16>(result, 16, masks[1], _mm512_maskz_loadu_ps(masks[1], sums + 16));
+  }
 }
 
 }  // namespace hone::device::cpu

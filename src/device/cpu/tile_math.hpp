@@ -11,6 +11,7 @@
 // int16, or four bytes. So all types share one kernel.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace hone::device::cpu {
@@ -61,6 +62,11 @@ enum class TileStart : uint8_t {
   kSums,
 };
 
+/// Functions of sums that are faster in registers than as links after a tile.
+enum class TileFunction : uint8_t { kNone, kRelu, kSwish };
+/// Whether this CPU has them.
+bool has_tile_functions();
+
 /// Where the sums of a tile go.
 struct TileTarget {
   /// 1 to 32 columns are there.
@@ -76,11 +82,22 @@ struct TileTarget {
   /// `result_stride` elements a row.
   void* result;
   int64_t result_stride;
+  /// Applied to sums as they go to `result`: on CPUs with AVX-512, to floating-point numbers.
+  TileFunction function = TileFunction::kNone;
 };
 
 /// One tile of `rows` (1 to 14) and `units` (1 to most_units()): `a` holds rows 4 * kTileStride bytes apart,
 /// `b` holds 32 columns a unit.
 void multiply_tile(TileType type, int64_t rows, const uint32_t* a, const uint32_t* b, int64_t units,
                    const TileTarget& target);
+
+/// Copies rows of `bytes` bytes, which lie `stride` bytes apart, to rows of a tile, padded with zeros to the
+/// end of a unit.
+void copy_tile_rows(const std::byte* from, int64_t stride, int64_t rows, int64_t bytes, uint32_t* to);
+
+/// Rounds rows of float32, `stride` apart, to bfloat16 in rows `result_stride` apart, all in elements; 1 to
+/// 32 columns. For CPUs that have tiles of kBFloat16.
+void narrow_tile(const float* sums, int64_t stride, int64_t rows, int64_t columns, uint16_t* result,
+                 int64_t result_stride);
 
 }  // namespace hone::device::cpu

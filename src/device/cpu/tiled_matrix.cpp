@@ -1,5 +1,6 @@
 // Products of rows with a constant matrix, in tiles of ours (tile_math.hpp): rows and columns are shared out
-// evenly among threads, whatever their number, where oneDNN shares out blocks of rows.
+// evenly among threads, whatever their number, where oneDNN shares out blocks of rows. The pixels of a
+// channels-last image are such rows, which 1 x 1 convolutions multiply.
 #include <omp.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "device/cpu/tactics.hpp"
 #include "device/cpu/tile_math.hpp"
 #include "engine/requirements.hpp"
+#include "graph/convolution_geometry.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -68,7 +70,7 @@ Shares share_out(const Problem& problem, int64_t threads) {
 
 class TiledMatrixKernel final : public engine::Kernel {
  public:
-  /// `links` follow the sums, which are float32 then.
+  /// `links` follow the sums.
   TiledMatrixKernel(const Problem& problem, const void* packed, bool has_bias, bool accumulates,
                     std::vector<ChainLink> links)
       : problem_(problem),
@@ -76,7 +78,12 @@ class TiledMatrixKernel final : public engine::Kernel {
         packed_(static_cast<const uint32_t*>(packed)),
         has_bias_(has_bias),
         accumulates_(accumulates),
-        links_(std::move(links)) {}
+        links_(std::move(links)) {
+    if (links_.size() != 1 || !has_tile_functions()) return;
+    if (links_[0].op == ChainOp::kRelu) function_ = TileFunction::kRelu;
+    if (links_[0].op == ChainOp::kSwish && links_[0].alpha == 1) function_ = TileFunction::kSwish;
+    if (function_ != TileFunction::kNone) links_.clear();
+  }
 
   int64_t scratch_bytes() const { return shares_.rows * shares_.columns * share_bytes(); }
 
@@ -132,11 +139,8 @@ class TiledMatrixKernel final : public engine::Kernel {
     const int64_t bytes = std::min(row_bytes - unit * 4, problem_.most() * 4);
     if (problem_.type == TileType::kWidened)
       return widen_rows(from, rows.size(), bytes / problem_.width, copied);
-    for (int64_t row = 0; row < rows.size(); ++row, from += row_bytes, copied += kTileStride) {
-      // The second half of an odd last unit meets a zero, and must be a number for that.
-      if (bytes % 4 != 0) copied[bytes / 4] = 0;
-      std::memcpy(copied, from, static_cast<size_t>(bytes));
-    }
+    // The second half of an odd last unit meets a zero, and must be a number for that.
+    copy_tile_rows(from, row_bytes, rows.size(), bytes, copied);
   }
 
   void widen_rows(const std::byte* from, int64_t rows, int64_t count, uint32_t* copied) const {
@@ -155,6 +159,7 @@ class TiledMatrixKernel final : public engine::Kernel {
     TileTarget target{};
     target.start = unit > 0 ? TileStart::kSums : accumulates_ ? TileStart::kResult : TileStart::kBias;
     target.ends = unit + units == problem_.units();
+    target.function = function_;
     target.result_stride = problem_.columns;
     target.sums_stride = sums_apart() ? kBlockPanels * kTileColumns : problem_.columns;
     for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
@@ -170,13 +175,41 @@ class TiledMatrixKernel final : public engine::Kernel {
         target.sums = sums_apart()
                           ? apart + inside.begin * target.sums_stride + (panel - panels.begin) * kTileColumns
                           : static_cast<float*>(run.outputs[0]) + at;
-        multiply_tile(problem_.type, inside.size(), copied + inside.begin * kTileStride, b, units, target);
+        const uint32_t* const a = copied + inside.begin * kTileStride;
+        if (target.ends && links_in_tiles()) {
+          multiply_and_apply(inside.size(), a, b, units, target);
+        } else {
+          multiply_tile(problem_.type, inside.size(), a, b, units, target);
+        }
       }
     }
   }
 
+  /// Links need float32, which results of another type never are: they follow each tile.
+  bool links_in_tiles() const { return !links_.empty() && problem_.type != TileType::kFloat32; }
+
+  void multiply_and_apply(int64_t rows, const uint32_t* a, const uint32_t* b, int64_t units,
+                          const TileTarget& whole) const {
+    float sums[kTileRows * kTileColumns];
+    // Functions of the columns that are not there must not meet slow numbers.
+    if (whole.columns < kTileColumns) std::fill_n(sums, rows * kTileColumns, 0.0f);
+    TileTarget target = whole;
+    if (target.start == TileStart::kSums) {
+      const auto* from = static_cast<const float*>(target.sums);
+      for (int64_t row = 0; row < rows; ++row, from += target.sums_stride)
+        std::memcpy(sums + row * kTileColumns, from, static_cast<size_t>(target.columns) * sizeof(float));
+    }
+    target.ends = false;
+    target.sums = sums;
+    target.sums_stride = kTileColumns;
+    multiply_tile(problem_.type, rows, a, b, units, target);
+    apply_links(links_, sums, rows * kTileColumns, LinkError::kOfHalf);
+    narrow_tile(sums, kTileColumns, rows, target.columns, static_cast<uint16_t*>(target.result),
+                target.result_stride);
+  }
+
   void finish(const engine::Run& run, Range rows, Range panels) const {
-    if (links_.empty()) return;
+    if (links_.empty() || links_in_tiles()) return;
     const int64_t begin = panels.begin * kTileColumns;
     const int64_t count = std::min(panels.end * kTileColumns, problem_.columns) - begin;
     for (int64_t row = rows.begin; row < rows.end; ++row)
@@ -189,35 +222,74 @@ class TiledMatrixKernel final : public engine::Kernel {
   bool has_bias_;
   bool accumulates_;
   std::vector<ChainLink> links_;
+  TileFunction function_ = TileFunction::kNone;
 };
 
-Offer offer_tiled(const StepRequest& request, engine::WeightStore& weights) {
-  const graph::Node& node = request.node;
+/// The product of `rows` rows of `depth` elements that lie like `left`, with a constant, to rows that lie
+/// like `result`. `transposed`: the graph has the constant as (columns, depth).
+Offer offer_product(const StepRequest& request, const TensorDesc& left, const TensorDesc& result,
+                    int64_t depth, int64_t columns, bool transposed, engine::WeightStore& weights) {
   const bool half = request.storage() == DType::kBFloat16;
-  const TileType type = tile_type(!half);
-  if (!has_tiles(type)) return Offer::refuse("the CPU has no vectors for operands of this type");
+  Problem problem{};
+  problem.type = tile_type(!half);
+  problem.columns = columns;
+  problem.depth = depth;
+  problem.rows = tensor::element_count(left.shape) / depth;
+  problem.width = half ? 2 : 4;
+  const memory::dims dims = {columns, depth};
+  const memory::desc form(dims, onednn_type(request.storage()),
+                          half ? memory::format_tag::AB16b32a2b : memory::format_tag::AB16b32a);
+  const PackedConstant packed = pack_matrix(request, 1, dims, transposed, form, weights);
+  const bool sum = begins_with_sum(request);
+  std::vector<ChainLink> links = unary_post_ops(request, sum ? 1 : 0);
+  const size_t inside = links.size() + (sum ? 1 : 0);
+  auto kernel = std::make_shared<TiledMatrixKernel>(problem, packed.data, request.node.has_input(2), sum,
+                                                    std::move(links));
+  return finish_tiled_offer(request, left, result, packed.key, inside, kernel, kernel->scratch_bytes());
+}
+
+Refusal refuse_type(const StepRequest& request) {
+  if (!has_tiles(tile_type(request.storage() == DType::kFloat32)))
+    return "the CPU has no vectors for operands of this type";
+  return {};
+}
+
+Offer offer_tiled(const StepRequest& request, engine::WeightStore& weights) {
+  if (Refusal reason = refuse_type(request)) return Offer::refuse(std::move(reason));
   if (Refusal reason = refuse_operands(request)) return Offer::refuse(std::move(reason));
   const engine::Shape& left = request.inputs[0].shape;
   const engine::Shape& result = request.outputs[0].shape;
-  Problem problem{};
-  problem.type = type;
-  problem.columns = result.back();
-  problem.depth = left.back();
-  problem.rows = tensor::element_count(left) / problem.depth;
-  problem.width = half ? 2 : 4;
-  const memory::dims dims = {problem.columns, problem.depth};
-  const memory::desc form(dims, onednn_type(request.storage()),
-                          half ? memory::format_tag::AB16b32a2b : memory::format_tag::AB16b32a);
-  const PackedConstant packed = pack_matrix(request, 1, dims, is_transposed(node), form, weights);
-  const bool sum = begins_with_sum(request);
-  std::vector<ChainLink> links;
-  if (!half) links = unary_post_ops(request, sum ? 1 : 0);
-  const size_t inside = links.size() + (sum ? 1 : 0);
-  auto kernel =
-      std::make_shared<TiledMatrixKernel>(problem, packed.data, node.has_input(2), sum, std::move(links));
-  return finish_tiled_offer(request, {request.storage(), left, Layout::kPlain},
-                            {request.storage(), result, Layout::kPlain}, packed.key, inside, kernel,
-                            kernel->scratch_bytes());
+  return offer_product(request, {request.storage(), left, Layout::kPlain},
+                       {request.storage(), result, Layout::kPlain}, left.back(), result.back(),
+                       is_transposed(request.node), weights);
+}
+
+Refusal refuse_convolution(const StepRequest& request, const graph::Convolution& geometry) {
+  if (request.emulates_bf16()) return "bf16 is emulated";
+  if (!request.graph.value(request.node.inputs[1]).constant) return "the weights are not constant";
+  if (request.layout != Layout::kChannelsLast) return "images are not channels-last";
+  if (geometry.group != 1) return "the convolution has groups";
+  if (!std::ranges::all_of(geometry.axes, &graph::WindowAxis::pointwise)) return "no 1 x 1 convolution";
+  if (geometry.in_channels == 0) return "it sums over nothing";
+  return {};
+}
+
+Offer offer_pointwise(const StepRequest& request, engine::WeightStore& weights) {
+  if (Refusal reason = refuse_type(request)) return Offer::refuse(std::move(reason));
+  const graph::Convolution geometry =
+      graph::read_convolution(request.node.attributes, request.inputs[0].shape, request.inputs[1].shape);
+  if (Refusal reason = refuse_convolution(request, geometry)) return Offer::refuse(std::move(reason));
+  if (!any_is_smooth(unary_post_ops(request, begins_with_sum(request) ? 1 : 0)))
+    return Offer::refuse("no SiLU, sigmoid or GELU follows, without which oneDNN is faster");
+  return offer_product(request, {request.storage(), request.inputs[0].shape, Layout::kChannelsLast},
+                       {request.storage(), request.outputs[0].shape, Layout::kChannelsLast},
+                       geometry.in_channels, geometry.out_channels, /*transposed=*/true, weights);
+}
+
+Refusal only_images(const StepRequest& request) {
+  const size_t rank = request.inputs[0].shape.size();
+  if (rank != 4 && rank != 5) return "only 2-D and 3-D convolutions";
+  return {};
 }
 
 }  // namespace
@@ -227,6 +299,10 @@ void add_tiled_matrix_tactics(TacticList& list) {
                   .operators = {"Gemm", "FusedGemm", "MatMul", "FusedMatMul"},
                   .requirements = product_requirements(),
                   .make = offer_tiled});
+  list.push_back({.name = "tiled_pixels",
+                  .operators = {"Conv", "FusedConv"},
+                  .requirements = {only_images, engine::only_float32, engine::nonempty_output},
+                  .make = offer_pointwise});
 }
 
 }  // namespace hone::device::cpu

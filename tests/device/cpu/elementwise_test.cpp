@@ -116,6 +116,35 @@ TEST(CpuElementwise, SmoothActivationsAreAccurate) {
   }
 }
 
+/// Results that are rounded to bfloat16 may be off by a quarter of that.
+TEST(CpuElementwise, CoarseActivationsAreWithinARounding) {
+  using device::cpu::ChainOp;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> x;
+  for (int i = -3000; i <= 3000; ++i) x.push_back(static_cast<float>(i) / 100);
+  x.insert(x.end(), {kInfinity, 1e-30f, -1e-30f, 87.5f, -87.5f, -89.0f, 1e30f, -1e30f, -3.4e38f});
+  const size_t numbers = x.size();
+  x.push_back(std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> exact(x.size());
+  std::vector<float> coarse(x.size());
+  for (const ChainOp op : {ChainOp::kSigmoid, ChainOp::kSwish, ChainOp::kGeluErf, ChainOp::kGeluTanh}) {
+    const device::cpu::ChainLink link{op, 1};
+    device::cpu::apply_link(link, x.data(), nullptr, 0, exact.data(), x.size());
+    device::cpu::apply_link(link, x.data(), nullptr, 0, coarse.data(), x.size(),
+                            device::cpu::LinkError::kOfHalf);
+    for (size_t i = 0; i < numbers; ++i) {
+      if (std::isinf(exact[i])) {
+        EXPECT_EQ(coarse[i], exact[i]);
+        continue;
+      }
+      // The tails of GELU are fits as far as 5.5 only.
+      EXPECT_NEAR(coarse[i], exact[i], std::abs(exact[i]) / 2048 + 2e-6f)
+          << static_cast<int>(op) << " of " << x[i];
+    }
+    EXPECT_TRUE(std::isnan(coarse.back())) << static_cast<int>(op);
+  }
+}
+
 /// A mask of the lowest number stays none: what an activation multiplies it with is 0, not nearly 0.
 TEST(CpuElementwise, ActivationsOfLargeNegativeNumbersAreZero) {
   const std::vector<float> large = {

@@ -1,6 +1,9 @@
 // Reductions, softmax and normalisations of the CPU against the reference.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "device/cpu/cpu_steps.hpp"
 #include "support/regions.hpp"
 
@@ -146,6 +149,32 @@ TEST(CpuReduction, NormalisesLayers) {
     const auto z = b.node("LayerNormalization", {x, b.random(layer)}, {{"axis", axis}});
     const graph::Graph graph = b.finish({y[0], y[1], y[2], z});
     test::expect_own_steps(graph, test::random_inputs(graph, 3, 1));
+  }
+}
+
+/// Read and written as they lie between steps, with the statistics of float32.
+TEST(CpuReduction, NormalisesLayersOfBfloat16) {
+  const engine::Device& device = device::cpu::cpu_device();
+  if (!device.computes_in(engine::Precision::kBf16)) GTEST_SKIP() << "this CPU emulates bf16";
+  for (const int64_t length : {1, 15, 77, 768, 1030}) {
+    GraphBuilder b;
+    const auto x = b.input("x", {3, 50, length});
+    const auto y = b.node("LayerNormalization", {x, b.random({length}), b.random({length})});
+    const graph::Graph graph = b.finish({y});
+    engine::WeightStore weights;
+    const std::shared_ptr<const engine::Program> program =
+        engine::build_program(std::make_shared<const graph::Graph>(graph), device, weights,
+                              {.policy = device.policy_for(engine::Precision::kBf16)});
+    const auto step = std::ranges::find(program->steps(), "LayerNormalization", &engine::ProgramStep::kind);
+    ASSERT_NE(step, program->steps().end());
+    EXPECT_EQ(step->inputs[0].desc.dtype, tensor::DType::kBFloat16);
+    EXPECT_EQ(step->outputs[0].desc.dtype, tensor::DType::kBFloat16);
+    // Rows far from zero, of which statistics in bfloat16 would know little.
+    Tensor rows = test::random_tensor({3, 50, length}, 5, 100, 104);
+    for (float& element : rows.mutable_values<float>()) element = std::round(element);
+    const std::vector<Tensor> inputs = {rows};
+    const auto actual = engine::Execution(program, device).run(inputs);
+    EXPECT_LE(test::relative_error(actual[0], reference::run_graph(graph, inputs)[0]), 1.0 / 256) << length;
   }
 }
 

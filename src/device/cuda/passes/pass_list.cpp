@@ -59,12 +59,16 @@ const RegisteredPasses kFusions({
              cluster_bottleneck_fusion, false},
             {"convolution_sum_fusion", "Fuses two convolutions whose results are added, for CUDA",
              convolution_sum_fusion, false},
-            {"squeeze_excite_fusion", "Fuses squeeze and excitation, from the pool to the product, for CUDA",
-             squeeze_excite_fusion, false},
-            {"global_pool_fusion",
-             "Fuses a convolution of small images with the global average pool after it, for CUDA",
-             global_pool_fusion, false},
         },
+});
+
+// A pool that begins a squeeze and excitation belongs to that.
+const RegisteredPasses kPools({
+    .device = "cuda",
+    .after = "squeeze_excite_fusion",
+    .passes = {{"global_pool_fusion",
+                "Fuses a convolution of small images with the global average pool after it, for CUDA",
+                global_pool_fusion, false}},
 });
 
 }  // namespace

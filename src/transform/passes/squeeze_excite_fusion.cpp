@@ -1,18 +1,15 @@
 // Fuses squeeze and excitation: the global average pool of an image, the two small convolutions that make a
 // gate for each channel of it, and the product of the image and the gates.
-#include "device/cuda/passes/pass_list.hpp"
 #include "graph/convolution_geometry.hpp"
 #include "graph/post_op.hpp"
 #include "transform/fusion.hpp"
+#include "transform/pass_list.hpp"
 #include "transform/region.hpp"
 
-namespace hone::device::cuda {
-
-using namespace transform;
-
+namespace hone::transform {
 namespace {
 
-/// What the kernels take, whatever the batch and the image (squeeze_excite.hpp).
+/// The kernels of all devices take these, with any batch and any image.
 constexpr int64_t kChannelMultiple = 8;
 constexpr int64_t kMostChannels = 8192;
 constexpr int64_t kMostHidden = 512;
@@ -128,4 +125,4 @@ Summary squeeze_excite_fusion(Graph& graph) {
   return summary;
 }
 
-}  // namespace hone::device::cuda
+}  // namespace hone::transform
