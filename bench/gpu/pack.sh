@@ -22,7 +22,7 @@ cp "$build"/lib/lib{hone-cuda,hone-inject,hone-threads,fault_preload}.so "$build
 # Where TensorRT's headers were found.
 for plugin in "$build"/lib/libhone-tensorrt*.so; do [ ! -e "$plugin" ] || cp "$plugin" "$tree/lib/"; done
 cp -r "$root/bench/gpu" "$tree/bench/"
-# What partition.sh tries first.
+# partition.sh tries these models first.
 mkdir -p "$tree/models"
 cp -r "$root/models/digits" "$tree/models/"
 # Where an installed hone looks for them.

@@ -128,7 +128,8 @@ class Engine {
   /// shapes prepares the engine for them. Bad input for types and shapes that the engine does not accept,
   /// usage error for a buffer that does not hold what its dims say.
   std::vector<Tensor> run(const std::vector<TensorView>& inputs);
-  /// The same by names. Usage error for a name that is no input, and for an input without a tensor.
+  /// Runs like run(), with inputs and outputs by name. Usage error for a name that is no input, and for an
+  /// input without a tensor.
   std::map<std::string, Tensor> run_by_name(const std::map<std::string, TensorView>& inputs);
 
   /// Makes a context, which runs the engine in one thread on bound memory. There may be any number of them,

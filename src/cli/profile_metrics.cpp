@@ -48,7 +48,7 @@ void print_list(const MetricSupport& support) {
   }
   fmt::print(
       "Names of Nsight Compute are taken as they are, as in --metrics dram__bytes_read.sum.\n"
-      "What nvprof called a level from 0 to 10 (utilization) is in per cent.\n");
+      "Metrics that nvprof gave as a level from 0 to 10 (utilization) are in per cent.\n");
 }
 
 }  // namespace

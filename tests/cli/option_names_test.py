@@ -122,7 +122,7 @@ def check_help():
         assert "TEXT" not in text and "default [" not in text, text
     assert hone("help") == hone("--help")
     bench = hone("bench", "--help")
-    for group in ("What is measured:", "Where:", "How long and how often:", "Judgement:", "Results:"):
+    for group in ("Configurations:", "Where:", "How long and how often:", "Judgement:", "Results:"):
         assert f"\n{group}\n" in bench, bench
     assert re.search(r"\nTensorRT:\n  --tensorrt-level N", bench) and "\n  --weights FILE " in bench, bench
     assert not re.search(r"\bU?INT\b", bench) and "[1 to 64, default 1]" in bench and "default fp32]" in hone("profile", "--help"), bench
