@@ -105,7 +105,7 @@ struct Description<PartitionWhatIf> {
   static constexpr std::tuple kFields{
       Field{"min_block_size", &WhatIf::min_block_size, "Least number of nodes of a block", unit::kCount},
       Field{"blocks", &WhatIf::blocks, "Blocks of the greedy partition", unit::kCount},
-      Field{"first_blocks", &WhatIf::first_blocks, "Those of the first backend", unit::kCount},
+      Field{"first_blocks", &WhatIf::first_blocks, "Blocks of the first backend", unit::kCount},
       Field{"predicted_ms", &WhatIf::predicted_ms, "Predicted time", unit::kMs, origin::kEstimated}};
 };
 
@@ -115,8 +115,8 @@ struct Description<PartitionStatistics> {
   static constexpr std::string_view kName = "PartitionStatistics";
   static constexpr std::tuple kFields{
       Field{"nodes", &Statistics::nodes, "Nodes of the model", unit::kCount},
-      Field{"supported", &Statistics::supported, "Those that the first backend takes", unit::kCount},
-      Field{"coverage", &Statistics::coverage, "Those by all", unit::kShare},
+      Field{"supported", &Statistics::supported, "Nodes that the first backend takes", unit::kCount},
+      Field{"coverage", &Statistics::coverage, "Share of nodes that a backend takes", unit::kShare},
       Field{"first_blocks", &Statistics::first_blocks, "Blocks of the first backend", unit::kCount},
       Field{"average_nodes", &Statistics::average_nodes, "Nodes of such a block on average", unit::kCount},
       Field{"most_nodes", &Statistics::most_nodes, "Nodes of the largest of them", unit::kCount},
@@ -155,7 +155,7 @@ struct Description<PartitionRecord> {
       Field{"borders", &Record::borders, "What crosses between them"},
       Field{"statistics", &Record::statistics, "Counts"},
       Field{"what_if", &Record::what_if, "Greedy partitions by the least size of a block"},
-      Field{"recommendations", &Record::recommendations, "What would help, with numbers"},
+      Field{"recommendations", &Record::recommendations, "Suggestions, with numbers"},
       Field{"notes", &Record::notes, "What is to be known of all this"},
       Field{"nodes", &Record::nodes, "Nodes of the model, constants folded and dead ones left out"}};
 };

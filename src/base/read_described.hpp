@@ -1,6 +1,6 @@
-// Reads described structs (described.hpp) from JSON that may come from anywhere. What is missing, of another
-// type or out of range is bad input in one sentence with the path of the field: "the field
-// runs[3].latency_ms.p50 is no number". Fields that a struct computes, and unknown ones, are ignored.
+// Reads described structs (described.hpp) from JSON that may come from anywhere. A field that is missing, of
+// another type or out of range is bad input in one sentence with its path: "the field runs[3].latency_ms.p50
+// is no number". Fields that a struct computes, and unknown ones, are ignored.
 #pragma once
 
 #include <cmath>
@@ -88,7 +88,7 @@ T read_value(const Json& json, const std::string& path) {
   }
 }
 
-/// Of numbers, and of those that there are.
+/// Checks a number, each number of a list, and an optional one if it is present.
 template <class T>
 void check_least(const T& value, double least, const std::string& path) {
   if constexpr (IsOptional<T>::value) {

@@ -35,7 +35,7 @@ std::shared_ptr<const graph::Graph> with_fixed_caches(const graph::Graph& graph,
                                                       tensor::DType stored,
                                                       std::map<std::string, std::string>* metadata);
 
-/// What the metadata of the engine say; nothing where its caches are none. Bad input where they do not fit
+/// Reads the caches from the metadata of the engine; nothing if it has none. Bad input where they do not fit
 /// its graph.
 std::optional<FixedCaches> fixed_caches_of(const Engine& engine);
 
@@ -89,7 +89,7 @@ class FixedCacheRuns {
  private:
   struct Bound;
 
-  /// Of a sequence whose caches are still to be made.
+  /// Stands for the batch of a sequence whose caches do not exist yet.
   static constexpr int64_t kNoBatch = -1;
 
   void make_caches(int64_t batch);
@@ -105,7 +105,7 @@ class FixedCacheRuns {
   std::vector<tensor::TensorView> memory_;
   tensor::TensorView length_view_;
   std::vector<std::unique_ptr<Bound>> bound_;
-  /// That of the last upload.
+  /// The bound runs of the last upload.
   Bound* current_ = nullptr;
   int64_t length_ = 0;
   int64_t fresh_ = 0;

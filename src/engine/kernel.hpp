@@ -31,7 +31,7 @@ class KernelState {
   virtual ~KernelState() = default;
 };
 
-/// What a kernel may rely on of the kernels before and after it in its queue.
+/// Properties of the kernels before and after it in its queue that a kernel may rely on.
 struct Neighbours {
   /// The next kernel waits for this one by itself, so that this one may let it start early.
   bool next_waits = false;
@@ -49,7 +49,7 @@ struct Run {
   void* scratch = nullptr;
   /// Offer::counter_bytes, zeroed when the context was made and afterwards changed by this kernel only.
   void* counters = nullptr;
-  /// What Kernel::make_state() made; null where the caller keeps none, which costs time.
+  /// The result of Kernel::make_state(); null where the caller keeps none, which costs time.
   KernelState* state = nullptr;
   /// Null on the host, where the work is done when run() returns; elsewhere it is only handed over.
   const tensor::Queue* queue = nullptr;
@@ -68,7 +68,7 @@ class Kernel {
   virtual bool runs_on_host() const { return false; }
 };
 
-/// What a tactic is asked: one node, its operands as their producers leave them.
+/// The request to a tactic: one node, its operands as their producers leave them.
 struct StepRequest {
   const graph::Graph& graph;
   const graph::Node& node;
@@ -76,7 +76,7 @@ struct StepRequest {
   std::vector<TensorDesc> inputs;
   /// Shapes and element types of the graph's own types, plain.
   std::vector<TensorDesc> outputs;
-  /// What the step's numbers are to be.
+  /// The types in which the step has to store and compute.
   NumericPolicy policy;
   /// Layout wanted for images between steps.
   Layout layout = Layout::kPlain;
@@ -109,7 +109,7 @@ struct Offer {
   /// The output's bytes are those of the inputs one after the other. The engine lets producers write there
   /// where it can; the kernel copies an input only where its pointer is not in place already.
   bool concatenates = false;
-  /// Of a concatenation: what reads or writes an input in place needs it at a multiple of so many bytes.
+  /// The alignment, in bytes, that readers and writers of a concatenation need to use an input in place.
   int64_t part_alignment = 1;
   int64_t scratch_bytes = 0;
   /// Run::counters.
@@ -140,7 +140,7 @@ using Requirement = Refusal (*)(const StepRequest& request);
 /// which see to the requirements before they call the row's own functions.
 struct Tactic {
   std::string name;
-  /// Of the nodes that it is for; "Region:conv_sum" for regions of that kind.
+  /// The operators that it takes; "Region:conv_sum" for regions of that kind.
   std::vector<std::string> operators;
   /// Asked in turn before any of the functions; those that several tactics share are in requirements.hpp.
   std::vector<Requirement> requirements;
@@ -177,7 +177,7 @@ std::vector<const Tactic*> tactics_for(const TacticList& list, const graph::Node
 struct DeviceMemory {
   int64_t total = 0;
   int64_t free = 0;
-  /// What this process holds for programs and weights, and the most it ever held.
+  /// Bytes that this process holds for programs and weights, and the most that it ever held.
   int64_t allocated = 0;
   int64_t peak_allocated = 0;
 };
@@ -194,10 +194,11 @@ class Device {
   virtual ~Device() = default;
   /// For people: "cpu", "cuda:1".
   virtual std::string_view name() const = 0;
-  /// What packed weights and choices of tactics depend on: processor, instruction set, library version. Two
-  /// GPUs of one model have the same.
+  /// Identifies everything that packed weights and choices of tactics depend on: processor, instruction set,
+  /// library version. Two GPUs of one model have the same.
   virtual std::string fingerprint() const = 0;
-  /// What tactic times depend on: the fingerprint, and what makes no engine unfit that was built before.
+  /// Identifies everything that tactic times depend on: the fingerprint, and properties that may change
+  /// without making an engine unfit.
   virtual std::string timing_fingerprint() const { return fingerprint(); }
   /// Layouts for images worth trying, best guess first.
   virtual std::vector<Layout> image_layouts(Precision precision) const = 0;
@@ -210,12 +211,12 @@ class Device {
   /// A kernel that copies input 0, arranged as `from`, to output 0, arranged as `to` (equal shapes; the
   /// element types may differ among the floating-point types).
   virtual std::shared_ptr<const Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const = 0;
-  /// The same for a constant, at once, on host memory.
+  /// Rearranges a constant at once, on host memory.
   virtual void arrange_constant(const TensorDesc& from, const TensorDesc& to, const void* input,
                                 void* output) const {
     make_reorder(from, to)->run({.inputs = {&input, 1}, .outputs = {&output, 1}});
   }
-  /// What runs the programs of this device.
+  /// Returns the executor for programs of this device.
   virtual std::unique_ptr<Executor> make_executor(const Program& program) const {
     return make_host_executor(program);
   }

@@ -9,7 +9,7 @@
 
 namespace hone::engine {
 
-/// What names of steps in a subgraph begin with: "loop/body".
+/// The beginning of names of steps in a subgraph: "loop/body".
 std::string subgraph_step_name(const std::string& node, const std::string& attribute);
 /// The plans of the nodes of a subgraph, as plans of its own graph.
 Plans plans_within(const Plans& plans, const StepKey& subgraph);

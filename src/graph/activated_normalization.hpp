@@ -32,8 +32,8 @@ struct ActivatedNormalization {
   }
 };
 
-/// What a GroupNormalization, an InstanceNormalization or a region of this kind computes; nullopt for a
-/// region with another body. Files may have any body in a region of this kind.
+/// Reads the computation of a GroupNormalization, an InstanceNormalization or a region of this kind; nullopt
+/// for a region with another body. Files may have any body in a region of this kind.
 std::optional<ActivatedNormalization> read_activated_normalization(const Node& node);
 
 }  // namespace hone::graph

@@ -24,7 +24,7 @@ struct Window {
   std::vector<int64_t> kernel;
   std::vector<int64_t> strides;
   std::vector<int64_t> dilations;
-  /// What `pads` says, zeros when auto_pad is set.
+  /// The values of `pads`; zeros when auto_pad is set.
   std::vector<int64_t> pads_begin;
   std::vector<int64_t> pads_end;
 

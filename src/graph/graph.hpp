@@ -89,7 +89,7 @@ class Graph {
   void sort_topologically();
 };
 
-/// Who makes and who reads each value of a graph; a snapshot, valid until the graph changes.
+/// The producer and the readers of each value of a graph; a snapshot, valid until the graph changes.
 struct Links {
   explicit Links(const Graph& graph);
   /// Index of the producing node, or -1 for graph inputs and constants.
@@ -103,7 +103,7 @@ struct Links {
   int32_t single_consumer(ValueId id) const;
 };
 
-/// Of each node, the nodes whose outputs it reads, ascending and each once.
+/// For each node, lists the nodes whose outputs it reads, ascending and each once.
 std::vector<std::vector<int32_t>> node_predecessors(const Graph& graph);
 
 }  // namespace hone::graph

@@ -1,6 +1,6 @@
-// What an operator is: one entry of the operator table, read by importers, checker, passes, the cost
-// model and the documentation. Semantics are those of ONNX opset 22; operators of our own, made by
-// passes, are Region (region.hpp) and fused forms, whose names start with "Fused".
+// One entry of the operator table, which describes an operator to importers, checker, passes, the cost model
+// and the documentation. Semantics are those of ONNX opset 22; operators of our own, made by passes, are
+// Region (region.hpp) and fused forms, whose names start with "Fused".
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct AttributeDef {
   std::optional<Attribute> fallback;
 };
 
-/// What a type and shape rule sees of one node, and where it leaves its result.
+/// Shows one node to a type and shape rule, and takes its result.
 class InferenceContext {
  public:
   InferenceContext(const Graph& graph, const Node& node);
@@ -80,7 +80,8 @@ struct Cost {
   double bytes = 0;  ///< inputs read once and outputs written once
 };
 
-/// What an operator multiplies: rows of matrices with columns, or windows of images with filters.
+/// The kind of product that an operator computes: rows of matrices by columns, or windows of images by
+/// filters.
 enum class Product { kNone, kMatrices, kConvolution };
 
 /// Facts about an operator, so that others need not know it by name.

@@ -26,7 +26,7 @@ struct StridedView {
   std::vector<int32_t> nodes;
 
   tensor::Shape shape() const;
-  /// Of a dimension that one loop walks, 0 of a length of 1; nullopt of one that needs several.
+  /// The stride by which one loop walks a dimension, 0 if its length is 1; nullopt if it needs several loops.
   std::optional<int64_t> stride(size_t dimension) const;
   /// Offsets in the base of the indices of the first `count` dimensions, in row-major order.
   std::vector<int64_t> leading_offsets(size_t count) const;

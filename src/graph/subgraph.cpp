@@ -58,7 +58,7 @@ void narrow_or_take(Value& value, const SubgraphInput& input) {
   }
 }
 
-/// What values of a subgraph become in another graph.
+/// Maps values of a subgraph to those of another graph.
 class Inlined {
  public:
   Inlined(Graph& graph, const Graph& body, const std::string& prefix)
@@ -68,8 +68,8 @@ class Inlined {
     for (size_t i = 0; i < inputs.size(); ++i) of(body_.inputs[i]) = inputs[i];
   }
 
-  /// Lets the node that makes a result of the subgraph make `output` itself; false where none does, or one
-  /// that another output has.
+  /// Lets the node that produces a result of the subgraph write `output` directly; false where no node does,
+  /// or one whose result another output has.
   bool make(ValueId result, ValueId output) {
     const bool made = std::any_of(body_.nodes.begin(), body_.nodes.end(), [&](const Node& node) {
       return std::find(node.outputs.begin(), node.outputs.end(), result) != node.outputs.end();

@@ -1,4 +1,4 @@
-// What an importer says of itself: which models it takes, by name or by file, and how it loads them.
+// One entry of the list of importers: which models it takes, by name or by file, and how it loads them.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ struct Importer {
   std::vector<std::string> (*names)() = nullptr;
   /// How the names of its files end: ".onnx".
   std::span<const std::string_view> suffixes = {};
-  /// What its files begin with, for those whose names end otherwise; empty where that tells nothing.
+  /// The first bytes of its files, for files whose names end otherwise; empty if these do not identify them.
   std::string_view magic = {};
   /// Whether LoadModelOptions::weights are for it.
   bool takes_weights = false;

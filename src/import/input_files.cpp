@@ -13,7 +13,7 @@ using tensor::Tensor;
 
 bool is_channel_count(const graph::Dim& dim) { return dim.is(1) || dim.is(3); }
 
-/// Of one image, or of a batch of them.
+/// True for the type of one image, or of a batch of images.
 bool is_image(const graph::TensorType& type) {
   return type.ranked() && (type.dims->size() == 3 || type.dims->size() == 4);
 }

@@ -20,9 +20,9 @@ struct LoadModelOptions {
   /// Names of inputs that the caller has values for. Where a model brings a value for one of them, an
   /// initializer that is also an input, that is only its default.
   std::vector<std::string> given;
-  /// Of a darknet network: the sections that are outputs, "layer_3", or "heads" or "all"; empty: the heads.
+  /// The sections of a darknet network that are outputs: "layer_3", or "heads" or "all"; empty: the heads.
   std::vector<std::string> outputs;
-  /// Of a darknet network: "alexeyab" or "pjreddie", whose programs differ; empty: the first.
+  /// The program whose rules a darknet network follows, "alexeyab" or "pjreddie"; empty: the first.
   std::string darknet_rules;
   /// Sizes of open dimensions by their symbols, instead of those that the model's author calls typical
   /// (typical_sizes.hpp).

@@ -17,7 +17,7 @@ namespace hone::system {
 namespace {
 
 constexpr size_t kAlignment = 64;
-/// What a tensor costs besides its bytes (object, shape, counts), so that many tiny ones count too.
+/// The cost of a tensor besides its bytes (object, shape, counts), so that many tiny ones count too.
 constexpr size_t kOverheadBytes = 192;
 constexpr int64_t kMegabyte = 1'000'000;
 

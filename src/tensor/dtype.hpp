@@ -86,7 +86,7 @@ decltype(auto) visit_dtype(DType dtype, F&& f) {
   fail_bad_input("element type {} is not supported here", dtype_name(dtype));
 }
 
-/// The same for the floating types alone.
+/// Calls `f` for floating types only.
 template <class F>
 decltype(auto) visit_floating(DType dtype, F&& f) {
   switch (dtype) {

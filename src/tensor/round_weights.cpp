@@ -100,9 +100,9 @@ class FilterRounding {
     return sum;
   }
 
-  /// What a window reads of a channel is in part common to its taps, and then the sum of their errors counts,
-  /// in part independent, and then each error does. Both weigh alike: moves taps as long as that lowers the
-  /// sum of the squares plus the square of the sum, those first that lower it most.
+  /// The taps of a window read partly common data of a channel, for which the sum of their errors counts, and
+  /// partly independent data, for which each error does. Both weigh alike: moves taps as long as that lowers
+  /// the sum of the squares plus the square of the sum, those first that lower it most.
   void balance_window(T* rounded, size_t first) {
     double sum = sum_of_errors(first, taps_);
     for (;;) {
@@ -163,8 +163,8 @@ class FilterRounding {
     return sign * left;
   }
 
-  /// Of `T` around a normal number; numbers below those lie further apart. Nearer by half lies what is next
-  /// to a power of two towards zero, which is passed over so.
+  /// The spacing of `T` around a normal number; numbers below those lie further apart. Nearer by half lies
+  /// what is next to a power of two towards zero, which is passed over so.
   static float least_spacing(float weight) {
     constexpr float kUnit = std::is_same_v<T, Half> ? 0x1p-10f : 0x1p-7f;
     return std::bit_cast<float>(std::bit_cast<uint32_t>(weight) & 0x7f800000u) * kUnit;

@@ -24,7 +24,7 @@ struct RegisteredPasses {
   explicit RegisteredPasses(DevicePasses brought);
 };
 
-/// What was registered so far.
+/// The passes registered so far.
 const std::vector<DevicePasses>& registered_passes();
 
 /// `own` with the passes of devices in their places, those of several devices at one place by the devices'

@@ -175,7 +175,7 @@ class CacheFixer {
     return lengths && depends_on_length(*lengths) && !computed_.contains(id);
   }
 
-  /// Of a value that is_length() holds for.
+  /// The lengths that a value for which is_length() holds stands for.
   std::vector<Length> lengths_of(ValueId id) const {
     return probes_.data(id).value_or(std::vector<Length>());
   }
@@ -317,7 +317,7 @@ class CacheFixer {
     refuse("{} reads all tokens", node.text());
   }
 
-  /// What is 0 where tokens are missing stays so where elements are moved, or become what 0 becomes.
+  /// A value that is 0 where tokens are missing stays so if an operator moves elements, or maps 0 to 0.
   void note_zeros(const Node& node) {
     const auto has_zeros = [&](ValueId id) { return zeros_.contains(id); };
     const bool moved = !graph::traits_of(node).elementwise || node.op == "Cast" || node.op == "Identity";

@@ -1,4 +1,4 @@
-// What the fusing passes share: names of fused nodes, and elementwise nodes seen as post-ops.
+// Helpers of the fusing passes: names of fused nodes, and elementwise nodes seen as post-ops.
 #pragma once
 
 #include <optional>

@@ -28,7 +28,7 @@ inline constexpr std::array<int64_t, 2> kPasts{2, 4};
 inline constexpr int64_t kBatch = 2;
 inline constexpr int64_t kNew = 3;
 
-/// What a size is at both lengths.
+/// How a size relates to the two lengths.
 enum class Length : uint8_t { kFixed, kPast, kTotal, kOther };
 
 inline Length length_of(const Dim& a, const Dim& b) {
@@ -109,7 +109,8 @@ class Probes {
     return axes;
   }
 
-  /// Of a small integer value, what each element is; nothing where inference does not follow it.
+  /// For a small integer value, each element's relation to the lengths; nothing where inference does not
+  /// follow it.
   std::optional<std::vector<Length>> data(ValueId id) const {
     std::array<std::vector<Dim>, 2> elements;
     for (size_t i = 0; i < 2; ++i) {

@@ -14,10 +14,10 @@ namespace hone::transform {
 
 using graph::Graph;
 
-/// What one pass did to a graph.
+/// The effect of one pass on a graph.
 struct Summary {
   std::string name;
-  /// What it took; not known of an engine from a file.
+  /// The time that it took; unknown for an engine from a file.
   std::optional<double> milliseconds;
   int changes = 0;
   /// One line a change, the first kMaxLines of them.

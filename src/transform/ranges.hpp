@@ -1,4 +1,4 @@
-// What is known about the range of a value from the node that makes it.
+// Derives the range of a value from the node that makes it.
 #pragma once
 
 #include "transform/editor.hpp"

@@ -88,7 +88,7 @@ class ControlNode final : public NodeKernel {
     if (executor == nullptr) executor = device_.make_executor(*subgraph.program);
     executor->upload(arguments);
     executor->execute(nullptr);
-    // Those on the host would keep them until they run again.
+    // On the host, the inputs would be kept until the next run.
     if (device_.place().kind == tensor::PlaceKind::kCpu) executor->upload({});
     return executor->download();
   }

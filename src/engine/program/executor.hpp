@@ -1,4 +1,4 @@
-// What runs a program's steps: owner of the memory that operands live in, on the host or on a device.
+// Runs a program's steps and owns the memory of their operands, on the host or on a device.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ class BoundRuns {
   /// Hands one run over to the queue; without one it is done when the call returns. Allocates and copies
   /// nothing, but what InputCopy says and outputs whose shape depends on data.
   virtual void run(const tensor::Queue* queue) = 0;
-  /// Of the last run, an output whose shape depends on data, on the host.
+  /// An output of the last run whose shape depends on data, on the host.
   virtual const tensor::Tensor& open_output(size_t index) const = 0;
   /// Watches the runs that follow, each of which is done when run() returns; null where it cannot. It may run
   /// the steps first.
@@ -104,8 +104,8 @@ class Executor {
   virtual void submit(bool /*transfers*/) { execute(nullptr); }
   /// Waits for everything submitted.
   virtual void finish() {}
-  /// Fixes where inputs and outputs lie, in memory that the steps can reach. What all executions of it share
-  /// stays shared, so a run waits for the one before it, whoever handed that over.
+  /// Fixes where inputs and outputs lie, in memory that the steps can reach. All executions of the program
+  /// share some memory, so a run waits for the previous one, whoever enqueued it.
   virtual std::unique_ptr<BoundRuns> bind(IoAddresses io, std::vector<InputCopy> copies) = 0;
   /// Whether watch() tells anything.
   virtual bool can_be_watched() const { return false; }

@@ -144,7 +144,7 @@ class ProgramBuilder {
     return result;
   }
 
-  /// Of steps that the engine adds.
+  /// The plan of steps that the engine inserts.
   StepPlan inserted_plan(const char* tactic) const {
     return {{tactic, {}}, options_.layout, options_.policy};
   }
@@ -164,10 +164,11 @@ class ProgramBuilder {
   struct Work {
     const Node& node;
     StepKey key;
-    /// Of its plan unless it has one of its own.
+    /// Taken from its plan unless it has a layout of its own.
     Layout layout = Layout::kPlain;
     NumericPolicy policy = {};
-    /// Of a piece: ProgramStep::whole_refusals, and those of pieces that it is a piece of.
+    /// For a piece, its ProgramStep::whole_refusals, together with those of the pieces that contain it.
+    /// ProgramStep::whole_refusals, and those of pieces that it is a piece of.
     std::vector<TacticRefusal> whole_refusals = {};
     std::vector<TacticRefusal> refusals = {};
   };

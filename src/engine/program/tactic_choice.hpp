@@ -10,7 +10,7 @@
 
 namespace hone::engine {
 
-/// What the tactics answered to one request.
+/// The tactics' answers to one request.
 struct TacticAnswer {
   /// The first offer's; empty while all that were asked refuse.
   TacticId tactic;

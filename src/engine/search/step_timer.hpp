@@ -26,7 +26,7 @@ class StepTimer {
   void sample_uploaded();
   /// Microseconds per run of one node (index of the graph).
   const std::vector<double>& node_times(size_t node) const { return node_times_[node]; }
-  /// The same of a piece of a dissolved node that is a step; none for any other piece.
+  /// Times of a piece of a dissolved node that is a step; none for any other piece.
   const std::vector<double>& times(const StepKey& key) const;
   const std::vector<double>& total_times() const { return totals_; }
 

@@ -74,7 +74,7 @@ class Collector {
   }
 
  private:
-  /// Those that programs give the node: fp32 in the place of any that rounds too much.
+  /// The policies that programs give the node: fp32 instead of any that rounds too much.
   std::vector<NumericPolicy> policies_for(int32_t node) const {
     std::vector<NumericPolicy> result;
     for (const NumericPolicy& policy : policies_) {

@@ -177,8 +177,8 @@ class Refinement {
  private:
   bool is_open(const StepSearch& step) const { return !step.cached && step.candidates.size() > 1; }
 
-  /// Makes the network of the present choices the current one if it is right and faster. One that was not is
-  /// not tried again: of many tries, chance would win one.
+  /// Keeps the network of the present choices if it is right and faster. One that was not is not tried again:
+  /// of many tries, chance would win one.
   bool accept() {
     Plans plans = search_.plans();
     if (rejected_.contains(plans)) return false;

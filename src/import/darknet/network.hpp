@@ -13,7 +13,7 @@
 
 namespace hone::importer::darknet {
 
-/// What a section gives for one image.
+/// The size of a section's output for one image.
 struct Volume {
   int64_t channels = 0;
   int64_t height = 0;
@@ -29,16 +29,16 @@ struct Volume {
 /// Whose program is followed where they differ.
 enum class Rules { kAlexeyAb, kPjreddie };
 
-/// What a layer needs to become nodes.
+/// Everything that a layer needs to become nodes.
 struct Emission {
   GraphBuilder& net;
-  /// Of the layer's nodes: "layer_3". Others are named name.part.
+  /// The name of the layer's nodes: "layer_3". Others are named name.part.
   const std::string& name;
-  /// What the section before gives.
+  /// The output of the previous section.
   ValueId x;
   /// The layers of Layer::reads, in this order.
   std::vector<ValueId> reads;
-  /// Those of Layer::parameters.
+  /// One value for each of Layer::parameters.
   std::vector<ValueId> parameters;
 
   std::string part(const char* suffix) const { return name + "." + suffix; }
@@ -77,7 +77,7 @@ struct Network {
   std::vector<Layer> layers;
 };
 
-/// What a section's function sees; it fills in `layer`, whose `in` is set.
+/// Everything that a section's function sees; it fills in `layer`, whose `in` is set.
 struct SectionContext {
   Options& options;
   const std::vector<Layer>& before;

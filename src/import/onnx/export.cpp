@@ -236,7 +236,7 @@ class GraphWriter {
   std::unordered_set<std::string>& taken_;
   ExternalFile* const external_;
   std::unordered_map<ValueId, std::string> names_;
-  /// Of constants that are outputs.
+  /// Names of the copies that are made of constants that are outputs.
   std::unordered_map<ValueId, std::string> copies_;
 };
 

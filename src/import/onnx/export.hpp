@@ -17,7 +17,7 @@ inline constexpr int kMaxExportOpset = 22;
 /// one where none can.
 int usual_opset(const graph::Graph& graph);
 
-/// What was written: bytes of the model's file, and of the file beside it; 0 where there is none.
+/// Bytes of the written model file, and of the weights file next to it; 0 if there is none.
 struct ExportedBytes {
   uint64_t model = 0;
   uint64_t external = 0;

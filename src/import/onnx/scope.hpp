@@ -17,7 +17,7 @@ namespace hone::importer {
 
 using AttributeMap = std::map<std::string, const onnx::AttributeProto*>;
 
-/// What is the same for every graph of one function body (or of the model itself).
+/// The data that all graphs of one function body (or of the model itself) share.
 struct Frame {
   int opset = 0;            ///< of the default domain; 0 when the file does not import it
   int depth = 0;            ///< of function calls

@@ -51,7 +51,7 @@ struct Cache {
 
 /// The inputs past_key_values.<layer>.key and .value, float32 [batch, heads, past, depth].
 std::vector<Cache> cache_inputs(GraphBuilder& net, int64_t layers, int64_t heads, int64_t depth);
-/// Those of new tokens behind those of the past.
+/// Appends the keys and values of new tokens to those of the past.
 Cache append_to_cache(GraphBuilder& net, const std::string& name, const Cache& past, const Cache& fresh);
 /// Makes the caches the outputs present.<layer>.key and .value.
 void output_caches(GraphBuilder& net, std::span<const Cache> caches);

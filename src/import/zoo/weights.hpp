@@ -12,7 +12,7 @@
 
 namespace hone::importer {
 
-/// What a parameter is to its layer; seeded values depend on it.
+/// The role of a parameter in its layer; seeded values depend on it.
 enum class Role {
   kFilter,     ///< [outputs, inputs...]
   kEmbedding,  ///< rows of a table, and whatever else is no sum over its last dimensions
@@ -51,8 +51,8 @@ std::unique_ptr<WeightSource> seeded_weights(uint64_t seed);
 
 /// How the files of a published network name what an architecture is made of.
 struct FileNames {
-  /// Before every name, in files that hold a head around the architecture too ("bert."). Of such a file only
-  /// what has the prefix is looked at.
+  /// Before every name, in files that hold a head around the architecture too ("bert."). Only names with the
+  /// prefix are read from such a file.
   std::string_view prefix = {};
   /// Parts of the names of tensors that are no parameters, as of masks that are constant.
   std::vector<std::string_view> ignored = {};

@@ -29,7 +29,8 @@ struct Slices {
 
 using Ints = std::vector<int64_t>;
 
-/// What a Slice takes of each axis; nullopt where that is computed, backward or of an axis of unknown size.
+/// The range that a Slice takes of each axis; nullopt where that is computed, backward or of an axis of
+/// unknown size.
 std::optional<std::map<int64_t, Range>> ranges_of(const Graph& graph, const Node& slice) {
   const graph::TensorType& type = graph.value(slice.inputs[0]).type;
   const graph::TensorType& made = graph.value(slice.outputs[0]).type;

@@ -1,5 +1,5 @@
-// Makes float32 of what a model computes in float16 or bfloat16, between casts of its inputs and outputs, so
-// that the kernels of an engine take it and the engine's own precision says how values are kept. Results are
+// Rewrites computation in float16 or bfloat16 as float32, between casts of its inputs and outputs, so that
+// the kernels of an engine take it and the engine's own precision says how values are kept. Results are
 // rounded less often than the model says, but where they become whole: 30 * 0.1 is 3 in float16 alone.
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ bool any_half(const Graph& graph, const std::vector<ValueId>& ids) {
                      [&](ValueId id) { return id != kNoValue && is_half(graph.value(id).type.dtype); });
 }
 
-/// What only moves elements may do so in any type; other passes bring it past casts.
+/// An operator that only moves elements may run in any type; other passes move it past casts.
 bool only_moves(const Node& node) {
   return graph::traits_of(node).moves_only || node.op == "Cast" || node.op == "CastLike";
 }

@@ -115,7 +115,7 @@ class QuantizedFusion {
   explicit QuantizedFusion(Graph& graph) : editor_(graph) {}
 
   Summary run() {
-    // Of two products whose results are added, the later one takes the addition.
+    // If the results of two products are added, the later one takes the addition.
     for (int32_t i = editor_.count() - 1; i >= 0; --i) {
       if (editor_.alive(i) && is_product(editor_.node(i))) fuse_product(i);
     }
@@ -430,7 +430,7 @@ class QuantizedFusion {
     }
   }
 
-  /// That of the product's result, and that of what is made of it.
+  /// Roundings of the product's result, and of the value computed from it.
   static constexpr size_t kMostRoundings = 2;
 
   Editor editor_;

@@ -53,7 +53,7 @@ class Lowering {
     return result;
   }
 
-  /// Of the scale's shape; a single zero point of several scales is repeated.
+  /// The zero point in the shape of the scale; a single one is repeated for several scales.
   ValueId zero_point(size_t at) {
     const Tensor* scales = editor_.graph().constant(node_.inputs[at + 1]);
     const Tensor* zeros = editor_.graph().constant(node_.inputs[at + 2]);

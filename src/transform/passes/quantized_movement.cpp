@@ -113,8 +113,8 @@ class Movement {
     const auto from = dequantized(editor_, move.inputs[0]);
     if (!from || !is_byte(dtype_of(editor_, from->value)) || !gains(move)) return;
     const Node dequantize = *editor_.made_by(move.inputs[0], "DequantizeLinear");
-    // Of constant integers only the elements may move: a maximum or a padding is one of numbers, which scales
-    // by channel and zero points that are computed may order otherwise.
+    // Constant integers may only be moved, not compared or padded: a maximum or a padding is one of numbers,
+    // which scales by channel and zero points that are computed may order otherwise.
     const bool is_single = dequantized_bytes(editor_, move.inputs[0]).has_value();
     const bool is_weight = graph().constant(from->value) != nullptr && has_constant_scales(*from) &&
                            move.op != "MaxPool" && move.op != "Pad";

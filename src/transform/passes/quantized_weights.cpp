@@ -23,14 +23,14 @@ int64_t channel_axis(const Node& product, int64_t rank) {
   return transposed ? rank - 2 : rank - 1;
 }
 
-/// What lies between constants and the integers that are dequantized.
+/// True for operators that may lie between constants and the integers that are dequantized.
 bool makes_integers(const Node& node) {
   static constexpr std::array<std::string_view, 8> kOperators = {
       "QuantizeLinear", "Clip", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "Cast", "Identity"};
   return std::find(kOperators.begin(), kOperators.end(), node.op) != kOperators.end();
 }
 
-/// What lies behind each other of these, with some to spare: exporters write three or four.
+/// The longest chain of such nodes that is followed; exporters write three or four.
 constexpr int kMostNodes = 32;
 
 class WeightKeeper {

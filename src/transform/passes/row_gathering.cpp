@@ -84,7 +84,7 @@ Rows transposed(const Rows& rows, const Ints& perm, const Ints& dims) {
   return result;
 }
 
-/// What a node makes of rows; none where an index of a Gather is out of range.
+/// The rows that a node computes from rows; none where an index of a Gather is out of range.
 Rows moved(const Graph& graph, const Node& node, const Rows& rows) {
   Ints dims = *known_dims(graph, node.outputs[0]);
   dims.pop_back();

@@ -1,6 +1,6 @@
 // Makes images one pixel high of rows, [N, C, W], where convolutions read them: kernels and layouts are made
-// for images. What follows a convolution works on images too as long as it can, so that nothing is rearranged
-// between.
+// for images. Operators after a convolution also work on images as long as they can, so that nothing is
+// rearranged in between.
 #include <algorithm>
 #include <map>
 #include <numeric>

@@ -1,5 +1,5 @@
-// Makes a convolution of stride 1 of a transposed one: it computes all outputs that lie between two input
-// pixels as channels of one pixel, which are then moved to their places.
+// Replaces a transposed convolution by a convolution of stride 1: it computes all outputs that lie between
+// two input pixels as channels of one pixel, which are then moved to their places.
 #include <algorithm>
 #include <limits>
 
@@ -34,7 +34,7 @@ struct Axis {
       first = std::min(first, (distance + r) / from.stride);
       last = std::max(last, (distance + r) / from.stride);
     }
-    // What a window beyond the outputs makes is cut off.
+    // Outputs of a window beyond the last output are cut off.
     const int64_t wanted = from.input + skipped;
     made = std::max(wanted / from.stride + (wanted % from.stride != 0), from.output - last);
   }

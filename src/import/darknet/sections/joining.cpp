@@ -85,7 +85,7 @@ struct Shortcut {
   int64_t weights_each = 1;  ///< of an input
   Activation activation;
 
-  /// What is added has the channels of the sum: those that it lacks are zeros, those beyond are left out.
+  /// A summand gets the number of channels of the sum: missing ones are zeros, further ones are left out.
   ValueId fitted(Emission& e, size_t i) const {
     const int64_t channels = sources[i].channels;
     if (channels == in.channels) return e.reads[i];

@@ -49,7 +49,7 @@ ValueId uniform(Expansion& e, ValueId count, uint32_t stream) {
   return e.op("Mul", {middle, e.number(std::ldexp(1.0, -23), DType::kFloat32)});
 }
 
-/// Of mean 0 and deviation 1, by Box and Muller's transform.
+/// Normally distributed numbers with mean 0 and deviation 1, by the Box-Muller transform.
 ValueId normal(Expansion& e, ValueId count) {
   const ValueId logarithm = e.op("Log", {uniform(e, count, 0)});
   const ValueId radius = e.op("Sqrt", {e.op("Mul", {logarithm, e.number(-2, DType::kFloat32)})});

@@ -54,8 +54,8 @@ ValueId rotate_first(Expansion& e, ValueId x, const Extent& channels, ValueId co
 
 namespace {
 
-/// Of either domain; `position_ids` may be absent, then the tables have a row for each position of each
-/// sample.
+/// Expands RotaryEmbedding of either domain; `position_ids` may be absent, then the tables have a row for
+/// each position of each sample.
 void rotary(Expansion& e, ValueId position_ids, ValueId cos, ValueId sin) {
   const ValueId input = e.in(0);
   const int64_t rank = e.rank(input);

@@ -9,7 +9,7 @@ namespace hone::importer {
 /// Channel i makes a pair with the one half the channels further, or with its neighbour when `interleaved`.
 graph::ValueId rotate(Expansion& e, graph::ValueId x, graph::ValueId cos, graph::ValueId sin,
                       bool interleaved);
-/// The same for the first `channels`.
+/// Rotates only the first `channels`.
 graph::ValueId rotate_first(Expansion& e, graph::ValueId x, const Extent& channels, graph::ValueId cos,
                             graph::ValueId sin, bool interleaved);
 

@@ -1,4 +1,4 @@
-// What the classifiers and regressors of ai.onnx.ml do with their scores.
+// Post-processing of scores in the classifiers and regressors of ai.onnx.ml.
 #pragma once
 
 #include "import/onnx/expand/expansion.hpp"

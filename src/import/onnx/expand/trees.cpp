@@ -160,7 +160,7 @@ ValueId leaves(Expansion& e, const Trees& trees, ValueId x) {
   return at;
 }
 
-/// What each leaf adds to each output.
+/// The weights that each leaf adds to each output.
 struct Votes {
   std::vector<float> weights;  ///< [nodes, outputs]
   std::set<int64_t> outputs;   ///< those that any leaf adds to

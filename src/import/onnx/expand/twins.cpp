@@ -32,7 +32,7 @@ void expand_dims(Expansion& e) {
   e.give(0, e.op("Unsqueeze", {e.in(0), e.op("Reshape", {e.in(1), e.ints({1})})}));
 }
 
-/// Of data + bias, over all axes from `axis` on.
+/// Expands softmax(data + bias) over all axes from `axis` on.
 void bias_softmax(Expansion& e) {
   const int64_t axis = e.integer("axis", 1);
   const bool inner = e.integer("is_inner_broadcast", 1) != 0;

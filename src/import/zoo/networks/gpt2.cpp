@@ -18,7 +18,7 @@ constexpr float kEpsilon = 1e-5f;
 constexpr float kWordDeviation = 0.1f;
 constexpr float kPlaceDeviation = 0.1f;
 constexpr float kBranchGain = 0.4f;
-/// Of the packed projection: scores with a deviation of about 2.
+/// Gain of the packed projection: scores get a deviation of about 2.
 constexpr float kScoreGain = 1.4f;
 
 ValueId attention(GraphBuilder& net, const std::string& root, ValueId x, ValueId mask,
