@@ -30,7 +30,7 @@ using tensor::precision_name;
 
 struct LoadOptions {
   Precision precision = Precision::kFp32;
-  /// Of what stays in floating point where `precision` is kInt8.
+  /// The precision of nodes that stay in floating point if `precision` is kInt8.
   Precision beside_int8 = Precision::kFp32;
   /// "cpu", "cuda", which is the first GPU, or "cuda:1".
   std::string device = "cpu";
@@ -51,18 +51,18 @@ struct LoadOptions {
   std::vector<std::map<std::string, tensor::Shape>> profiles = {};
   /// Called now and then while the model is loaded, by a backend that can; empty: not called.
   std::function<void(const base::Progress&)> progress = {};
-  /// What only one backend understands: "tensorrt.level" to "3".
+  /// Settings that only one backend understands: "tensorrt.level" to "3".
   std::map<std::string, std::string> settings = {};
 };
 
 /// Bytes of a device's own memory; 0 where a backend cannot know.
 struct DeviceMemoryUse {
-  /// What a run was planned to take: weights, constants, activations, scratch, inputs and outputs.
+  /// The planned memory of a run: weights, constants, activations, scratch, inputs and outputs.
   int64_t planned = 0;
-  /// What the backend's allocations hold, and the most they held since it was loaded.
+  /// Bytes that the backend's allocations hold, and the most they held since it was loaded.
   int64_t allocated = 0;
   int64_t peak_allocated = 0;
-  /// What the driver counts as taken since before the model was loaded.
+  /// Bytes taken since before the model was loaded, as the driver counts them.
   int64_t driver = 0;
 };
 
@@ -93,7 +93,7 @@ class Pipeline {
   virtual void finish() = 0;
 };
 
-/// What it takes to hand a value over to an executable and to get one back, as run() does it.
+/// The cost of handing a value over to an executable and of getting one back, as run() does it.
 struct Handover {
   int input_copies = 0;
   int output_copies = 0;
@@ -141,7 +141,7 @@ class BoundRuns {
   virtual const std::vector<tensor::TensorView>& outputs() const = 0;
 };
 
-/// What Executable::bind() gives: runs, or why there are none.
+/// The result of Executable::bind(): runs, or why there are none.
 struct Bound {
   std::unique_ptr<BoundRuns> runs;
   Refusal refusal;
@@ -191,10 +191,10 @@ class Executable {
   virtual std::string bus_id() const { return {}; }
   virtual MemoryUse memory() const { return {}; }
   virtual std::vector<StepInfo> steps() const { return {}; }
-  /// What somebody predicted a run to take on inputs of the last shapes, milliseconds.
+  /// The predicted time of a run on inputs of the last shapes, milliseconds, if there is a prediction.
   virtual std::optional<double> predicted_ms() const { return std::nullopt; }
-  /// Of the multiply-adds of its convolutions and matrix products, the share that is multiplied as integers;
-  /// absent where nothing is quantized, or nobody knows.
+  /// The share of the multiply-adds of convolutions and matrix products that runs on integers; absent if
+  /// nothing is quantized, or nobody knows.
   virtual std::optional<double> int8_share() const { return std::nullopt; }
   /// Sentences a reader of its numbers must know ("bf16 is emulated: this CPU has no AVX-512 BF16").
   virtual std::vector<std::string> notes() const { return {}; }
@@ -225,7 +225,7 @@ class Backend {
   virtual bool reads(const std::filesystem::path& /*file*/) const { return false; }
   /// Environment error when the precision or device is not to be had; bad input when the model cannot run.
   virtual std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) = 0;
-  /// Of each node of the model's graph, in its order, why this backend does not run it on inputs of the
+  /// For each node of the model's graph, in order, returns why this backend does not run it on inputs of the
   /// shapes in the options. That it takes each node of a model does not promise that it can build all of it.
   virtual std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions& options);
   /// A copy to the device and back and one wait, or nothing on the CPU, unless a backend says otherwise.

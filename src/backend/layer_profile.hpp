@@ -1,4 +1,4 @@
-// What the layers of an optimized engine took, as the system that runs it reports them.
+// Times of the layers of an optimized engine, as the system that runs it reports them.
 #pragma once
 
 #include <string>

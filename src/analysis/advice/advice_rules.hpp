@@ -12,7 +12,7 @@
 
 namespace hone::analysis {
 
-/// What one device did in the window.
+/// The activity of one device in the window.
 struct DeviceActivity {
   int32_t device = 0;
   Intervals busy;  ///< kernels, copies and sets
@@ -26,7 +26,7 @@ constexpr double kWorthwhile = 0.01;
 struct RuleContext : Findings {
   HostIndices calls;  ///< that launched the device events
   std::vector<DeviceActivity> devices;
-  /// Of a model that ran on the CPU; empty in other traces.
+  /// Layers of a model that ran on the CPU; empty in other traces.
   LayerTable layers;
   LayerThreadTable threads;
 

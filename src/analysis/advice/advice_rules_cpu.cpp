@@ -41,7 +41,7 @@ std::optional<trace::CpuRoof> roof_of(const RuleContext& context) {
   return roof && roof->other_share < kQuiet ? roof : std::nullopt;
 }
 
-/// Of all iterations, ns.
+/// Time summed over all iterations, in ns.
 double total(const Layer& layer) { return layer.time.mean * static_cast<double>(layer.time.n); }
 
 std::string metadata_of(const RuleContext& context, const char* key) {
@@ -162,7 +162,7 @@ Ruling batch_norms(const RuleContext& context) {
   return {std::move(advice), {}};
 }
 
-/// What memory alone needs for a layer, ns; 0 where it is not known.
+/// Time that memory traffic alone needs for a layer, ns; 0 where it is not known.
 double memory_floor(const trace::CpuRoof& roof, const Layer& layer) {
   const double rate = roof.bandwidth_for(layer.bytes);
   return rate > 0 ? 1e9 * layer.bytes / rate : 0;

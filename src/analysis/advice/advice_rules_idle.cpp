@@ -32,7 +32,7 @@ constexpr double kLaunchBound = 0.05;
 constexpr int64_t kManyKernels = 20;
 constexpr double kHideable = 0.05;
 
-/// What the host was in: the shortest event that covers most of the gap.
+/// The host's activity in a gap: the shortest event that covers most of it.
 std::string host_activity(const RuleContext& context, Span gap) {
   const HostEvent* best = nullptr;
   for (const HostEvent& event : context.trace.host_events) {

@@ -1,5 +1,5 @@
-// What depends on what in a GPU program: every device operation with what had to happen before it, and every
-// host thread with what it waited for. The critical path, what-if replays and idle time all read this graph.
+// The dependencies of a GPU program: every device operation with its predecessors, and every host thread with
+// its waits. The critical path, what-if replays and idle time all read this graph.
 //
 // It is built from what the CUDA API promises (streams, events, the default stream, blocking calls, graphs)
 // and, where the trace does not say, from times; what was inferred so is marked. Time never runs backward
@@ -21,7 +21,7 @@ using trace::Time;
 
 enum class OperationKind : uint8_t { kKernel, kCopy, kSet, kHostFunction };
 
-/// What a GPU did, or a host function that ran in stream order. Times are on the host's clock (clock_repair).
+/// Work of a GPU, or a host function that ran in stream order. Times are on the host's clock (clock_repair).
 struct Operation {
   Time enter = 0;
   Time leave = 0;
@@ -139,14 +139,14 @@ struct EventGraph {
   std::vector<int32_t> causes;  ///< of waits: indices into operations
   std::vector<RangeStart> range_starts;
   std::vector<Span> overheads;  ///< of the profiler itself, per thread; they do not overlap
-  /// What was missing, contradictory or inferred, with counts.
+  /// Missing, contradictory and inferred facts, with counts.
   std::vector<trace::Doubt> doubts;
 
   std::span<const Dependency> dependencies_of(int32_t operation) const;
   std::span<const int32_t> causes_of(const HostWait& wait) const;
   StringId call_name(int32_t call) const;
-  /// Of every node: at its time, it comes after what another thread did at that same time. Nodes of one time
-  /// are ordered by this, then by index.
+  /// For every node: true if at its time it comes after an action of another thread at the same time. Nodes
+  /// of one time are ordered by this, then by index.
   std::vector<bool> nodes_after_others() const;
 };
 

@@ -86,7 +86,7 @@ class Walker {
     return row.enter > stop_ ? before(position.index) : Position{};
   }
 
-  /// What a call does before the copy that it waits for begins, such as staging, is its own time.
+  /// A call's work before the copy that it waits for begins, such as staging, is its own time.
   void charge_to_launch(int32_t operation, const Operation& row, Span gap) {
     if (gap.start >= gap.end) return;
     if (!row.blocking) return charge_launch(graph_, operation, gap, charges_);

@@ -25,8 +25,8 @@ bool is_upload(const trace::Trace& trace, const Operation& operation) {
          trace.transfers[static_cast<size_t>(detail)].direction == trace::CopyDirection::kHostToDevice;
 }
 
-/// Order that comes from putting copies and other work into one stream or queue. That of events and graph
-/// edges is meant.
+/// Order that comes from putting copies and other work into one stream or queue. The order of events and
+/// graph edges is intended.
 bool comes_from_sharing(DependencyKind kind) {
   return kind == DependencyKind::kStreamOrder || kind == DependencyKind::kDefaultStream ||
          kind == DependencyKind::kQueue;
@@ -85,8 +85,9 @@ void Replay::order_nodes() {
   std::merge(before.begin(), before.end(), begins.begin(), begins.end(), std::back_inserter(order_), earlier);
 }
 
-/// What decided when an operation began took as long as it took. For what did not, the trace only tells that
-/// it took no longer, so the usual time is taken.
+/// A lag that decided when an operation began is known; of any other lag the trace only shows an upper bound,
+/// so the usual lag is taken. For what did not, the trace only tells that it took no longer, so the usual
+/// time is taken.
 void Replay::find_typical_lags(Time& launch_lag, Time& queue_lag) const {
   std::vector<Time> launches;
   std::vector<Time> queues;

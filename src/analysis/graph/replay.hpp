@@ -34,7 +34,7 @@ class Replay {
   Time wall(const Changes& changes) const;
 
  private:
-  /// What an operation or the end of a wait cannot come before: the time of the source plus the lag.
+  /// A lower bound on the time of an operation or of the end of a wait: the time of the source plus the lag.
   struct Edge {
     int32_t source = -1;  ///< node
     int32_t dependency = -1;

@@ -54,7 +54,7 @@ struct DeviceUsage {
   std::optional<Figure> occupancy;
   /// Time of kernels that use Tensor Cores / time of all kernels.
   Figure tensor_cores;
-  /// Of the whole window, idle time included.
+  /// Means over the whole window, idle time included.
   std::optional<Figure> measured_gr_active;
   std::optional<Figure> measured_sms_active;
   std::optional<Figure> measured_warps_active;

@@ -50,8 +50,8 @@ struct IdleTime {
   std::vector<DeviceIdle> devices;
 };
 
-/// Of every device that ran something, in the span or, when there is none, from its first operation to its
-/// last. O(n log n).
+/// Idle time of every device that ran something, in the span or, when there is none, from its first operation
+/// to its last. O(n log n).
 IdleTime idle_time(const EventGraph& graph, std::optional<Span> span = std::nullopt);
 IdleTime idle_time(const trace::Trace& trace, std::optional<Span> span = std::nullopt);
 

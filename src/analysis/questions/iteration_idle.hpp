@@ -1,4 +1,4 @@
-// What the GPU waited for in an iteration.
+// The GPU's reasons for waiting in an iteration.
 #pragma once
 
 #include "analysis/graph/event_graph.hpp"
@@ -18,7 +18,7 @@ struct IterationIdle {
   double sum() const { return launches + calls + host + gaps + unknown; }
 };
 
-/// Of the device with the lowest number that ran something, over the spans of the steps.
+/// For the device with the lowest number that ran something, over the spans of the steps.
 IterationIdle iteration_idle(const EventGraph& graph, const StepList& steps);
 
 }  // namespace hone::analysis

@@ -23,7 +23,7 @@ struct KernelExchange {
   double change() const { return time_b - time_a; }
 };
 
-/// Of layers whose kernels differ; the largest change first.
+/// Lists layers whose kernels differ; the largest change first.
 std::vector<KernelExchange> kernel_exchanges(const std::vector<MatchedLayers>& layers);
 
 }  // namespace hone::analysis

@@ -22,7 +22,7 @@ using trace::HostKind;
 using trace::StringId;
 using trace::Trace;
 
-/// What one layer did in all iterations.
+/// The work of one layer in all iterations.
 struct Account {
   std::vector<Time> times;  ///< by iteration
   std::map<StringId, int64_t> kernels;

@@ -17,7 +17,7 @@
 namespace hone::analysis {
 namespace {
 
-/// Of sums of times in ns: no clock tells a picosecond.
+/// Error of sums of times in ns: no clock resolves a picosecond.
 constexpr double kRoundingError = 1e-3;
 
 Estimate estimate(const base::Summary& summary) {
@@ -161,7 +161,7 @@ std::vector<WaterfallBar> waterfall(const DiffSide& a, const DiffSide& b, bool b
   return bars;
 }
 
-/// What makes the two recordings less comparable than their times look.
+/// Notes circumstances that make the two recordings less comparable than their times look.
 void add_differences(const Recorded& a, const Recorded& b, std::vector<std::string>& notes) {
   for (const auto& [what, in_a, in_b] :
        {std::tuple("models", &a.model, &b.model), std::tuple("devices", &a.device, &b.device),

@@ -33,7 +33,7 @@ struct MatchedLayers {
   std::vector<std::string> kernels_b;
   Estimate time_a;
   Estimate time_b;
-  /// What the two sides do otherwise (layer_reasons()).
+  /// The differences between the two sides (layer_reasons()).
   std::vector<std::string> reasons;
 
   double change() const { return time_b.mean - time_a.mean; }
@@ -50,7 +50,8 @@ struct WaterfallBar {
 struct DiffSpeedup {
   double ratio = 0;                               ///< A's time by B's
   std::optional<std::array<double, 2>> interval;  ///< 95 % at least; nothing of too few runs
-  /// Of runs that nothing recorded, whose medians both traces hold; else of the recorded iterations.
+  /// True for times of runs that nothing recorded, whose medians both traces hold; else they are those of the
+  /// recorded iterations.
   bool undisturbed = false;
 
   /// Whether it is more than noise; nothing where that cannot be told.
@@ -73,7 +74,7 @@ struct TraceDiff {
   std::vector<WaterfallBar> waterfall;
   std::vector<std::string> notes;
 
-  /// Of runs that nothing recorded, in milliseconds; nothing where one of the two does not tell.
+  /// Times of runs that nothing recorded, in milliseconds; nothing if one of the two has none.
   std::optional<trace::RecordingCost> plain_a;
   std::optional<trace::RecordingCost> plain_b;
 
@@ -88,7 +89,7 @@ struct TraceDiff {
   bool speedup_undisturbed() const;
 };
 
-/// What a recording says of itself; empty and nothing where it does not.
+/// A recording's description of itself; empty and nothing where it has none.
 struct Recorded {
   std::string model;
   std::string device;

@@ -40,7 +40,7 @@ struct Overlap {
   Time compute_only() const { return compute - both; }  ///< the link is idle while the GPU computes
   /// By direction, those that were used.
   base::Named<Traffic> named_directions() const;
-  /// What a perfect overlap could save: the shorter of the two parts done one after the other.
+  /// Time that a perfect overlap could save: the shorter of the two parts done one after the other.
   Time hideable() const { return std::min(link_only(), compute_only()); }
 };
 

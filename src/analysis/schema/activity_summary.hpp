@@ -35,7 +35,7 @@ struct Description<analysis::Activity> {
             [](const Activity& a) -> std::string_view {
               return a.tensor_cores_by_name ? "name" : "instructions";
             },
-            "What that is told from: the kernel's instructions, or its name where they are not known"},
+            "The source of that: the kernel's instructions, or its name where they are not known"},
       Field{
           "blocks_per_sm", &Activity::blocks_per_sm,
           "Blocks of a launch by the SMs of the device; mean, weighted by time. Less than 1 leaves SMs idle",

@@ -21,7 +21,7 @@ struct Description<analysis::OperatorRow> {
             origin::kMeasured},
       Field{"device_self_ns", &Row::device_self, "Time of kernels, copies and sets it launched itself",
             unit::kNs, origin::kMeasured},
-      Field{"device_total_ns", &Row::device_total, "The same with the operators inside", unit::kNs,
+      Field{"device_total_ns", &Row::device_total, "Device time with the operators inside", unit::kNs,
             origin::kMeasured},
       Field{
           "device_tensor_core_ns", &Row::device_tensor,

@@ -61,11 +61,11 @@ struct Description<analysis::StepBreakdown> {
             origin::kMeasured},
       Field{"trend_ns", [](const Breakdown& b) { return b.trend; },
             "Whether steps grow longer or shorter, ns from one to the next", unit::kNs, origin::kEstimated},
-      Field{"categories", &Breakdown::named_categories, "What steps are spent on"},
+      Field{"categories", &Breakdown::named_categories, "Categories of time in steps"},
       Field{"steps", [](const Breakdown& b) -> const std::vector<analysis::StepCost>& { return b.steps; },
             "Every step"},
       Field{"notes", [](const Breakdown& b) -> const std::vector<std::string>& { return b.notes; },
-            "What was left out, and why"}};
+            "Rows that were left out, and why"}};
 };
 
 }  // namespace hone::base

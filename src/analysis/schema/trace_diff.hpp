@@ -74,7 +74,7 @@ struct Description<analysis::TraceDiff> {
             "A's time by B's: above 1, B is faster; none where one has no time", unit::kRatio,
             origin::kMeasured},
       Field{"speedup_interval", &Diff::speedup_interval,
-            "Of the speedup, 95 % at least; none of too few runs", unit::kRatio, origin::kEstimated},
+            "Interval of the speedup, 95 % at least; none of too few runs", unit::kRatio, origin::kEstimated},
       Field{"speedup_undisturbed", &Diff::speedup_undisturbed,
             "Whether the speedup is of runs that nothing recorded, else of the recorded iterations"},
       Field{"waterfall", &Diff::waterfall, "From A to B: changes that add up to the difference exactly"},

@@ -41,7 +41,7 @@ int threads_of(const BuildRequest& request) {
   return request.threads > 0 ? request.threads : std::clamp(system::usable_cores(), 1, engine::kMaxThreads);
 }
 
-/// Of a cache that was named: a build would meet it only after its model.
+/// Checks a cache that was named: a build would open it only after its model.
 void check_cache(const BuildRequest& request, const engine::Device& device, int threads) {
   const CachePolicy& cache = request.cache;
   if (!cache.used || cache.file.empty()) return;
@@ -52,8 +52,8 @@ void check_cache(const BuildRequest& request, const engine::Device& device, int 
   if (reads) engine::TimingCache::of_file(cache.file, device.timing_fingerprint(), threads);
 }
 
-/// What is in floating point has these precisions: those of the request but int8, the first of them the
-/// engine's own.
+/// The precisions of nodes in floating point: those of the request but int8, the first of them the engine's
+/// own.
 std::vector<tensor::Precision> float_precisions(const BuildRequest& request) {
   std::vector<tensor::Precision> result = {request.precision};
   result.insert(result.end(), request.other_precisions.begin(), request.other_precisions.end());
@@ -255,7 +255,7 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
   const double seconds = base::seconds_since(begin);
   engine->build_seconds = seconds;
   floats->build_seconds = seconds;
-  // What is between them is noise.
+  // A smaller difference is noise.
   constexpr double kClearly = 0.99;
   if (times.second_ms >= kClearly * times.first_ms) {
     engine->metadata[kQuantizationNote] +=

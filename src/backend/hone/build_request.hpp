@@ -28,7 +28,7 @@ struct CachePolicy {
   bool only = false;
 };
 
-/// What a user says of an engine.
+/// A user's request for an engine.
 struct BuildRequest {
   /// A file or the name of a built-in architecture.
   std::string model;
@@ -70,19 +70,19 @@ struct ResolvedBuild {
   const engine::Device& device;
   std::shared_ptr<const graph::Graph> graph;
   engine::BuildOptions options;
-  /// Of a build in int8.
+  /// The source of the scales of a build in int8.
   std::optional<Int8Source> int8 = {};
 };
 
 /// Usage error for options that are out of range or do not fit the model, bad input for a model or a cache
 /// that is none, environment error for a device or a precision that is not to be had.
 ResolvedBuild resolve(const BuildRequest& request);
-/// The same for a model that is in memory, in place of the one that the request names.
+/// Resolves a request for a model that is in memory, instead of the one that the request names.
 ResolvedBuild resolve(const BuildRequest& request, const importer::Model& model);
 
-/// Bad input when the graph cannot run. Of a build in int8, on a device whose steps overlap, the engine
-/// without int8 where that is faster as a whole: what lies between steps in int8 costs time, too. Both and
-/// the comparison share one budget; engine.cut_short says what there was no time for.
+/// Bad input when the graph cannot run. A build in int8, on a device whose steps overlap, returns the engine
+/// without int8 if that is faster as a whole: conversions between steps cost time, too. Both and the
+/// comparison share one budget; engine.cut_short says what there was no time for.
 std::shared_ptr<engine::Engine> build(const ResolvedBuild& build);
 
 /// Names with a plus between them, "fp16+fp32", each once; the first is the engine's own. Usage error

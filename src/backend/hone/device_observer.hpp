@@ -1,4 +1,4 @@
-// What the device did in runs of an engine, as its executor reports it.
+// The work of the device in runs of an engine, as its executor reports it.
 #pragma once
 
 #include <memory>

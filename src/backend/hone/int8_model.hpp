@@ -30,7 +30,7 @@ struct Int8Request {
 
 /// The key under which an engine's metadata say what of it is in int8, and where the ranges come from.
 inline constexpr const char* kQuantizationNote = "quantization";
-/// The same of an engine in floating point of a model that has Q/DQ of its own.
+/// Marks an engine in floating point of a model that has Q/DQ of its own.
 inline constexpr const char* kOwnQuantizationNote = "own_quantization";
 /// The share of the multiply-adds that either multiplies as integers, as a number from 0 to 1.
 inline constexpr const char* kInt8Share = "int8_share";
@@ -43,8 +43,8 @@ struct Int8Model {
   Int8Source source;
 };
 
-/// What a request calibrates with: its data, images as the model's metadata say, or else generated samples of
-/// the graph's inputs.
+/// The calibration data of a request: its files, read as the model's metadata say, or else generated samples
+/// of the graph's inputs.
 quantize::DataOptions calibration_data(const Int8Request& request, const importer::Metadata& metadata,
                                        const graph::Graph& graph,
                                        const std::map<std::string, engine::ShapeProfile>& shapes);

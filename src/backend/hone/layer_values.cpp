@@ -54,7 +54,7 @@ struct Quantization {
   int axis = -1;
 };
 
-/// What the integers stand for that QuantizeLinear makes with these operands of a graph.
+/// The quantization by which a QuantizeLinear with these operands makes integers.
 std::optional<Quantization> quantization_of(const Graph& graph, const Node& quantize) {
   const Tensor* scale = graph.constant(quantize.input(1));
   if (scale == nullptr) return std::nullopt;
@@ -82,8 +82,8 @@ Node maker_of(const Node& node, size_t output) {
   return node;
 }
 
-/// Of the values that are integers and stand for numbers. What is neither quantized nor computed from floats
-/// only moves its operand's integers.
+/// The quantizations of all values that are integers and stand for numbers. An operator that is neither
+/// quantized nor reads floats only moves its operand's integers.
 std::map<ValueId, Quantization> quantizations_of(const Graph& graph) {
   std::map<ValueId, Quantization> result;
   for (const Node& node : graph.nodes) {

@@ -22,7 +22,7 @@ std::string counted(int64_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// Of the figure that tells more: what was measured, else what was predicted.
+/// The measured time if there is one, else the predicted time.
 double time_of(const base::PartitionPlan& plan) {
   if (plan.measured_ms) return *plan.measured_ms;
   return plan.predicted_ms.value_or(std::numeric_limits<double>::infinity());

@@ -23,7 +23,7 @@ std::vector<std::set<size_t>> successors(const Wiring& wiring, std::span<const B
   return result;
 }
 
-/// Of each block, all that a path leads to.
+/// For each block, all blocks that a path leads to.
 std::vector<std::vector<bool>> reachable(const std::vector<std::set<size_t>>& next) {
   std::vector<std::vector<bool>> reach(next.size(), std::vector<bool>(next.size(), false));
   for (size_t from = 0; from < next.size(); ++from) {

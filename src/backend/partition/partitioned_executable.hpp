@@ -19,7 +19,7 @@ struct PartitionedModel {
   std::shared_ptr<const graph::Graph> graph;  ///< prepared
   Blocks blocks;
   std::vector<std::string> backends;
-  /// What a run is predicted to take, milliseconds, for these inputs.
+  /// The predicted time of a run, milliseconds, for these inputs.
   std::optional<double> predicted_ms;
   std::map<std::string, tensor::Shape> predicted_shapes;
 };
@@ -47,8 +47,9 @@ class PartitionedExecutable final : public Executable {
   bool on_device() const { return exchange_ != nullptr; }
   /// execute() with a wait after each block, so that each one's time can be told from the others'.
   void execute_apart();
-  /// Of each block, microseconds, borders included; 0 for one that nothing was left of. Of the last run or
-  /// execute_apart(); on a GPU of the latter alone, by the GPU's clock where the block is bound.
+  /// Time of each block, microseconds, borders included; 0 for one whose nodes were all folded. They are
+  /// those of the last run or execute_apart(); on a GPU only of the latter, by the GPU's clock where the
+  /// block is bound.
   const std::vector<double>& block_us() const { return block_us_; }
   /// The steps of each block; empty for one that is not loaded.
   std::vector<std::vector<StepInfo>> block_steps() const;
@@ -83,7 +84,7 @@ class PartitionedExecutable final : public Executable {
   /// One where blocks hold for all shapes, else the last few, the latest first.
   std::vector<std::pair<std::map<std::string, tensor::Shape>, std::unique_ptr<Loaded>>> loaded_;
   bool for_all_shapes_ = false;
-  /// Of the inputs given last.
+  /// The blocks loaded for the shapes of the last inputs.
   Loaded* current_ = nullptr;
   std::map<std::string, tensor::Shape> shapes_;
   std::vector<double> block_us_;

@@ -156,7 +156,7 @@ class Partitioner {
     }
   }
 
-  /// What a backend refuses decides what is measured together.
+  /// Refused nodes decide which nodes are measured together, so they belong to the key.
   std::string refused_text(size_t backend) const {
     std::string text = " | without";
     for (size_t node = 0; node < wiring_.size(); ++node) {

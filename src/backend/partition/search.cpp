@@ -90,7 +90,7 @@ Labels greedy_labels(const SearchRequest& request) {
   return labels;
 }
 
-/// Of equal ones that with fewer blocks.
+/// Between equal solutions, the one with fewer blocks is better.
 bool is_better(const Solution& a, const Solution& b) {
   const double difference = a.prediction.total() - b.prediction.total();
   return difference < -kLeastGain || (difference <= kLeastGain && a.blocks.size() < b.blocks.size());

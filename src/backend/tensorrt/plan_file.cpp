@@ -41,7 +41,7 @@ constexpr const char* kProfiles = "profiles";
 
 std::filesystem::path record_path(std::filesystem::path file) { return file += ".json"; }
 
-/// Of this user: known to who can read the cache folder, which others cannot.
+/// The file with this user's key: only those who can read the cache folder know it.
 std::filesystem::path key_path() { return base::cache_directory() / "tensorrt" / "key"; }
 
 /// Empty where there is none.
@@ -65,7 +65,7 @@ std::string make_key() {
   return key;
 }
 
-/// Of the record without the proof itself, and of the plan.
+/// A proof over the record, without the proof itself, and over the plan.
 std::string proof_of(const std::string& key, const Json& record, const std::string& bytes) {
   Json said = record;
   said.erase(kProof);

@@ -13,7 +13,7 @@
 
 namespace hone::backend::tensorrt {
 
-/// What a plan was made of, and for.
+/// The source of a plan, and the machine that it is for.
 struct PlanRecord {
   std::string model;
   std::string precision;

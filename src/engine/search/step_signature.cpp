@@ -79,7 +79,7 @@ std::string ascii(const std::string& text) {
 std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
                            std::span<const NumericPolicy> policies) {
   std::string text = fmt::format("{} {} {}", node_text(node), layout_name(layout), policies_text(policies));
-  // Keys of older caches knew only the reference for these.
+  // Entries without this word come from versions that ran such nodes by the reference only.
   if (graph::controls_subgraphs(node)) text += " compiled";
   if (const auto condition = graph::known_condition(graph, node)) text += *condition ? " then" : " else";
   for (const graph::ValueId id : node.inputs) {

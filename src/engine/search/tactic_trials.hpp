@@ -15,7 +15,7 @@
 
 namespace hone::engine {
 
-/// The search's made-up inputs cannot be run. The model may be sound: its inputs may be shapes or indices,
+/// Thrown if the inputs that the search made up cannot be run. The model may be sound: its inputs may be shapes or indices,
 /// which random numbers are not.
 struct UnfitInputs : Error {
   UnfitInputs(const Error& error, bool memory) : Error(error), short_of_memory(memory) {}

@@ -179,7 +179,7 @@ class Contract {
     const int32_t record = find_record(row);
     if (record < 0) return;
     const EventRecord& recorded = trace_.event_records[static_cast<size_t>(record)];
-    // What a stream did before is done before what it does next anyway.
+    // Operations of one stream run in order anyway.
     if (recorded.stream == row.stream && recorded.context == row.context) return;
     const int32_t stream = streams_.find(row.device, row.context, row.stream);
     const int32_t context = streams_.find_context(row.context);

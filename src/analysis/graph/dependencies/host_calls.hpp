@@ -16,7 +16,7 @@ class CallIndex {
  public:
   void add(int64_t correlation, int32_t call);
   void finish();
-  /// -1 when there is none. Of several, the first.
+  /// -1 when there is none. If there are several, the first.
   int32_t find(int64_t correlation) const;
 
  private:

@@ -22,7 +22,7 @@ ThreadOperation awaited(ThreadOperation operation) {
   }
 }
 
-/// What threads did that others may have waited for.
+/// Actions of threads that others may have waited for.
 class Wakes {
  public:
   explicit Wakes(const trace::Trace& trace) : trace_(trace) {
@@ -104,7 +104,7 @@ void forget_wait(EventGraph& graph, int32_t node) {
   graph.nodes[static_cast<size_t>(node)].wait = -1;
 }
 
-/// Of every call that waited, the node in which its wait ends; -1 of others.
+/// For every call that waited, the node in which its wait ends; -1 for the others.
 std::vector<int32_t> ends_of_waits(const EventGraph& graph) {
   std::vector<int32_t> ends(graph.calls.size(), -1);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {

@@ -59,7 +59,7 @@ class ArchiveExecutable final : public RunnerExecutable {
     return runner_;
   }
 
-  /// What the precision made narrow is handed out as the float32 that it stands for.
+  /// Results that the precision made narrow are returned as float32.
   tensor::DType output_type(size_t, const at::Tensor& output) const override {
     const at::ScalarType type = output.scalar_type();
     return type == placement_.scalar_type(at::kFloat) ? tensor::DType::kFloat32 : to_dtype(type);

@@ -1,4 +1,4 @@
-// What differs between libtorch 1.13 and the newest one.
+// The differences between libtorch 1.13 and the newest one.
 #pragma once
 
 #include <c10/core/Allocator.h>

@@ -1,5 +1,5 @@
-// What needs a libtorch that was built with CUDA: cuda/ implements it, and without_cuda.cpp says so where
-// there is none.
+// Functions that need a libtorch that was built with CUDA: cuda/ implements them, and without_cuda.cpp says
+// so where there is none.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// What the backends make of a graph that is bound to input shapes: a program (eager), a script, or a captured
-// CUDA graph.
+// Forms in which the backends run a graph that is bound to input shapes: a program (eager), a script, or a
+// captured CUDA graph.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -44,7 +44,7 @@ int64_t parameter_bytes(const jit::Module& module) {
   return bytes;
 }
 
-/// What is left to do for a traced and for a loaded module alike.
+/// The last steps for a traced and for a loaded module alike.
 jit::Module optimized(const jit::Module& module) {
   jit::Module frozen = jit::freeze(module);
   return jit::optimize_for_inference(frozen);

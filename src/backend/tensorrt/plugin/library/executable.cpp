@@ -222,7 +222,7 @@ class TensorrtExecutable final : public Executable {
   }
 
  private:
-  /// Of nodes as TensorRT was given them.
+  /// The model's nodes for nodes as TensorRT was given them.
   std::vector<std::string> models_nodes(const std::vector<std::string>& given) const {
     std::vector<std::string> nodes;
     for (const std::string& name : given) {

@@ -211,7 +211,7 @@ void Session::upload(std::span<const Tensor> inputs) {
     check(
         driver().cuMemcpyHtoDAsync(bound.memory.address(), tensor.bytes(), tensor.byte_size(), stream_.get()),
         "a copy to the GPU");
-    // Of a converted tensor nothing is left when the loop goes on.
+    // A converted tensor is freed at the end of the iteration, so its copy must be over.
     if (tensor.bytes() != inputs[i].bytes()) stream_.synchronize();
   }
   stream_.synchronize();

@@ -62,7 +62,7 @@ class CapturedRunner final : public Runner {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const at::Tensor& source = inputs[i];
       const bool same = source.scalar_type() == inputs_[i].scalar_type() && inputs_[i].is_contiguous();
-      // What has to be converted is copied as it is, and converted on the device.
+      // An input of another type is copied as it is, and converted on the device.
       inputs_[i].copy_(same ? source : source.to(placement_.device, /*non_blocking=*/pinned),
                        /*non_blocking=*/pinned);
     }

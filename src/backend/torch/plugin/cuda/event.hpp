@@ -7,7 +7,7 @@
 
 namespace hone::backend::aten {
 
-/// Of the current device.
+/// An event on the current device.
 class Event {
  public:
   Event() { C10_CUDA_CHECK(cudaEventCreate(&event_)); }

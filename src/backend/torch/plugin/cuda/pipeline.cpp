@@ -87,7 +87,7 @@ class Lane {
   /// In pinned memory; none without transfers.
   std::vector<at::Tensor> inputs_;
   std::vector<at::Tensor> outputs_;
-  /// Of the runs that may be under way at the same time: one runs, the next one waits behind it.
+  /// One event for each run that may be under way: one runs, the next one waits for it.
   std::array<Event, 2> done_;
   size_t submissions_ = 0;
 };
