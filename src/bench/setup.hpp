@@ -26,7 +26,7 @@ struct Setup {
   std::string text() const;
 };
 
-/// What runs may differ in and still be compared.
+/// Properties in which runs may differ and still be compared.
 struct MayDiffer {
   bool model = false;   ///< where the caller knows more of models than their names
   bool system = false;  ///< backend and precision

@@ -139,7 +139,7 @@ class Session {
         worker.run(bench::WorkerClient::Purpose::kSample, kTimedRuns, kTimedSeconds).latencies_ms);
   }
 
-  /// Of runs that are recorded and thrown away; `most`: as many as there is time for.
+  /// Latencies of runs that are recorded and thrown away; at most `most` of them, fewer if time runs out.
   std::vector<double> recorded_latencies(bench::WorkerClient& worker, int64_t most) const {
     std::vector<double> latencies;
     for (const bench::TracedRuns::Run& run :
@@ -249,7 +249,7 @@ class Session {
                                trace.strings.intern(options_.setup.backend)});
       }
     }
-    // What a caching allocator gets from CUDA it hands out again in parts, at the same addresses.
+    // A caching allocator hands out parts of memory that it got from CUDA, at the same addresses.
     std::erase_if(trace.allocations, [&](const trace::Allocation& row) { return told.contains(row.device); });
     trace.allocations.insert(trace.allocations.end(), allocations.begin(), allocations.end());
     if (options_.observe.memory && allocations.empty())

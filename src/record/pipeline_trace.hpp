@@ -1,4 +1,4 @@
-// What the stages of `hone detect` did, as a trace: a thread and its ranges for each stage.
+// The stages of `hone detect` as a trace: a thread and its ranges for each stage.
 #pragma once
 
 #include <string>

@@ -36,7 +36,7 @@ class Answers {
   trace::Time origin() const { return trace::extent(trace_).start; }
   const analysis::Analyses& analyses() const { return analyses_; }
   LayerAnswers layers() const;
-  /// Of the whole trace: metrics have no time.
+  /// Metrics of the whole trace, since they have no time.
   analysis::KernelMetricTable metrics() const { return analysis::tabulate_kernel_metrics(trace_); }
   /// Computed once.
   const DependencyAnswers& dependencies() const;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 constexpr std::string_view kByteOrderMark{"\xef\xbb\xbf"};
 
-/// Of a file of any kind.
+/// The first bytes of a file of any kind.
 struct Beginning {
   std::string
       bytes;  ///< unpacked; as many as kinds of files differ by, where JSON may begin with blank lines
@@ -55,7 +55,7 @@ struct KnownFile {
   std::string_view advice;
 };
 
-/// What people may try, though it cannot be read.
+/// Known files that cannot be read, with advice.
 constexpr std::array<KnownFile, 5> kKnownFiles{{
     {".nsys-rep", "a report of Nsight Systems; turn it into one with `nsys export --type sqlite` first"},
     {".qdrep", "a report of Nsight Systems; turn it into one with `nsys export --type sqlite` first"},

@@ -86,8 +86,7 @@ void Replay::order_nodes() {
 }
 
 /// A lag that decided when an operation began is known; of any other lag the trace only shows an upper bound,
-/// so the usual lag is taken. For what did not, the trace only tells that it took no longer, so the usual
-/// time is taken.
+/// so the usual lag is taken.
 void Replay::find_typical_lags(Time& launch_lag, Time& queue_lag) const {
   std::vector<Time> launches;
   std::vector<Time> queues;

@@ -135,7 +135,7 @@ tensor::Tolerance tolerance_of(const Tensor& expected, const ConformanceOptions&
   if (expected.dtype() == tensor::DType::kFloat16)
     allowed.relative = std::max(allowed.relative, kFloat16Tolerance);
   if (options.precision == tensor::Precision::kFp32 || !in_precision(expected.dtype())) return allowed;
-  // That of the output, and that of a value on the way to it.
+  // Roundings of the output, and of a value on the way to it.
   constexpr double kRoundings = 2;
   double largest = 0;
   for (const double value : expected.to_double()) {

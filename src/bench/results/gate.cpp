@@ -92,7 +92,7 @@ std::string device_text(const Setup& setup) {
                          : "");
 }
 
-/// Of runs of one configuration.
+/// Both setups are those of one configuration.
 void require_same_way(const Setup& then, const Setup& now) {
   if (comparable(then, now, {.model = true})) return;
   if (then.threads != now.threads) {

@@ -15,7 +15,7 @@ std::string file_stem(const std::string& model);
 /// enough, the whole file name, or a number behind it. Safe as relative paths.
 std::vector<std::string> distinct_names(const std::vector<std::string>& models);
 
-/// The same by model; models may be repeated.
+/// Short names by model; models may be repeated.
 std::map<std::string, std::string> short_names(const std::vector<std::string>& models);
 
 /// Returns true if both name one model, as ./net.onnx and net.onnx do.

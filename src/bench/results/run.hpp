@@ -35,7 +35,7 @@ struct MemoryGrowth {
   int64_t runs = 0;  ///< in between
   int64_t resident_first = 0;
   int64_t resident_last = 0;
-  /// What the driver counts as taken on the device.
+  /// Bytes taken on the device, as the driver counts them.
   int64_t device_first = 0;
   int64_t device_last = 0;
 };
@@ -94,7 +94,7 @@ struct Run {
   bool failed_by_bug = false;  ///< of the backend, as its worker tells or ends; files do not keep it
 
   bool measured() const { return !failure && !rounds.empty(); }
-  /// What is to be known of how it was measured, beyond its notes.
+  /// Remarks for readers on how it was measured, beyond its notes.
   std::vector<std::string> remarks() const;
   int64_t sample_count() const;
   double measured_seconds() const;

@@ -9,7 +9,7 @@
 
 namespace hone::base {
 
-/// Of fields that files may lack.
+/// Marks fields that files may lack.
 template <class... Get>
 constexpr auto all_later(Field<Get>... field) {
   return std::tuple{later(field)...};
@@ -72,14 +72,14 @@ struct Description<bench::DeviceMemoryFigure> {
   using Memory = bench::DeviceMemoryFigure;
   static constexpr std::string_view kName = "RunDeviceMemory";
   static constexpr auto kFields = std::tuple{
-      Field{"planned_mb", &Memory::planned, "What the engine planned to take", unit::kMegabytes,
+      Field{"planned_mb", &Memory::planned, "Memory that the engine planned to take", unit::kMegabytes,
             origin::kRecorded},
-      Field{"allocated_mb", &Memory::allocated, "What the backend's allocator holds", unit::kMegabytes,
+      Field{"allocated_mb", &Memory::allocated, "Memory that the backend's allocator holds", unit::kMegabytes,
             origin::kRecorded},
       Field{"peak_allocated_mb", &Memory::peak_allocated, "The most that it held", unit::kMegabytes,
             origin::kRecorded},
       Field{"driver_mb", &Memory::driver,
-            "What loading took of the device's free memory, as the driver tells; of systems measured alone",
+            "Decrease of the device's free memory by loading, as the driver reports it; only for systems measured one at a time",
             unit::kMegabytes, origin::kMeasured},
       Field{"process_mb", &Memory::process, "The worker's memory on the device, as the driver lists it",
             unit::kMegabytes, origin::kMeasured},
@@ -157,7 +157,7 @@ struct Description<bench::MachineFigure> {
       Field{"other_cpu_share", &Machine::other_cpu, "Time of the CPU that other processes used meanwhile",
             unit::kShare, origin::kMeasured},
       Field{"near_cpu_share", &Machine::near_cpu,
-            "Of it, on the cores that the sweep may use and those that share a physical one with them",
+            "Part of that on the cores that the sweep may use and those that share a physical one with them",
             unit::kShare, origin::kMeasured},
       Field{"steal_share", &Machine::steal, "Time that the hypervisor kept the CPU from this machine",
             unit::kShare, origin::kMeasured},
@@ -205,7 +205,7 @@ struct Description<bench::RunRecord> {
           Field{"growth", &Run::growth, "Memory that runs leave behind"},
           Field{"accuracy", &Run::accuracy, "Error against the fp32 reference"},
           Field{"int8_share", &Run::int8_share,
-                "Of the multiply-adds of convolutions and matrix products, those that are multiplied as "
+                "Share of the multiply-adds of convolutions and matrix products that are multiplied as"
                 "integers",
                 unit::kShare, origin::kRecorded},
           Field{"speedup", &Run::speedup, "How fast it is beside the run it is compared with"},

@@ -214,7 +214,7 @@ void append(const std::vector<double>& from, std::vector<double>* to) {
 void Contender::measure_extras() {
   if (worker_ == nullptr) return;
   const bool has_phases = loaded_.has(kPhasesFeature);
-  // What overlaps keeps the caches warm.
+  // Overlapping runs keep the caches warm.
   const bool overlaps = loaded_.has(kPipelineFeature) && !run_.setup.cold_l2;
   if (!has_phases && !overlaps) return;
   guarded([&] {

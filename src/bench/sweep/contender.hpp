@@ -27,7 +27,7 @@ struct MeasureOptions {
   bool layers = false;           ///< time the layers, too, in runs after the measured ones
   double timeout_seconds = 300;  ///< longest wait for one answer of a worker
   double percentile = 0.5;       ///< highest percentile that the verdict has to support
-  /// Of every configuration; each has its own model, backend, precision and batch.
+  /// The setup of every configuration; each has its own model, backend, precision and batch.
   Setup setup;
   /// As backend::LoadOptions has them.
   std::map<std::string, std::string> settings = {};
@@ -37,7 +37,7 @@ struct MeasureOptions {
   static constexpr int64_t kMostSamples = 2'000'000;
 };
 
-/// What the contenders of one model share.
+/// State that the contenders of one model share.
 struct ModelUnderTest {
   const ModelInfo& model;
   /// With the batch of the contenders reserved.
@@ -81,7 +81,7 @@ class Contender {
   /// Enough samples, or out of time.
   bool done() const;
   const Run& run() const { return run_; }
-  /// Of one run, as the warm-up saw it last; 0 before.
+  /// Duration of one run, as the warm-up saw it last; 0 before.
   double run_seconds() const { return run_seconds_; }
 
  private:

@@ -37,7 +37,7 @@ class TimePlan {
   }
 
  private:
-  /// What loading, tuning and warming up a network of the size of ResNet-50 takes on two cores.
+  /// Seconds to load, tune and warm up a network of the size of ResNet-50 on two cores.
   static constexpr double kFirstGuess = 8;
 
   size_t waiting_;

@@ -21,7 +21,7 @@ class InputPool {
   /// says: where anything goes, floating-point ones are standard normal and integers in [1, 9], never all
   /// zero. Without a stop flag, what interrupts the whole command (interruption.hpp) ends the writing.
   InputPool(const ModelInfo& model, std::filesystem::path folder, const system::StopFlag* stop = nullptr);
-  /// The same with one batch reserved.
+  /// Makes a pool with one batch reserved.
   InputPool(const ModelInfo& model, int64_t batch, std::filesystem::path folder);
 
   /// Makes samples enough for every set at this batch. Environment error, before anything is written where

@@ -49,7 +49,7 @@ std::optional<Json> parse_dimensions(std::string_view word) {
   return dimensions;
 }
 
-/// Of "float32 1x64x56x56 blocked8".
+/// Parses "float32 1x64x56x56 blocked8".
 Json tensor_json(const std::string& text) {
   Json dimensions = Json::array();
   std::string format;

@@ -92,8 +92,8 @@ struct Description<report::ReportProfile> {
       Field{"id", &Profile::id, "Name for links"},
       Field{"name", &Profile::name, "Name for people"},
       Field{"path", &Profile::path, "File"},
-      Field{"metadata", &Profile::metadata, "What was recorded, and how"},
-      Field{"analysis", &Profile::analysis, "What hone analyze says"},
+      Field{"metadata", &Profile::metadata, "Subject and settings of the recording"},
+      Field{"analysis", &Profile::analysis, "Answers of hone analyze"},
       Field{"timeline", &Profile::timeline, "Events over time; their numbers lie beside the document"},
       Field{"ready", &Profile::ready, "False while hone view has yet to read the trace"}};
 };
@@ -113,7 +113,7 @@ struct Description<report::ReportPartition> {
   static constexpr std::string_view kName = "ReportPartition";
   static constexpr auto kFields =
       std::tuple{Field{"id", &Partition::id, "Name for links"}, Field{"path", &Partition::path, "File"},
-                 Field{"partition", &Partition::partition, "What hone partition found"}};
+                 Field{"partition", &Partition::partition, "Result of hone partition"}};
 };
 
 template <>
@@ -122,7 +122,7 @@ struct Description<report::ReportPipeline> {
   static constexpr std::string_view kName = "ReportPipeline";
   static constexpr auto kFields =
       std::tuple{Field{"id", &Pipeline::id, "Name for links"}, Field{"path", &Pipeline::path, "File"},
-                 Field{"pipeline", &Pipeline::pipeline, "What hone detect measured"}};
+                 Field{"pipeline", &Pipeline::pipeline, "Result of hone detect"}};
 };
 
 template <>

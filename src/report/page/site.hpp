@@ -1,6 +1,6 @@
-// What `hone view` answers: the page, the list of what lies in the folders, profiles and windows of
-// timelines. Knows nothing of sockets. Traces are read one after the other in a thread of its own, so that no
-// answer waits for a large one; requests name them by id, so no path of the disk can be asked for.
+// Answers for `hone view`: the page, the list of files in the folders, profiles and windows of timelines.
+// Knows nothing of sockets. Traces are read one after the other in a thread of its own, so that no answer
+// waits for a large one; requests name them by id, so no path of the disk can be asked for.
 #pragma once
 
 #include <condition_variable>

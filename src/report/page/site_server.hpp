@@ -31,7 +31,7 @@ bool is_loopback(const std::string& host);
 /// missing.
 std::unique_ptr<SiteServer> make_site_server(SiteContent& content, const ServerOptions& options);
 
-/// What the plugin offers: null when the address cannot be had.
+/// The function that the plugin exports: null when the address cannot be had.
 using MakeSiteServer = SiteServer* (*)(SiteContent*, const ServerOptions*);
 
 }  // namespace hone::report

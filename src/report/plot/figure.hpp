@@ -1,4 +1,4 @@
-// What a figure shows, as plain data: axes, series, bars, boxes and the sentences around them. Made from
+// The content of a figure, as plain data: axes, series, bars, boxes and the sentences around them. Made from
 // sweeps (sweep_figures.hpp) and traces (trace_figures.hpp), laid out by layout.hpp.
 #pragma once
 
@@ -52,7 +52,7 @@ struct LineChart {
   std::vector<Series> series;
 };
 
-/// What a colour stands for.
+/// The meaning of a colour.
 struct Part {
   std::string name;
   size_t color = 0;

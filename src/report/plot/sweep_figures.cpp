@@ -145,7 +145,7 @@ std::optional<Value> speedup_value(const SweepRun& run) {
   return value;
 }
 
-/// What the speedups are over; several where sweeps compared with different systems.
+/// The systems to which the speedups refer; several where sweeps compared with different systems.
 std::set<std::string> references(const SweepGroup& group) {
   std::set<std::string> result;
   for (const SweepSeries& series : group.series) {

@@ -19,7 +19,7 @@ std::optional<Figure> speedup_figure(const SweepGroup& group);
 /// MB: of the host where the CPU computed, else of the device.
 std::optional<Figure> memory_figure(const SweepGroup& group);
 
-/// Those of the above that there are.
+/// Returns those figures for which there are data.
 std::vector<Figure> sweep_figures(const SweepGroup& group);
 
 }  // namespace hone::report

@@ -92,7 +92,7 @@ std::string slug(const std::string& text) {
   return result.empty() ? "unknown" : result;
 }
 
-/// What can tell groups of one model apart in the names of files.
+/// Names that can tell groups of one model apart in the names of files.
 std::array<std::string, 6> qualifiers(const SweepGroup& group) {
   const bench::Setup& s = group.setup;
   return {slug(s.device),

@@ -27,7 +27,7 @@ struct SweepGroup {
   std::vector<std::string> notes;
 };
 
-/// Of configurations that were measured more than once, the run of the newest sweep stays, which a note says.
+/// If a configuration was measured more than once, the run of the newest sweep stays, which a note says.
 /// Groups are in the order in which their first runs come. Each of `backends` always has the colour of its
 /// place; others take what is free, in the order of the runs and alike in all groups.
 std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs,

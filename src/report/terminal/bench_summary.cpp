@@ -33,7 +33,8 @@ std::string times_line(const char* name, const TimesFigure& times) {
                      percentile_text(times, 0.99, times.p99));
 }
 
-/// What a device tells beyond the latency, in trtexec's words and order; nothing of a part that is not known.
+/// Adds a device's figures beyond the latency, in trtexec's words and order; nothing of a part that is not
+/// known.
 void add_phases(const RunRecord& run, std::vector<std::string>* lines) {
   const auto add = [&](const char* name, const std::optional<TimesFigure>& times) {
     if (times) lines->push_back(times_line(name, *times));

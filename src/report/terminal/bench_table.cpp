@@ -57,7 +57,7 @@ std::string speedup_cell(const RunRecord& run) {
   return run.speedup->differs() ? fmt::format("{}x {}", ratio, interval) : "same " + interval;
 }
 
-/// The same in fewer characters: half of the interval, and "~" for what holds 1.
+/// The speedup in fewer characters: half of the interval, and "~" for an interval that holds 1.
 std::string short_speedup_cell(const RunRecord& run) {
   if (!run.speedup || !run.speedup->ratio) return "-";
   const std::string ratio = ratio_text(*run.speedup->ratio);

@@ -12,7 +12,7 @@
 
 namespace hone::report {
 
-/// What a sweep was asked for, as far as its table shows it.
+/// The request of a sweep, as far as its table shows it.
 struct BenchForm {
   std::vector<std::string> models;
   std::vector<std::string> backends;
@@ -21,7 +21,7 @@ struct BenchForm {
   std::vector<double> percentiles;
   /// Backend that speedups refer to.
   std::string compare_to;
-  /// What all runs have in common: device, streams, transfers, busy threads.
+  /// The common part of all runs' setups: device, streams, transfers, busy threads.
   bench::Setup setup;
 };
 
@@ -52,8 +52,8 @@ class BenchTable {
   Table table_;
 };
 
-/// What the columns mean, why rows are INVALID, and what the backends had to say; one sentence a line.
-/// `remarks`: what else is to be known of runs.
+/// Notes below the table: the meaning of columns, the reasons for INVALID, and the backends' notes; one
+/// sentence a line.
 std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const BenchForm& form,
                                      std::span<const std::string> remarks = {});
 

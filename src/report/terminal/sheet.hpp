@@ -10,13 +10,12 @@ namespace hone::report {
 struct Cell {
   std::string text;   ///< "1.234 ms"
   std::string plain;  ///< "1234000"
-  /// What stands for the text where there is no room for it; the text's middle is left out when this is
-  /// empty.
+  /// The text to show where there is no room for it; the text's middle is left out when this is empty.
   std::string shorter = {};
 };
 
 Cell text_cell(std::string text);
-/// Of several parts: "conv1 + bn1 + relu", or "conv1 +2" where there is little room.
+/// A cell of several parts: "conv1 + bn1 + relu", or "conv1 +2" where there is little room.
 Cell parts_cell(const std::vector<std::string>& parts, const std::string& between);
 Cell count_cell(int64_t count);
 Cell time_cell(double nanoseconds);

@@ -18,8 +18,8 @@ struct InjectionOptions {
   bool threads_api = false;
   /// How often a second hardware counters are sampled; 0: not at all.
   double counter_rate = 0;
-  /// What is measured of each launch of a kernel. Then nothing of the GPU is recorded beside it: kernels run
-  /// one by one, each as often as that takes passes.
+  /// Metrics to measure for each launch of a kernel. Then nothing of the GPU is recorded beside it: kernels
+  /// run one by one, each as often as that takes passes.
   std::vector<WantedMetric> metrics;
   /// Launches are measured while this file is there; always when it is empty.
   std::filesystem::path metrics_while = {};

@@ -14,8 +14,8 @@ struct MetricSupport {
   std::vector<bool> known;  ///< of what was asked for, in its order; empty when nobody could be asked
 };
 
-/// Of metrics on a chip by its name, or on the first GPU of this machine when that is empty. A metric is
-/// known when the chip knows all that its formula needs. No errors: what is missing is said in `problem`.
+/// Looks metrics up for a chip by its name, or for the first GPU of this machine when that is empty. A metric
+/// is known when the chip knows all that its formula needs. No errors: what is missing is said in `problem`.
 MetricSupport metric_support(const std::string& chip, const std::vector<WantedMetric>& metrics);
 
 }  // namespace hone::trace

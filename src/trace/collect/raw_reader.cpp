@@ -54,7 +54,7 @@ class FileReader {
                       process_));
   }
 
-  /// What was recorded as a whole; empty when all of it was.
+  /// The windows that were recorded as a whole; empty when all of it was.
   const std::vector<Span>& windows() const { return windows_; }
 
  private:

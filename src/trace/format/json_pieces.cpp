@@ -184,7 +184,8 @@ JsonPieces::Piece JsonPieces::next_element() {
     return {};
   }
   piece_ = at_;
-  // What can begin no element (the rest of a broken one) runs to where the next one may begin.
+  // A token that can begin no element (the rest of a broken one) is skipped up to the next possible
+  // beginning.
   const bool whole = token == '}' || token == ':' ? skip_to("{]") : skip_value();
   if (!whole) return end(false);
   return {Kind::kElement, {}, piece_text()};

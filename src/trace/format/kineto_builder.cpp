@@ -9,7 +9,8 @@
 namespace hone::trace {
 namespace {
 
-/// What an event takes at most while the trace is made: its rows, vectors that double, room for sorting.
+/// Bytes that an event takes at most while the trace is made: its rows, vectors that double, room for
+/// sorting.
 constexpr int64_t kEventBytes = 512;
 /// A name beside its text.
 constexpr int64_t kTextBytes = 128;

@@ -1,4 +1,4 @@
-// What a Kineto file says beside its events: devices, clock, metadata.
+// The part of a Kineto file besides its events: devices, clock, metadata.
 #pragma once
 
 #include <cstddef>

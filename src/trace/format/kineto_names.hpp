@@ -1,4 +1,4 @@
-// What the names in Kineto files mean: categories, copies, waits, threads.
+// The meaning of names in Kineto files: categories, copies, waits, threads.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct KinetoCategory {
   DeviceKind device = DeviceKind::kKernel;  ///< of kDevice
 };
 
-/// What becomes of a category; none when no year's writer is known to have used it.
+/// The handling of a category; none when no year's writer is known to have used it.
 const KinetoCategory* find_category(std::string_view category);
 
 /// Iterations are told from other ranges, and calls of the driver from those of the runtime, by their names.

@@ -95,7 +95,7 @@ class NsysImport {
   std::map<int64_t, int64_t> processes_;  // in order of appearance
 };
 
-// What the import reads, each a part of the whole.
+// The readers, each for a part of the whole.
 void read_nsys_target(NsysImport& import);    ///< devices, contexts, streams, clock, diagnostics
 void read_nsys_activity(NsysImport& import);  ///< what GPUs did, waits and events
 void read_nsys_host(NsysImport& import);      ///< API calls, overhead

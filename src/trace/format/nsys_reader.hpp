@@ -12,8 +12,8 @@ namespace hone::trace {
 bool is_nsys_export(SqliteDatabase& database);
 
 /// A normalized trace. Where several processes were recorded, correlation and context ids of all but the
-/// first carry the process's number in their upper bits, since each process counts from 1. What is missing or
-/// could not be read is said in `doubts`. Bad input when the file is no such export.
+/// first carry the process's number in their upper bits, since each process counts from 1. Missing and
+/// unreadable parts are reported in `doubts`. Bad input when the file is no such export.
 Trace read_nsys(SqliteDatabase& database);
 
 }  // namespace hone::trace

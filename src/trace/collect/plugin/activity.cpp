@@ -93,7 +93,7 @@ void add_kernel(const CUpti_ActivityKernel10& from, Batch& batch) {
   batch.add(to);
 }
 
-/// Of copies on one device and between two; the latter have the same fields up to here.
+/// Adds a copy on one device or between two; the latter has the same fields up to here.
 template <class From>
 void add_copy(const From& from, Batch& batch) {
   if (!may_be_captured(from.start, from.end)) return;

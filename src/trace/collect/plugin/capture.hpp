@@ -1,5 +1,6 @@
-// What of the process is wanted: windows of time, and kernels by name. Everything is collected all the time,
-// since switching kinds of activity on late stops a program for seconds; what is not wanted is not written.
+// Decides which part of the process is wanted: windows of time, and kernels by name. Everything is collected
+// all the time, since switching kinds of activity on late stops a program for seconds; what is not wanted is
+// not written.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ void close_window();
 
 /// Whether something that a thread did overlaps a window.
 bool is_captured(uint64_t start, uint64_t end);
-/// The same of something that a GPU did, which may have been launched in a window and run after it. Whoever
-/// reads the file decides by the launch.
+/// Like it for work of a GPU, which may have been launched in a window and run after it. Whoever reads the
+/// file decides by the launch.
 bool may_be_captured(uint64_t start, uint64_t end);
 /// Whether a kernel of this name, whose text id it is, is wanted.
 bool is_kernel_wanted(const char* name, uint32_t id);

@@ -56,8 +56,8 @@ struct CounterFunctions {
 #undef HONE_DECLARE
 };
 
-/// After load_cupti(). Each returns what is wrong, or an empty text. What needs no GPU; the others include
-/// it.
+/// After load_cupti(). Each returns what is wrong, or an empty text. Functions that need no GPU; the others
+/// include them.
 std::string load_host_functions();
 std::string load_sampling_functions();
 std::string load_range_functions();

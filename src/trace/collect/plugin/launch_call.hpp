@@ -7,7 +7,7 @@
 
 namespace hone::trace::inject {
 
-/// Those that measuring kernels must know of.
+/// The calls that measuring kernels must know of.
 std::vector<CUpti_CallbackId> launch_calls();
 bool is_graph_launch(CUpti_CallbackId id);
 /// Whether the call only adds a node to a graph that is being captured from its stream: nothing runs then,

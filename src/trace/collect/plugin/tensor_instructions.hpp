@@ -17,7 +17,7 @@ std::map<std::string, bool, std::less<>> tensor_functions(std::string_view cubin
 /// Keeps what tensor_functions() says of a module that has been loaded. From any thread.
 void note_module(std::string_view cubin);
 
-/// What the modules noted so far say of a kernel; unknown where two of them differ. `id` is text_id(name).
+/// Returns whether the modules noted so far let a kernel use Tensor Cores; unknown where two of them differ.
 raw::TensorUse tensor_use(std::string_view name, uint32_t id);
 
 }  // namespace hone::trace::inject

@@ -145,7 +145,7 @@ size_t reserve_chunk() {
   return 0;
 }
 
-/// What the file begins with: the process, and the thread in which it began.
+/// Writes the beginning of the file: the process, and the thread in which it began.
 void write_preamble() {
   Appender out(file.memory);
   out.add(raw::kMagic);

@@ -7,7 +7,7 @@
 
 namespace hone::trace::threads {
 
-/// Of all objects that share it: that costs a look too many now and then, never one too few.
+/// Counts waiters of all objects that share it: that costs a look too many now and then, never one too few.
 struct Waiters {
   std::atomic<uint32_t> count = 0;
   // The last unlock of a mutex that somebody waited for. Whoever writes or reads them has the mutex; two
