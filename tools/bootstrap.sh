@@ -171,7 +171,7 @@ something_came() {
   [[ -n $(find "${files[@]}" -cnewer "$cache" -print -quit 2>/dev/null) ]]
 }
 
-# What the last configuration left out, and why, a line each.
+# Prints what the last configuration left out, and why, a line each.
 say_what_is_left_out() {
   local line
   while IFS= read -r line; do
@@ -219,7 +219,7 @@ offer_cuda_toolkit() {
 }
 
 # configure TESTS CUDA, each ON or OFF: with or without the tests and the GPU half; does nothing when that is how the
-# build stands. What is there already is kept.
+# build stands. A build with more than that is kept.
 configure() {
   local tests=$1 cuda=$2 came=
   if cache_has HONE_CUDA:BOOL=ON; then cuda=ON; fi

@@ -16,7 +16,7 @@ void own_process();
 /// Environment error, in one sentence, when the device is not to be had; for a GPU that is not there it says
 /// which ones are.
 const engine::Device& find_device(tensor::Place place);
-/// The same of "cpu", "cuda", "cuda:1"; usage error as tensor::parse_place has it.
+/// Finds the device for "cpu", "cuda", "cuda:1"; usage error as tensor::parse_place has it.
 const engine::Device& find_device(std::string_view text);
 /// The CPU narrowed to a level of instructions ("AVX2"), for the rest of the process: its engines run on
 /// every CPU with them. Usage error for another device or level, environment error where the CPU lacks the

@@ -39,7 +39,7 @@ struct BudgetResult {
   LayerTimes times;
   MixedChoice choice;
   graph::Graph graph;
-  /// Of `graph`.
+  /// The placement in `graph`.
   Placement placement;
 };
 

@@ -1,4 +1,4 @@
-// What running a model on real data told of its values.
+// Results of running a model on real data: statistics of its values.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace hone::quantize {
 
-/// Of one value, over all samples.
+/// Statistics of one value over all samples.
 struct TensorStatistics {
   std::string name;
   Histogram histogram;
@@ -56,7 +56,7 @@ struct Calibration {
   int64_t samples = 0;
   /// Whether all of the data were seen.
   bool finished = false;
-  /// What was done to the model before it was observed.
+  /// Changes made to the model before it was observed.
   Equalization equalization;
   /// In the order of Placement::values.
   std::vector<TensorStatistics> tensors;

@@ -31,7 +31,7 @@ struct DataOptions {
   std::map<std::string, std::string> image_metadata = {};
 };
 
-/// What a model is run with once.
+/// The inputs of one run of a model.
 struct Samples {
   /// In the order of the graph's inputs.
   std::vector<tensor::Tensor> inputs;

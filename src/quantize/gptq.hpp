@@ -39,9 +39,9 @@ std::vector<int8_t> gptq_levels(std::span<const float> weights, float scale, std
 /// By the result of the node that they belong to.
 using RoundedWeights = std::map<graph::ValueId, QuantizedWeights>;
 
-/// The weights of convolutions, Gemm and MatMul, rounded so for what they read in these samples. Of
-/// transposed convolutions, and of rows of more than 8,192 numbers, nothing. Throws system::Interrupted when
-/// the flag is set.
+/// The weights of convolutions, Gemm and MatMul, rounded so for what they read in these samples. Transposed
+/// convolutions and rows of more than 8,192 numbers are left out. Throws system::Interrupted when the flag is
+/// set.
 RoundedWeights gptq_weights(const graph::Graph& graph, const Placement& placement,
                             const std::vector<Samples>& samples, const MakeRunner& make_runner,
                             const std::function<void(const base::Progress&)>& progress,

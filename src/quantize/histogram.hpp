@@ -42,7 +42,7 @@ class Histogram {
     std::vector<double> bins;
   };
   Signed values() const;
-  /// What restore() takes.
+  /// The counts that restore() takes.
   std::vector<int64_t> counts(int* first) const;
 
  private:

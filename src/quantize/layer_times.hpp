@@ -12,11 +12,11 @@
 
 namespace hone::quantize {
 
-/// Of a graph whose tactics were searched: microseconds of the steps, each given to the nodes that it stands
-/// for, in equal parts to those that have weights.
+/// Times of a graph whose tactics were searched: microseconds of the steps, each given to the nodes that it
+/// stands for, in equal parts to those that have weights.
 struct NodeTimes {
   std::map<std::string, double> nodes;
-  /// Of all steps together.
+  /// The sum of all steps.
   double whole = 0;
 };
 
@@ -36,7 +36,7 @@ struct LayerTimes {
   bool estimated = false;
   /// In the order of Placement::weighted.
   std::vector<LayerTime> layers;
-  /// Of the whole model; estimated, of the layers with weights.
+  /// Time of the whole model; an estimate covers only the layers with weights.
   LayerTime whole;
 };
 

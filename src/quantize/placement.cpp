@@ -152,7 +152,7 @@ class Placer {
     return {};
   }
 
-  /// Of a product that could compute with integers.
+  /// For a product that could compute with integers.
   std::string why_against_rules(const Node& n) const {
     const Tensor& weights = *graph_.constant(n.inputs[1]);
     const bool grouped = n.op == "ConvTranspose" || (n.op == "Conv" && n.attributes.get_int("group") != 1);
@@ -267,7 +267,7 @@ class Placer {
     if (first && second) return depth_of(n.inputs[1]) > depth_of(n.inputs[0]) ? 1 : 0;
     return first ? 0 : 1;
   }
-  /// Of what is_made_for() an addition.
+  /// Integers are kept only if they were made for something other than this addition.
   bool is_kept(ValueId id) const {
     int32_t producer = links_.producer_of(id);
     while (is_activation(node(producer))) producer = links_.producer_of(node(producer).inputs[0]);
@@ -305,7 +305,7 @@ class Placer {
     }
   }
 
-  /// Of a model that does not run where all open sizes are 1, the share of the weights.
+  /// For a model that does not run where all open sizes are 1, the share of the weights is taken.
   double share_of_work() const {
     try {
       return share_of_operations();

@@ -1,4 +1,4 @@
-// What quantizing did to each layer and to the whole model, for people and as JSON.
+// Effects of quantization on each layer and on the whole model, for people and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct ReportHistogram {
   std::vector<double> counts;
 };
 
-/// Of one convolution or product that could be in int8.
+/// One convolution or product that could be in int8.
 struct ReportLayer {
   std::string name;
   std::string op;

@@ -229,7 +229,7 @@ class Accuracy(unittest.TestCase):
             self.assertEqual(found["first_diverging"], "/5/Relu_output_0")
             own = {layer["value"]: layer["own_b"] for layer in found["layers"]}
             self.assertEqual(max(own, key=own.get), "/5/Relu_output_0")
-            # What comes after is as good as its inputs.
+            # Later values are as good as their inputs.
             self.assertLess(own["logits"], 0.02)
 
     def test_diff_reads_the_integers_of_an_engine(self):

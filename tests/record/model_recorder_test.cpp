@@ -1,5 +1,5 @@
-// What a worker tells of its runs arrives in the trace, and one that tells only of the runs can be recorded,
-// too.
+// A worker's reports on its runs arrive in the trace, and a worker that reports only the runs can be
+// recorded, too.
 #include "record/model_recorder.hpp"
 
 #include <gmock/gmock.h>

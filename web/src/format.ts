@@ -8,7 +8,7 @@ export interface Formatted {
   unit: string;
 }
 
-/// What sums and the ticks of an axis can still go beyond.
+/// The bound of sums and of the ticks of an axis.
 const LARGEST = 1e300;
 
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Math.abs(value) < LARGEST;
@@ -59,7 +59,7 @@ const SCALES: Record<string, readonly [Scale, number]> = {
 function scaled(value: number, scale: Scale, factor: number): Formatted {
   const base = value * factor;
   const size = Math.abs(base);
-  // What rounds up to the next unit is shown in it: 999.97 ns is 1 µs.
+  // A value that rounds up to the next unit is shown in it: 999.97 ns is 1 µs.
   const step = scale.find(([one]) => size >= one * 0.99995) ?? scale[scale.length - 1]!;
   const [one, unit] = size === 0 ? ([1, scale[scale.length - 1]![1]] as const) : step;
   const whole = one === 1 && Number.isInteger(base) && size < 1e6;

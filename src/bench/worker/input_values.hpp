@@ -26,8 +26,8 @@ struct InputValues {
   std::shared_ptr<const tensor::Tensor> given = {};
 };
 
-/// Values follow from the way the model uses an input: indices into a table are below its number of rows. So
-/// does its name: an attention mask hides nothing, position ids count.
+/// Values follow from the way the model uses an input: indices into a table are below its number of rows.
+/// They also follow from its name: an attention mask hides nothing, position ids count.
 InputValues values_of(const graph::Graph& graph, graph::ValueId input);
 
 }  // namespace hone::bench

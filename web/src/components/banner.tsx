@@ -1,4 +1,4 @@
-// What is missing or doubtful, above every page: files that could not be read, losses and doubts of traces.
+// Missing and doubtful data, above every page: files that could not be read, losses and doubts of traces.
 import type { Profile, Report } from '../data/document';
 import type { Route } from '../route';
 import { clip, plural } from '../text';

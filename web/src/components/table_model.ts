@@ -1,4 +1,4 @@
-// What a table shows: its columns, and its rows in order and as far as they match.
+// The content of a table: its columns, and its rows in order and as far as they match.
 import type { ComponentChildren } from 'preact';
 import { describe, hintOf, titleOf, type FieldRef } from '../data/fields';
 import { clean } from '../text';
@@ -10,7 +10,7 @@ export interface Column<Row> {
   title?: string;
   unit?: string;
   hint?: string;
-  /// What is sorted, searched and exported.
+  /// The value that is sorted, searched and exported.
   value: (row: Row) => unknown;
   /// Drawn in place of the value.
   show?: (row: Row) => ComponentChildren;

@@ -1,4 +1,4 @@
-// What lies under a point of the plot.
+// The item under a point of the plot.
 
 import type { Timeline, Track } from './decode';
 import type { Span } from './header';

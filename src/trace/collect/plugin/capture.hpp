@@ -21,7 +21,7 @@ void close_window();
 
 /// Whether something that a thread did overlaps a window.
 bool is_captured(uint64_t start, uint64_t end);
-/// Like it for work of a GPU, which may have been launched in a window and run after it. Whoever reads the
+/// True for work of a GPU that may overlap a window: it may be launched in one and run after it. Whoever reads the
 /// file decides by the launch.
 bool may_be_captured(uint64_t start, uint64_t end);
 /// Whether a kernel of this name, whose text id it is, is wanted.

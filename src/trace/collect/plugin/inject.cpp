@@ -19,8 +19,8 @@
 #include "trace/collect/plugin/ranges.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
 
-/// Defined in libhone-threads.so, if that is preloaded. NOLINTNEXTLINE(readability-identifier-naming): found
-/// by its name
+/// Defined in libhone-threads.so, if that is preloaded.
+// NOLINTNEXTLINE(readability-identifier-naming): found by its name
 extern "C" __attribute__((weak)) void hone_threads_end();
 
 namespace hone::trace::inject {

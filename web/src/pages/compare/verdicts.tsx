@@ -1,4 +1,4 @@
-// What cannot be trusted and what failed, with every reason, and what backends say about their numbers.
+// Untrustworthy and failed runs, with every reason, and what backends say about their numbers.
 import { Note } from '../../components/note';
 import { clip, plural } from '../../text';
 import { rowsOf, stateOf, type Line, type Row } from './lines';

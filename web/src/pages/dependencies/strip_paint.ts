@@ -61,7 +61,7 @@ function outline(context: CanvasRenderingContext2D, { path, window, width }: Sce
 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 
-/// The same with the names of its lanes.
+/// The drawing with the names of its lanes.
 export function svgOf({ path, window, width, wanted }: Scene, of: Look): string {
   const gutter = 120;
   const height = heightOf(path);

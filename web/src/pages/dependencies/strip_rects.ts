@@ -1,4 +1,5 @@
-// What of a path is in a window, as rectangles on lanes: what is narrower than a pixel joins its neighbour.
+// The part of a path in a window, as rectangles on lanes: a part that is narrower than a pixel joins its
+// neighbour.
 import type { PathModel, Segment } from './path_model';
 
 export interface Window {

@@ -1,5 +1,5 @@
-// What the program would take if operations got faster: exact at the points that were worked out, straight
-// lines between them.
+// The time of the program if operations got faster: exact at the points that were worked out, straight lines
+// between them.
 import { dicts, text } from '../../data/safe';
 import { finite } from '../../format';
 import type { WhatIf, WhatIfs } from '../../schema';

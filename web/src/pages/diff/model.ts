@@ -61,7 +61,7 @@ export function barsOf(diff: Partial<TraceDiff>): Bar[] {
   return [{ name: 'A', from: 0, to: a, total: true }, ...changes, { name: 'B', from: 0, to: b, total: true }];
 }
 
-/// What the changes leave unexplained, where that is more than rounding.
+/// The part that the changes leave unexplained, where that is more than rounding.
 export function gapOf(bars: Bar[]): number {
   const [last, b] = bars.slice(-2);
   if (!last || !b) return 0;

@@ -22,7 +22,7 @@ export interface Layout {
   height: number;
   boxes: Box[];
   ranks: number[];
-  /// Of each step all lines that leave it, as one path; empty where nobody reads it.
+  /// For each step, all lines that leave it, as one path; empty where nobody reads it.
   wires: string[];
   /// The line from a step to one of its readers.
   route: (from: number, to: number) => string;

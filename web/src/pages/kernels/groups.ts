@@ -33,7 +33,7 @@ function singles(activities: Activity[]): Row[] {
   });
 }
 
-/// What cannot be told from sums, like a median, is left out.
+/// Figures that do not follow from sums, like a median, are left out.
 function together(name: string, all: Activity[]): Row {
   const [calls, total] = [sum(all, 'calls'), sum(all, 'total_ns')];
   const kinds = new Set(all.map(({ kind }) => clean(kind)));

@@ -15,7 +15,7 @@ export interface Block {
 const DEEPEST = 8;
 const parts = (name: string): string[] => name.split(/[./]/).filter(Boolean);
 
-/// What the blocks of all nodes of a layer share.
+/// The common blocks of all nodes of a layer.
 export function pathOf(row: LayerRow): string[] {
   const paths = row.sources.map((source) => parts(source).slice(0, -1));
   const [first = []] = paths;

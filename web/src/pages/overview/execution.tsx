@@ -1,4 +1,4 @@
-// What a step's time is spent on, on the mean, and step by step.
+// A step's time by category, on the mean, and step by step.
 import { useCallback, useMemo } from 'preact/hooks';
 import { Note } from '../../components/note';
 import { Table, type Column } from '../../components/table';

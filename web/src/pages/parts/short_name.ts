@@ -4,7 +4,7 @@ import { clean } from '../../text';
 const OPEN = '<({[';
 const CLOSE = '>)}]';
 
-/// What stands outside of all brackets.
+/// The text outside of all brackets.
 function outside(text: string): string {
   let depth = 0;
   let kept = '';
