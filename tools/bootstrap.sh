@@ -147,7 +147,7 @@ cuda_cache() {
   echo "${XDG_CACHE_HOME:-${HOME:-/}/.cache}/hone/$group"
 }
 
-# Whether the build was configured without CUDA because the toolkit or cuDNN was not found.
+# True if the build was configured without CUDA because the toolkit or cuDNN was not found.
 lacks_cuda() { grep -qE '^(HONE_NVCC|CUDNN_LIBRARY|CUDNN_INCLUDE_DIR):[A-Z]+=.*NOTFOUND$' "$build/CMakeCache.txt" 2>/dev/null; }
 
 # Files of CUDA and cuDNN that the system has, and that may have come after the last build.
@@ -159,7 +159,7 @@ cuda_files() {
   done
 }
 
-# Whether something that CMake did not find may be there now: packages, or CUDA, that came after it looked.
+# True if something that CMake did not find may be there now: packages, or CUDA, that came after it looked.
 something_came() {
   local cache=$build/CMakeCache.txt
   [[ -f $cache ]] || return

@@ -37,14 +37,14 @@ struct LoadOptions {
   int threads = 1;
   /// Concrete shape of every input the executable will first be run with, by input name.
   std::map<std::string, tensor::Shape> input_shapes;
-  /// Whether it is never run with others, so that the shapes may decide what else depends on them.
+  /// True if it only ever runs with these shapes, so that everything that depends on them is fixed.
   bool only_these_shapes = false;
   /// Outputs that are caches of the next run, as engine::parse_carries() has it, and how many tokens the new
   /// ones see, themselves included. A backend may keep such caches where it computes; 0: they count for
   /// nothing.
   std::vector<std::string> bind;
   int64_t context = 0;
-  /// Whether what was timed is looked up in, and kept in, the user's timing cache.
+  /// True if times are looked up and kept in the user's timing cache.
   bool timing_cache = true;
   /// Shapes, by input name, of all setups that take turns, the one at hand among them: for a backend that
   /// makes one executable for all of them. Empty where there is only `input_shapes`.
@@ -160,7 +160,7 @@ class Executable {
   virtual void upload(std::span<const tensor::Tensor> inputs) { uploaded_ = inputs; }
   virtual void execute() { outputs_ = run(uploaded_); }
   virtual std::vector<tensor::Tensor> download() { return std::move(outputs_); }
-  /// Whether time_phases() tells anything.
+  /// True if time_phases() returns something.
   virtual bool has_phases() const { return false; }
   /// Times the parts of a run on what was uploaded last, in executions of their own; `cold`: with the
   /// device's caches emptied before.
@@ -177,14 +177,14 @@ class Executable {
   /// Watches the runs that follow, for as long as it lives, one at a time in a process; null where the system
   /// tells nothing of the inside of its runs.
   virtual std::unique_ptr<Observer> observe(const ObserveOptions& /*options*/) { return nullptr; }
-  /// Whether profile_layers() tells anything.
+  /// True if profile_layers() returns something.
   virtual bool has_layers() const { return false; }
   /// Times the layers of so many runs on what was uploaded last, by the system's own profiler.
   virtual LayerProfile profile_layers(int /*runs*/) { return {}; }
-  /// Whether candidates were timed when it was loaded, with what they took of the device's memory. Loaded
+  /// True if candidates were timed when it was loaded, with what they took of the device's memory. Loaded
   /// again, it would find the choices made.
   virtual bool was_tuned() const { return false; }
-  /// Whether observe() tells, when asked for it, what the GPU did.
+  /// True if observe() can report the GPU's work.
   virtual bool times_device() const { return false; }
   /// Where the GPU that it computes on is plugged in ("0000:1b:00.0"); empty where there is none or it is
   /// unknown.
@@ -220,7 +220,7 @@ class Backend {
   /// Environment error when it cannot compute on "cpu" or "cuda:1". May start the device, which a process
   /// that is forked afterwards then cannot use. The CPU alone, unless a backend says otherwise.
   virtual void require_device(std::string_view device) const;
-  /// Whether this is a file of the system's own, which no importer reads: load() takes a model that has a
+  /// True if this is a file of the system's own, which no importer reads: load() takes a model that has a
   /// file and no graph.
   virtual bool reads(const std::filesystem::path& /*file*/) const { return false; }
   /// Environment error when the precision or device is not to be had; bad input when the model cannot run.
@@ -230,7 +230,7 @@ class Backend {
   virtual std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions& options);
   /// A copy to the device and back and one wait, or nothing on the CPU, unless a backend says otherwise.
   virtual Handover handover(std::string_view device) const;
-  /// Whether its executables bind (Executable::bind) on GPUs. In a model that is split between backends there
+  /// True if its executables bind (Executable::bind) on GPUs. In a model that is split between backends there
   /// the others compute on the host.
   virtual bool binds() const { return false; }
 };

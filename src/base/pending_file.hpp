@@ -27,7 +27,7 @@ class PendingFile {
   int descriptor() const { return descriptor_; }
   /// Environment error when the disk is full, say.
   void write(std::string_view content);
-  /// Syncs it, puts it in the place of its target, and syncs the folder. Environment error as above.
+  /// Syncs it, moves it over its target, and syncs the folder. Environment error as above.
   void publish();
 
  private:

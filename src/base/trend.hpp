@@ -1,4 +1,4 @@
-// Whether a series grows or falls.
+// Decides whether a series grows or falls.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ struct Trend {
   double low = 0;  ///< 95 % confidence interval
   double high = 0;
 
-  /// Whether the interval leaves out 0.
+  /// True if the interval leaves out 0.
   bool certain() const { return low > 0 || high < 0; }
 };
 

@@ -37,7 +37,7 @@ struct MayDiffer {
 /// where nothing is transferred whatever was asked for, and streams, which only pipelined runs have.
 Setup comparable_part(Setup setup, const MayDiffer& may_differ);
 
-/// Whether latencies of both can stand beside each other.
+/// True if latencies of both can be compared.
 bool comparable(const Setup& a, const Setup& b, const MayDiffer& may_differ);
 
 }  // namespace hone::bench

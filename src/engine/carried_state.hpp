@@ -33,7 +33,7 @@ class CarriedRuns {
   /// The graph outlives it.
   CarriedRuns(const graph::Graph& graph, std::vector<Carry> carries);
 
-  /// Whether run() gives the input its value.
+  /// True if run() fills in the input itself.
   bool is_carried_input(size_t input) const { return state_of_input_[input] != kNone; }
   bool is_carried_output(size_t output) const { return state_of_output_[output] != kNone; }
 

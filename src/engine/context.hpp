@@ -72,8 +72,8 @@ class Context {
   LooseBindings loose_;
 };
 
-/// Whether every image of a batch is computed without the others, so that a batch may be split: all inputs
-/// and outputs share a symbolic first dimension and every operator in between keeps images apart.
+/// True if each image of a batch is computed without the others, so that a batch may be split: all inputs and
+/// outputs share a symbolic first dimension and every operator in between keeps images apart.
 bool splits_by_batch(const graph::Graph& graph);
 
 }  // namespace hone::engine

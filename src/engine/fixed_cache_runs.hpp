@@ -45,7 +45,7 @@ class FixedCacheRuns {
   FixedCacheRuns(std::shared_ptr<LoadedEngine> loaded, FixedCaches caches);
   ~FixedCacheRuns();
 
-  /// Whether run() gives the input its value: caches and their length.
+  /// True if run() fills in the input itself: caches and their length.
   bool is_own_input(size_t input) const;
   bool is_cache_output(size_t output) const;
 

@@ -21,7 +21,7 @@ namespace hone::engine {
 /// QuantizeLinear reads are like other nodes.
 std::vector<bool> float32_nodes(const graph::Graph& graph, tensor::DType storage = tensor::DType::kBFloat16);
 
-/// The numeric policies of a graph's nodes: fp32 in the place of one that rounds more than the node allows.
+/// The numeric policies of a graph's nodes: fp32 instead of one that rounds more than the node allows.
 class NodePolicies {
  public:
   explicit NodePolicies(const graph::Graph& graph)

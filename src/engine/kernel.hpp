@@ -64,7 +64,7 @@ class Kernel {
   virtual void run(const Run& run) const = 0;
   /// Null for a kernel without any.
   virtual std::unique_ptr<KernelState> make_state() const { return nullptr; }
-  /// Whether operands must lie in host memory, whatever the device: the reference implementation.
+  /// True if operands must lie in host memory, whatever the device: the reference implementation.
   virtual bool runs_on_host() const { return false; }
 };
 
@@ -144,8 +144,8 @@ struct Tactic {
   std::vector<std::string> operators;
   /// Asked in turn before any of the functions; those that several tactics share are in requirements.hpp.
   std::vector<Requirement> requirements;
-  /// Whether its first kernel waits for the kernel before it by itself, so that it may start while that one
-  /// still runs where that one's row says so, too: such tactics pay together only.
+  /// True if its first kernel waits for the previous one by itself, so that it may start while that one still
+  /// runs, provided that the previous row says so, too: such tactics only pay together.
   bool starts_early = false;
   /// An offer, or why there is none. A tactic with variants is asked for it where a step has none of them.
   std::function<Offer(const StepRequest& request, WeightStore& weights)> make;
@@ -220,15 +220,15 @@ class Device {
   virtual std::unique_ptr<Executor> make_executor(const Program& program) const {
     return make_host_executor(program);
   }
-  /// Whether steps overlap while they run, so that a step's own time is not what it costs the network.
+  /// True if steps overlap while they run, so that a step's own time is not what it costs the network.
   virtual bool overlaps_steps() const { return false; }
   /// Seconds that a search for tactics may take unless its user says otherwise.
   virtual double search_seconds() const { return 12; }
   /// Zeros where that is not known.
   virtual OthersUse others_use() const { return {}; }
-  /// Whether large batches may run faster in groups, image groups after each other.
+  /// True if large batches may run faster in groups, image groups after each other.
   virtual bool splits_batches() const { return true; }
-  /// Whether kernels store and multiply in this precision.
+  /// True if kernels store and multiply in this precision.
   virtual bool computes_in(Precision precision) const = 0;
   /// The policy of steps in this precision: its own, or emulated bf16 on a CPU without bf16. Environment
   /// error for any other one that the device lacks.
@@ -236,7 +236,7 @@ class Device {
   /// Policies that round less and may be faster on this device. An engine of the precision whose tactics are
   /// searched chooses among them, too, step by step.
   virtual std::vector<NumericPolicy> finer_policies(Precision) const { return {}; }
-  /// Whether policy_for() gives it.
+  /// True if policy_for() returns it.
   bool runs(const NumericPolicy& policy) const;
   /// The kernel followed by rounding its float32 outputs to what bfloat16 can hold.
   virtual std::shared_ptr<const Kernel> make_rounding(std::shared_ptr<const Kernel> kernel,

@@ -34,7 +34,7 @@ struct Attention {
   StridedView v;                     ///< leading..., keys, width
   std::vector<AttentionMask> masks;  ///< in the order in which they are applied
   double scale = 1;
-  /// Whether the result of a row whose weights are NaN, as where all is masked, is zeros.
+  /// True if the result of a row whose weights are NaN, as where all is masked, is zeros.
   bool guarded = false;
   StridedView result;  ///< leading..., rows, width, of the plain result
 };

@@ -1,5 +1,5 @@
-// Whether a node keeps the entries of a batch apart, where some values are known to be the same at every
-// batch.
+// Decides whether a node keeps the entries of a batch apart, where some values are known to be the same at
+// every batch.
 #pragma once
 
 #include <vector>

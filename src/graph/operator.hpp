@@ -151,7 +151,7 @@ const std::vector<OperatorDef>& operator_table();
 const Traits& traits_of(const Node& node);
 /// OperatorDef::keeps_batch of the node's operator, where no variable is broadcast with its batch.
 bool keeps_batch(const Graph& graph, const Node& node, int64_t rank);
-/// Whether an attribute of the node holds a graph (If, Loop, Scan, Region).
+/// True if an attribute of the node holds a graph (If, Loop, Scan, Region).
 bool has_body(const Node& node);
 /// A view whose output can have another rank than its input.
 inline bool changes_shape_only(const Node& node) {

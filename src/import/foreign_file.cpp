@@ -102,8 +102,7 @@ Kind kind_of_archive(const std::vector<tensor::ZipMember>& members) {
   return Kind::kNone;
 }
 
-/// What torch.save wrote, as an archive or, before PyTorch 1.6, as a bare pickle, and what torch.export and
-/// Keras write.
+/// Archives of torch.save, or bare pickles from before PyTorch 1.6, and files of torch.export and Keras.
 Kind kind_of(std::span<const std::byte> bytes) {
   constexpr std::string_view kZip = "PK\3\4";
   constexpr char kPickle = '\x80';

@@ -11,7 +11,7 @@ namespace hone::importer {
 /// a file or folder of no kind that is known, and for what cannot be opened.
 std::string foreign_file(const std::filesystem::path& file);
 
-/// The same for a file where parameters of a built-in architecture are wanted (--weights).
+/// Returns the advice for a file where parameters of a built-in architecture are wanted (--weights).
 std::string foreign_weights(const std::filesystem::path& file);
 
 }  // namespace hone::importer

@@ -19,9 +19,9 @@ struct Importer {
   std::span<const std::string_view> suffixes = {};
   /// The first bytes of its files, for files whose names end otherwise; empty if these do not identify them.
   std::string_view magic = {};
-  /// Whether LoadModelOptions::weights are for it.
+  /// True if LoadModelOptions::weights are for it.
   bool takes_weights = false;
-  /// Whether LoadModelOptions::outputs and darknet_rules are.
+  /// True if LoadModelOptions::outputs and darknet_rules are for it.
   bool has_sections = false;
   /// `model` is one of its names, or a file. Bad input when the file is not what it should be.
   Model (*load)(const std::string& model, const LoadModelOptions& options) = nullptr;

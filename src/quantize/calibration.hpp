@@ -54,7 +54,7 @@ struct Calibration {
   std::map<std::string, std::string> image_metadata;
   std::vector<std::string> sources;
   int64_t samples = 0;
-  /// Whether all of the data were seen.
+  /// True if all of the data were seen.
   bool finished = false;
   /// Changes made to the model before it was observed.
   Equalization equalization;
@@ -81,7 +81,7 @@ void calibrate(const graph::Graph& graph, CalibrationData& data, const MakeRunne
 /// How images became the input, on one line.
 std::string preprocessing_text(const DataOptions& options);
 
-/// Whether ranges had settled.
+/// Shows whether ranges had settled.
 struct Convergence {
   /// Share by which the last quarter of the samples raised the largest magnitude of a tensor, the most of all
   /// tensors, and that tensor.

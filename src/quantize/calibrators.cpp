@@ -76,8 +76,8 @@ std::vector<double> without_zero_spike(std::span<const double> magnitudes) {
 /// A bin that holds more of the values than this stands for one value, not for a part of a distribution.
 constexpr double kSpike = 0.1;
 
-/// A plain background of images leaves many values at another place than 0. Such a value is quantized equally
-/// well by any range, but spread over the bins of its level it would outweigh all others: its bin counts as
+/// A plain background of images leaves many values at another place than 0. Any range quantizes such a value
+/// equally well, but spread over the bins of its level it would outweigh all others: its bin counts as
 /// the next one that is used.
 void level_spikes(std::vector<double>& bins) {
   const double most = kSpike * std::accumulate(bins.begin(), bins.end(), 0.0);

@@ -48,7 +48,7 @@ void add_folder(const std::string& folder, std::vector<std::string>* files) {
   std::sort(files->begin() + static_cast<std::ptrdiff_t>(before), files->end());
 }
 
-/// Whether axis 0 of every input is the same dimension.
+/// True if axis 0 of every input is the same dimension.
 bool is_batched(const graph::Graph& graph) {
   const graph::Dim* first = nullptr;
   for (const graph::ValueId id : graph.inputs) {

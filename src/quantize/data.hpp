@@ -57,7 +57,7 @@ class CalibrationData {
   std::optional<double> progress() const;
   /// Samples at the end that were too few for the model's batch.
   int64_t left_over() const { return left_over_; }
-  /// Whether images were read.
+  /// True if images were read.
   bool has_images() const { return has_images_; }
 
  private:
@@ -79,7 +79,7 @@ class CalibrationData {
   DataOptions options_;
   /// Axis 0 of all inputs is one batch, which may be cut.
   bool batched_ = false;
-  /// Whether a run may have fewer samples than `batch_`.
+  /// True if a run may have fewer samples than `batch_`.
   bool open_ = false;
   size_t batch_ = 1;
   std::vector<std::string> files_;

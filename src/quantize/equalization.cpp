@@ -118,7 +118,7 @@ class Finder {
     }
   }
 
-  /// Whether the layer reads the value with weights that have one entry for each of the channels.
+  /// True if the layer reads the value with weights that have one entry for each of the channels.
   bool reads(const Node& layer, ValueId id, int64_t channels) const {
     if (layer.op == "ConvTranspose" || layer.inputs[0] != id || layer.input(1) == id) return false;
     const Tensor& weights = *graph_.constant(layer.inputs[1]);

@@ -1,4 +1,4 @@
-// Whether equalization helps a model: it is measured. See equalization.hpp.
+// Measures whether equalization helps a model. See equalization.hpp.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -60,7 +60,7 @@ class Evaluator {
   double right_before_ = 0;
 };
 
-/// Whether an output is rows of class scores.
+/// True if an output is rows of class scores.
 bool is_class_scores(const tensor::Tensor& output);
 /// The place of the largest element of each row; ties go to the first.
 std::vector<int64_t> largest_of_rows(const tensor::Tensor& output);

@@ -28,7 +28,7 @@ struct MixedChoice {
   /// In the order of their times.
   std::vector<MixedModel> tried;
   size_t chosen = 0;
-  /// Whether the chosen one is within the budget.
+  /// True if the chosen one is within the budget.
   bool met = false;
 };
 

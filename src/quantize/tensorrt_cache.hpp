@@ -16,7 +16,7 @@ struct TensorrtCache {
   std::vector<std::pair<std::string, float>> scales;
 };
 
-/// Whether the file begins as such a cache does; false for one that cannot be read.
+/// True if the file begins as such a cache does; false for one that cannot be read.
 bool is_tensorrt_cache(const std::filesystem::path& file);
 
 /// Any version and algorithm. Bad input naming file and line for what is none, and naming the tensor for

@@ -8,7 +8,7 @@
 
 namespace hone::record {
 
-/// Whether it is a folder with trt_layer_latency.json and trt_engine_info.json.
+/// True if it is a folder with trt_layer_latency.json and trt_engine_info.json.
 bool holds_layer_files(const std::filesystem::path& folder);
 
 /// Reads such a folder; hone_layers.json, which `hone inspect --layer-files` writes into it, adds what the

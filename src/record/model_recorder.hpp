@@ -39,7 +39,7 @@ struct ModelRecordOptions {
 struct ModelRecording {
   /// The active iterations, as HostKind::kStep "ProfilerStep#k".
   trace::Trace trace;
-  /// Whether the backend timed the GPU itself.
+  /// True if the backend timed the GPU itself.
   bool self_timed = false;
   /// Latencies of iterations without and with recording, milliseconds. None where metrics were measured.
   base::Summary plain;

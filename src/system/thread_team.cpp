@@ -6,7 +6,7 @@
 namespace hone::system {
 namespace {
 
-/// Whether loops that this thread begins are the team's.
+/// True if loops that this thread begins are the team's.
 thread_local bool t_wanted = false;
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace hone::tensor {
 /// Which axis of the weights counts filters (output features).
 enum class FilterAxis : uint8_t { kFirst, kLast };
 
-/// Whether round_weights() takes them: float32 of rank 2 or more.
+/// True if round_weights() takes them: float32 of rank 2 or more.
 inline bool can_round_weights(const Tensor& weights) {
   return weights.dtype() == DType::kFloat32 && weights.rank() >= 2;
 }

@@ -10,7 +10,7 @@
 
 namespace hone::tensor {
 
-/// Whether a finite value would become infinite as a T.
+/// True if a finite value would become infinite as a T.
 template <class T>
 bool is_beyond(float value) {
   return std::isfinite(value) && std::isinf(static_cast<float>(T(value)));

@@ -36,7 +36,7 @@ class SqliteStatement {
   double real(int column) const;
   std::string_view text(int column) const;
   bool is_null(int column) const;
-  /// Whether the value is a number or NULL: text would be read as 0.
+  /// True if the value is a number or NULL: text would be read as 0.
   bool is_number(int column) const;
 
  private:
@@ -67,7 +67,7 @@ class SqliteDatabase {
   /// Bad input when the name is that of something that computes its rows, such as a view: that can take any
   /// time and memory.
   bool has_table(const std::string& name);
-  /// Whether the table has a column of that name.
+  /// True if the table has a column of that name.
   bool has_column(const std::string& table, std::string_view name);
   /// As named by the user.
   const std::string& file() const { return file_; }

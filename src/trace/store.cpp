@@ -154,7 +154,7 @@ void write_pairs(SqliteDatabase& database, const Trace& trace) {
   }
 }
 
-/// With names in place of ids, for people who query the file.
+/// Views with names instead of ids, for people who query the file.
 void create_views(SqliteDatabase& database) {
   database.execute(
       "CREATE VIEW kernels AS SELECT e.start, e.\"end\", s.value AS name, e.device, e.context, e.stream, "

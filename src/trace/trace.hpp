@@ -76,10 +76,10 @@ struct DeviceEvent {
   int32_t detail = -1;        ///< index into Trace::launches (kernels) or Trace::transfers (copies, sets)
 };
 
-/// How a kernel was launched. Zero where not recorded.
-/// Whether the code of a kernel holds instructions for Tensor Cores.
+/// States whether the code of a kernel holds instructions for Tensor Cores.
 enum class TensorUse : uint8_t { kUnknown, kNo, kYes };
 
+/// How a kernel was launched. Zero where not recorded.
 struct KernelLaunch {
   std::array<int32_t, 3> grid{};
   std::array<int32_t, 3> block{};

@@ -15,10 +15,10 @@ using graph::ValueId;
 
 /// The value of a constant that has one element, whatever its rank.
 std::optional<double> scalar_constant(const Graph& graph, ValueId id);
-/// Whether the value is such a constant and `expected` to float32's precision (the exporter may have
-/// rounded it once, and the format it was written in once more).
+/// True if the value is such a constant and `expected` to float32's precision (the exporter may have rounded
+/// it once, and the format it was written in once more).
 bool is_scalar(const Graph& graph, ValueId id, double expected);
-/// Whether every element of a constant is `expected`.
+/// True if every element of a constant is `expected`.
 bool is_filled_with(const Graph& graph, ValueId id, double expected);
 /// The elements of a constant of integers or truth values, or of a value whose elements shape inference
 /// knows.

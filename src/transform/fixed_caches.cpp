@@ -288,7 +288,7 @@ class CacheFixer {
     emit_as(node.output(0), "Slice", node.name, {data, ints({0}), ints({capacity_}), ints({axis})});
   }
 
-  /// Whether what stands behind the tokens that are there can do no harm in a node.
+  /// Checks that values beyond the tokens that are there can do no harm in a node.
   void check_padding(const Node& node) {
     const auto is_padded = [&](ValueId id) { return id != kNoValue && !probes_.total_axes(id).empty(); };
     for (const ValueId id : node.outputs) {

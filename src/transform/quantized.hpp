@@ -23,12 +23,12 @@ DType dtype_of(const Editor& editor, ValueId id);
 std::optional<Quantized> dequantized(const Editor& editor, ValueId id);
 /// The operands of a dequantization of bytes by one constant scale of float32 and one constant zero point.
 std::optional<Quantized> dequantized_bytes(const Editor& editor, ValueId id);
-/// Whether the node quantizes to bytes by one constant scale of float32 and one constant zero point.
+/// True if the node quantizes to bytes by one constant scale of float32 and one constant zero point.
 bool quantizes_to_bytes(const Editor& editor, const Node& node);
 
 /// The value of a constant zero point of one element; 0 if there is none.
 int64_t zero_point_of(const Graph& graph, ValueId zero_point);
-/// Whether two constant scales and zero points are the same numbers; models bring copies of them.
+/// True if two constant scales and zero points are the same numbers; models bring copies of them.
 bool same_scales(const Graph& graph, const Quantized& a, const Quantized& b);
 
 /// A node of that operator with a name of its own that stands for the same nodes of the model.

@@ -5,7 +5,7 @@
 
 namespace hone::transform {
 
-/// Whether no element can be negative (NaN aside), for certain.
+/// True if no element can be negative (NaN aside), for certain.
 bool is_non_negative(const Editor& editor, ValueId id);
 
 }  // namespace hone::transform

@@ -31,7 +31,7 @@ struct RuleContext : Findings {
   LayerThreadTable threads;
 
   double window_length() const { return static_cast<double>(length(window)); }
-  /// Whether that many ns are worth advice.
+  /// True if a gain of that many ns is worth advice.
   bool worthwhile(double time, double share = kWorthwhile) const {
     return time > 0 && time >= share * window_length();
   }
@@ -56,9 +56,9 @@ struct Ruling {
 struct Rule {
   std::string_view name;
   Ruling (*judge)(const RuleContext& context);
-  /// Whether it can say anything where no device event was recorded.
+  /// True if it also applies where no device event was recorded.
   bool judges_host_alone = false;
-  /// Whether it is asked of models on the CPU, too.
+  /// True if it also applies to models on the CPU.
   bool for_cpu = false;
 };
 
@@ -70,7 +70,7 @@ std::span<const Rule> waiting_rules();
 std::span<const Rule> idle_rules();
 /// Which kernels ran and how.
 std::span<const Rule> kernel_rules();
-/// Whether the trace shows the program at all.
+/// Rules about the trace itself: does it show the program at all?
 std::span<const Rule> trace_rules();
 
 /// Layers of a model on the CPU: kernels of the reference, reorders, threads, batches, memory and arithmetic.

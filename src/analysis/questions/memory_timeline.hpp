@@ -33,7 +33,7 @@ struct DeviceMemory {
   int64_t allocations = 0;
   int64_t frees = 0;
   bool by_allocator = false;  ///< totals are those the allocator reported; else sums of what was seen
-  /// Whether allocations and frees can be joined. Files of 2021 have no addresses: then nothing is known of
+  /// True if allocations and frees can be joined. Files of 2021 have no addresses: then nothing is known of
   /// who was alive, and totals are counted from the lowest point.
   bool addressed = true;
   Time peak_time = 0;

@@ -1,5 +1,5 @@
-// Whether a kernel uses Tensor Cores, and whether an operator could. A kernel's instructions know for
-// certain; where they were not recorded its name tells, and every figure made from that is labelled "by
+// Finds out whether a kernel uses Tensor Cores, and whether an operator could. A kernel's instructions know
+// for certain; where they were not recorded its name tells, and every figure made from that is labelled "by
 // name".
 #pragma once
 

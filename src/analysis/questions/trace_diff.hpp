@@ -21,7 +21,7 @@ struct Estimate {
   std::optional<double> half_width = 0;
 };
 
-/// Whether two means differ by more than noise: their intervals do not overlap. Nothing where one has none.
+/// True if two means differ by more than noise: their intervals do not overlap. Nothing where one has none.
 std::optional<bool> differ(const Estimate& a, const Estimate& b);
 
 /// Layers of A and of B that share nodes of the model, directly or through each other. One side is empty for
@@ -54,7 +54,7 @@ struct DiffSpeedup {
   /// recorded iterations.
   bool undisturbed = false;
 
-  /// Whether it is more than noise; nothing where that cannot be told.
+  /// True if it is more than noise; nothing if the runs cannot decide that.
   std::optional<bool> differs() const {
     if (!interval) return std::nullopt;
     return (*interval)[0] > 1 || (*interval)[1] < 1;
@@ -63,7 +63,7 @@ struct DiffSpeedup {
 
 struct TraceDiff {
   std::vector<MatchedLayers> layers;    ///< the largest change first
-  std::vector<KernelExchange> kernels;  ///< what ran in place of what, the largest change first
+  std::vector<KernelExchange> kernels;  ///< kernels that replaced others, the largest change first
   Estimate iteration_a;
   Estimate iteration_b;
   std::optional<base::Trend> trend_a;  ///< of iterations, ns each: means hide it
@@ -78,7 +78,7 @@ struct TraceDiff {
   std::optional<trace::RecordingCost> plain_a;
   std::optional<trace::RecordingCost> plain_b;
 
-  /// Whether both iterations have a time, so that they can be compared.
+  /// True if both iterations have a time, so that they can be compared.
   bool timed() const { return iteration_a.mean > 0 && iteration_b.mean > 0; }
   /// Nothing where one of the two has no time.
   std::optional<DiffSpeedup> speedup() const;
@@ -112,7 +112,7 @@ struct DiffSide {
 
 DiffSide diff_side(const trace::Trace& trace, const StepList& steps);
 
-/// Whether `side` is A where nobody says which is: the slower one, so that changes are gains.
+/// True if `side` is A where nobody says which is: the slower one, so that changes are gains.
 bool is_first(const DiffSide& side, const DiffSide& other);
 
 TraceDiff compare_traces(const DiffSide& a, const DiffSide& b);

@@ -30,7 +30,7 @@ struct Description<analysis::Activity> {
             origin::kMeasured},
       Field{"sd_ns", [](const Activity& a) { return a.times.sd; }, "Standard deviation of the calls",
             unit::kNs, origin::kMeasured},
-      Field{"tensor_cores", &Activity::tensor_cores, "Whether the kernel uses Tensor Cores"},
+      Field{"tensor_cores", &Activity::tensor_cores, "True if the kernel uses Tensor Cores"},
       Field{"tensor_cores_by",
             [](const Activity& a) -> std::string_view {
               return a.tensor_cores_by_name ? "name" : "instructions";

@@ -84,7 +84,7 @@ struct Description<analysis::LayerTable> {
             "Time of an iteration from the end of the work of the one before to the end of its own",
             unit::kNs, origin::kMeasured},
       Field{"iteration_trend_ns", &Table::trend,
-            "Whether iterations grow longer or shorter, ns from one to the next", unit::kNs,
+            "Growth of iterations, ns from one to the next; negative when they grow shorter", unit::kNs,
             origin::kEstimated},
       Field{"notes", &Table::notes, "What these figures leave out"}};
 };

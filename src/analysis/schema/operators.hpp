@@ -29,7 +29,7 @@ struct Description<analysis::OperatorRow> {
           "these are not known, by their names",
           unit::kNs, origin::kNamed},
       Field{"tensor_core_eligible_by_name", &Row::tensor_core_eligible,
-            "Whether Tensor Cores can run such an operator", unit::kCount, origin::kNamed}};
+            "True if Tensor Cores can run such an operator", unit::kCount, origin::kNamed}};
 };
 
 template <>

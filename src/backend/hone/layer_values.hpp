@@ -34,7 +34,7 @@ LayerValues reference_values(const graph::Graph& graph, std::span<const tensor::
 std::map<std::string, double> own_errors(const graph::Graph& reference,
                                          std::span<const tensor::Tensor> inputs, const LayerValues& values);
 
-/// Whether steps of the engine compute with integers of 8 bits that stand for numbers.
+/// True if steps of the engine compute with integers of 8 bits that stand for numbers.
 bool has_integers(const engine::Engine& engine);
 
 /// Results of QuantizeLinear in a model and what each reads, by name.

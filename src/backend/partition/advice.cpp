@@ -62,7 +62,7 @@ void add_size_sentence(const base::PartitionRecord& record, std::vector<std::str
   const double gain = now->predicted_ms - best->predicted_ms;
   if (!matters(gain, now->predicted_ms)) return;
   lines.push_back(
-      fmt::format("of greedy partitions, --min-block-size {} gives {} of {} in place of {} and saves {:.3f} "
+      fmt::format("of greedy partitions, --min-block-size {} gives {} of {} instead of {} and saves {:.3f}"
                   "ms ({:.3f} in place "
                   "of {:.3f} ms, predicted)",
                   best->min_block_size, counted(best->first_blocks, "block"), record.backends.front().name,

@@ -43,7 +43,7 @@ std::vector<std::vector<bool>> reachable(const std::vector<std::set<size_t>>& ne
 bool merge_two(const Wiring& wiring, Blocks& blocks) {
   const std::vector<std::set<size_t>> next = successors(wiring, blocks);
   const std::vector<std::vector<bool>> reach = reachable(next);
-  /// Whether a path leads from one to the other through a third.
+  /// True if a path leads from one to the other through a third.
   const auto detour = [&](size_t from, size_t to) {
     return std::any_of(next[from].begin(), next[from].end(),
                        [&](size_t after) { return after != to && reach[after][to]; });

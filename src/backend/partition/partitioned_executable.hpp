@@ -43,7 +43,7 @@ class PartitionedExecutable final : public Executable {
   std::optional<double> predicted_ms() const override;
   std::vector<std::string> notes() const override;
 
-  /// Whether blocks meet on a GPU.
+  /// True if blocks meet on a GPU.
   bool on_device() const { return exchange_ != nullptr; }
   /// execute() with a wait after each block, so that each one's time can be told from the others'.
   void execute_apart();

@@ -36,7 +36,7 @@ Solution best(const SearchRequest& request);
 /// No partition has a lower predicted time than this, microseconds.
 double lower_bound(const SearchRequest& request);
 
-/// Whether every block is as large as it has to be, or cannot be moved.
+/// True if every block is as large as it has to be, or cannot be moved.
 bool large_enough(const SearchRequest& request, const Blocks& blocks);
 
 }  // namespace hone::backend::partition

@@ -45,7 +45,7 @@ struct Description<backend::partition::StoredTimes> {
       at_least(0, Field{"input_us_per_byte", &Times::input_us_per_byte, "To take in"}),
       at_least(0, Field{"output_us_per_byte", &Times::output_us_per_byte, "To hand out"}),
       at_least(0, Field{"wait_us", &Times::wait_us, "Of a run"}),
-      Field{"shared_out", &Times::shared_out, "Whether blocks were measured and not steps"}};
+      Field{"shared_out", &Times::shared_out, "True if blocks were measured and not steps"}};
 };
 
 }  // namespace hone::base

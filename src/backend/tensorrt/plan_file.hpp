@@ -30,7 +30,7 @@ struct PlanRecord {
 struct Plan {
   std::string bytes;
   PlanRecord record;
-  /// Whether the record is hone's.
+  /// True if the record is hone's.
   bool known = false;
 };
 

@@ -45,7 +45,7 @@ struct Description<bench::PipelinedFigure> {
             unit::kPerSecond, origin::kMeasured},
       Field{"streams", &Pipelined::streams, "Streams that they overlap on", unit::kCount},
       Field{"includes_transfers", &Pipelined::transfers,
-            "Whether copies to the device and back are included"},
+            "True if copies to the device and back are included"},
       Field{"runs", &Pipelined::runs, "Runs that were measured", unit::kCount, origin::kMeasured},
       Field{"seconds", &Pipelined::seconds, "Time that they took", unit::kSeconds, origin::kMeasured});
 };
@@ -135,8 +135,8 @@ struct Description<bench::SpeedupFigure> {
       Field{"interval", &Speedup::interval, "95 % confidence interval of the ratio (bootstrap over rounds)",
             unit::kRatio, origin::kEstimated},
       Field{"differs", &Speedup::differs,
-            "Whether the interval leaves out 1: the difference is more than noise"},
-      later(Field{"interleaved", &Speedup::interleaved, "Whether both took turns in the same rounds"})};
+            "True if the interval leaves out 1: the difference is more than noise"},
+      later(Field{"interleaved", &Speedup::interleaved, "True if both took turns in the same rounds"})};
 };
 
 template <>
@@ -146,7 +146,7 @@ struct Description<bench::WarmupFigure> {
   static constexpr auto kFields = all_later(
       Field{"runs", &Warmup::runs, "Runs before the measured ones", unit::kCount, origin::kMeasured},
       Field{"seconds", &Warmup::seconds, "Time that they took", unit::kSeconds, origin::kMeasured},
-      Field{"stationary", &Warmup::stationary, "Whether latencies had settled"});
+      Field{"stationary", &Warmup::stationary, "True if latencies had settled"});
 };
 
 template <>

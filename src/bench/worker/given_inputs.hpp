@@ -1,4 +1,4 @@
-// Values that a user gives a model's inputs for a measurement, in place of generated ones.
+// Values that a user gives a model's inputs for a measurement, instead of generated ones.
 #pragma once
 
 #include <map>

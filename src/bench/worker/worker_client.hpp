@@ -31,7 +31,7 @@ struct WorkerLoaded {
   double predicted_ms = 0;
   /// The version of the system on the device; empty when it does not say more than at first.
   std::string version;
-  /// Whether it timed candidates to choose among, which the next worker need not.
+  /// True if it timed candidates to choose among, which the next worker need not do.
   bool tuned = false;
   /// The share of its multiply-adds that runs on integers.
   std::optional<double> int8_share = {};

@@ -8,10 +8,10 @@
 
 namespace hone::engine {
 
-/// Whether the node was fused of others.
+/// True if the node was fused of others.
 bool is_fused(const graph::Node& node);
 
-/// Whether it is fused of more than one operation, so that it can run as pieces.
+/// True if it is fused of more than one operation, so that it can run as pieces.
 bool has_pieces(const graph::Node& node);
 
 /// Pieces of a fused node in the order they run: of a region, the nodes in its body; of a base

@@ -57,7 +57,7 @@ struct ProgramStep {
   bool runs_on_host() const { return kernel == nullptr || kernel->runs_on_host(); }
   /// Outputs that may be in the memory of inputs.
   std::vector<SharedOperand> in_place;
-  /// Whether the engine inserted it to copy bytes as they are.
+  /// True if the engine inserted it to copy bytes as they are.
   bool copies_bytes() const;
   int64_t scratch_bytes = 0;
   int64_t counter_bytes = 0;

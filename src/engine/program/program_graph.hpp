@@ -20,7 +20,7 @@ class ProgramGraph {
   std::shared_ptr<const graph::Graph> share() const { return graph_; }
   graph::Graph& own();
 
-  /// Whether a value is absent or a constant of the graph that was given.
+  /// True if a value is absent or a constant of the graph that was given.
   bool is_given_constant(graph::ValueId id) const;
   /// Replaces a node whose result the shapes decide by a constant, which passes could not do while shapes
   /// were open: integers that inference knows, and small tensors that are computed from such and from

@@ -36,7 +36,7 @@ class TacticChoice {
   /// run the step with a form of a constant that is missing, internal error when the reference has not the
   /// operator.
   void ask_reference(const StepRequest& request, TacticAnswer& answer);
-  /// Whether a tactic of the device offers.
+  /// True if a tactic of the device makes an offer.
   bool is_taken(const StepRequest& request);
 
   /// Starts to get the listed candidates ready: the first variants of all steps before the second one of any,

@@ -1,5 +1,5 @@
-// Whether programs that differ in their tactics compute the same: a kernel that is fast because it is wrong
-// must not win a search.
+// Checks whether programs that differ in their tactics compute the same: a kernel that is fast because it is
+// wrong must not win a search.
 #pragma once
 
 #include <functional>

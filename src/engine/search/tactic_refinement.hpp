@@ -11,7 +11,7 @@
 
 namespace hone::engine {
 
-/// Whether a tactic is of the kind that pays together only.
+/// Returns whether a tactic is of the kind that only pays together with others.
 using StartsEarly = std::function<bool(const TacticId& tactic)>;
 
 /// Starts from the chosen tactics. Takes the fastest early ones in runs of neighbouring steps, long ones

@@ -45,7 +45,7 @@ class TacticTrials {
   /// run: then false, and misfit() and failure() say why. LostDevice passes.
   bool fits(const std::function<void()>& action);
   const std::string& misfit() const { return misfit_; }
-  /// Whether that was for want of memory, of which there may be more another time.
+  /// True if that was for want of memory, of which there may be more another time.
   bool short_of_memory() const { return short_of_memory_; }
   void forget_misfit() {
     misfit_.clear();

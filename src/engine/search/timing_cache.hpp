@@ -48,13 +48,13 @@ class TimingCache {
   /// written.
   static TimingCache of_file(const std::filesystem::path& file, const std::string& fingerprint, int threads);
 
-  /// Whether find() gives what was short of memory too, and what was cut short after less than these seconds.
+  /// Lets find() also return entries that were short of memory, or cut short after less than these seconds.
   /// Builds that may time nothing take it.
   void accept_incomplete(bool accept, double seconds) {
     accept_incomplete_ = accept;
     seconds_ = seconds;
   }
-  /// Whether anything was found on a disturbed machine.
+  /// True if anything was found on a disturbed machine.
   bool has_disturbed() const;
   /// From now on find() gives nothing of that, unless what is incomplete is accepted.
   void retake_disturbed() { retake_disturbed_ = true; }

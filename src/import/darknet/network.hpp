@@ -60,7 +60,7 @@ struct Layer {
   /// Sections that it names; the one before is read unless `reads_previous` is false.
   std::vector<size_t> reads;
   bool reads_previous = true;
-  /// Whether it counts as an output or a reader; a cost is neither.
+  /// True for a cost, which counts neither as an output nor as a reader.
   bool is_cost = false;
   std::vector<ParameterSpec> parameters;
   /// Not empty for a detection head.

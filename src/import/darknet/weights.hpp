@@ -16,7 +16,7 @@ struct WeightsHeader {
   int32_t major = 0;
   int32_t minor = 0;
   size_t bytes = 0;
-  /// Whether the weights of [connected] are stored [inputs][outputs].
+  /// True if the weights of [connected] are stored [inputs][outputs].
   bool transposed() const { return major > 1000 || minor > 1000; }
 };
 

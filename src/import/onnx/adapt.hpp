@@ -73,7 +73,7 @@ std::span<const AdaptRule> layer_rules();      ///< BatchNormalization, Dropout,
 std::span<const AdaptRule> control_rules();    ///< Scan of opset 8
 std::span<const AdaptRule> type_rules();       ///< Cast, QuantizeLinear and DequantizeLinear of opset 23
 
-/// Whether the operator already had, in this opset (below 7), the form that opset 7 has, or one that
+/// True if the operator already had, in this opset (below 7), the form that opset 7 has, or one that
 /// first_rules() bring into it.
 bool is_readable_below_7(std::string_view op, int opset);
 

@@ -41,7 +41,7 @@ class Scope {
 
   /// kNoValue for the empty name and for absent function inputs; bad input for a name nothing defines.
   graph::ValueId lookup(const std::string& name);
-  /// Whether the name is taken in this very scope.
+  /// True if the name is taken in this very scope.
   bool defines(const std::string& name) const { return names_.contains(name); }
   /// Bad input when the name is taken in this very scope.
   void define(const std::string& name, graph::ValueId id);

@@ -17,7 +17,7 @@ struct ArchitectureEntry {
   std::string_view name;
   Architecture build;
   FilterSeeding seeding = kWholeMean;
-  /// Whether it classifies images as torchvision's presets prepare them.
+  /// True if it classifies images as torchvision's presets prepare them.
   bool classifies_images = false;
   FileNames file_names = {};
   /// By symbol, the size of an input's open dimension that nobody gives one.

@@ -10,7 +10,7 @@ struct DenseSpec {
   int64_t features;
   float gain = kLinearGain;
   bool bias = true;
-  /// Whether the weight is [inputs, features], as that of GPT-2's Conv1D is, not [features, inputs].
+  /// True if the weight is [inputs, features], as that of GPT-2's Conv1D is, not [features, inputs].
   bool by_columns = false;
 };
 

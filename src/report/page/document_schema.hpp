@@ -55,7 +55,7 @@ struct Description<report::Timeline> {
             origin::kMeasured},
       Field{"from_ns", &Timeline::from, "Begin of the window that events are from", unit::kNs},
       Field{"to_ns", &Timeline::to, "End of the window", unit::kNs},
-      Field{"complete", &Timeline::complete, "Whether no events are merged"},
+      Field{"complete", &Timeline::complete, "True if no events are merged"},
       Field{"resolution_ns", &Timeline::resolution, "Events shorter than this are merged with neighbours",
             unit::kNs},
       Field{"strings", &Timeline::strings, "Names of events"},

@@ -24,7 +24,7 @@ class SiteServer {
   virtual void stop() = 0;
 };
 
-/// Whether nobody but this machine can reach the address.
+/// True if nobody but this machine can reach the address.
 bool is_loopback(const std::string& host);
 
 /// Listens already. Environment error when the address or the port is not to be had, or the plugin is

@@ -146,7 +146,7 @@ std::string machine_text(const SweepGroup& group) {
   return text + dates_text(group);
 }
 
-/// Adds the run to its series; of two of one batch the newer stays. Whether there were two.
+/// Adds the run to its series; of two of one batch the newer stays. Returns whether there were two.
 bool add_run(const SweepRun& run, SweepGroup* group) {
   const auto series = std::find_if(group->series.begin(), group->series.end(),
                                    [&](const SweepSeries& s) { return s.name == run.series(); });

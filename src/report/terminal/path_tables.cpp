@@ -80,7 +80,7 @@ std::vector<Sheet> dependency_sheets(const analysis::CriticalPath& path, const a
     functions.notes.push_back(fmt::format(
         "{}: {}{}", doubt.about, doubt.count > 0 ? fmt::format("{} ", doubt.count) : "", doubt.text));
 
-  Sheet changes{"What if", {{"Gain", "ns"}, {"Of wall time", "%"}, {"Change", "", false}}, {}, {}};
+  Sheet changes{"What if", {{"Gain", "ns"}, {"Share of wall time", "%"}, {"Change", "", false}}, {}, {}};
   for (const analysis::WhatIf& change : what_ifs.rows)
     changes.rows.push_back({time_of(change.gain), share_cell(change.share), change_cell(change)});
   if (changes.rows.empty()) return {functions};

@@ -5,8 +5,8 @@
 
 namespace hone::trace {
 
-/// Puts the wanted metrics in place of the counted ones, launch by launch, and says what measuring them did
-/// to the program. A launch without all that a formula needs, or whose divisor is 0, has no value of it.
+/// Replaces the counted metrics by the wanted ones, launch by launch, and says what measuring them did to the
+/// program. A launch without all that a formula needs, or whose divisor is 0, has no value of it.
 void finish_metrics(Trace& trace, const std::vector<WantedMetric>& wanted);
 
 }  // namespace hone::trace

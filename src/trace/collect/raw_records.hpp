@@ -91,7 +91,7 @@ struct Api {
   uint32_t driver = 0;  ///< 1 driver API, 0 runtime API
 };
 
-/// Whether a kernel's code holds instructions for Tensor Cores.
+/// States whether a kernel's code holds instructions for Tensor Cores.
 enum class TensorUse : uint32_t { kUnknown, kNo, kYes };
 
 struct Kernel {

@@ -30,11 +30,11 @@ class JsonPieces {
   JsonPieces(ByteSource& source, std::string_view array);
   Piece next();
 
-  /// Whether the array was there, even if empty or cut off.
+  /// True if the array was there, even if empty or cut off.
   bool found_array() const { return found_array_; }
-  /// Whether it is the outermost value, so that nothing names it.
+  /// True if it is the outermost value, so that nothing names it.
   bool bare_array() const { return bare_array_; }
-  /// Whether the document ended where JSON says that it ends.
+  /// True if the document ended where JSON says that it ends.
   bool complete() const { return complete_; }
   size_t oversized() const { return oversized_; }
 

@@ -16,7 +16,7 @@ namespace hone::trace {
 /// In quotes, escaped; bytes that are no UTF-8 are replaced.
 std::string json_string(std::string_view text);
 
-/// Whether the text is valid JSON.
+/// True if the text is valid JSON.
 bool is_json(std::string_view text);
 
 /// Strings of a trace as JSON, each made once; on request only what `part` gives of them.

@@ -8,7 +8,7 @@
 
 namespace hone::trace {
 
-/// Whether it is a database with tables of Nsight Systems.
+/// True if it is a database with tables of Nsight Systems.
 bool is_nsys_export(SqliteDatabase& database);
 
 /// A normalized trace. Where several processes were recorded, correlation and context ids of all but the

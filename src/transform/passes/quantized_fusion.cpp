@@ -85,7 +85,7 @@ class Pattern {
   size_t size() const { return chain_.size(); }
   const Node& last() const { return chain_.back().node; }
 
-  /// Puts the region in the place of its last node.
+  /// Replaces the region's last node by the region.
   std::string replace(std::string_view kind) {
     std::vector<Part> parts = operands_;
     parts.insert(parts.end(), chain_.begin(), chain_.end());

@@ -122,7 +122,7 @@ class Lifting {
     lift(index, std::move(image), {0});
   }
 
-  /// Makes `image` of images in the place of node `index`, whose inputs `rows` are rows.
+  /// Replaces node `index`, whose inputs `rows` are rows, by `image` on images.
   void lift(int32_t index, Node image, const std::vector<size_t>& rows) {
     for (const size_t input : rows) image.inputs[input] = image_of(index, image.inputs[input]);
     const ValueId row = image.outputs[0];
@@ -179,7 +179,7 @@ class Lifting {
     return transpose.attributes.get_or<std::vector<int64_t>>("perm", {}) == std::vector<int64_t>{0, 2, 1};
   }
 
-  /// Transposes the image in the place of the row: in channels-last its bytes stay where they are.
+  /// Transposes the image instead of the row: in channels-last its bytes stay where they are.
   void lift_transpose(int32_t index) {
     const Node node = editor_.node(index);
     if (!swaps_last_two(node)) return;

@@ -12,7 +12,7 @@ export interface Column<Row> {
   hint?: string;
   /// The value that is sorted, searched and exported.
   value: (row: Row) => unknown;
-  /// Drawn in place of the value.
+  /// Drawn instead of the value.
   show?: (row: Row) => ComponentChildren;
   /// A bar behind the number: a share of 1, else of the largest value.
   bar?: boolean;

@@ -23,7 +23,7 @@ ApiRole api_role(std::string_view name);
 /// The driver's wait for room in the launch queue (COMMAND_BUFFER_FULL, "Command Buffer Full").
 bool is_queue_full(std::string_view overhead);
 
-/// Whether an overhead is the profiler's own work, not the driver's (compiling, lazy loading, a full queue).
+/// True if an overhead is the profiler's own work, not the driver's (compiling, lazy loading, a full queue).
 bool is_profiler_overhead(std::string_view overhead);
 
 /// The role of every call of the graph.

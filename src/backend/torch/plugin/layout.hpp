@@ -19,7 +19,7 @@ struct ChosenRunner {
   std::string note;
 };
 
-/// Whether the graph convolves images, so that their layout matters.
+/// True if the graph convolves images, so that their layout matters.
 bool convolves_images(const graph::Graph& graph);
 
 /// The runner of the layout that measures faster. At no time do both live. A layout that cannot run loses;

@@ -120,7 +120,7 @@ class Expansion {
   Extent div(const Extent& a, const Extent& b) { return combine("Div", a, b); }
   /// An int64 value of one element.
   ValueId vector(const Extent& extent);
-  /// Whether the extent is surely dimension `axis` of x.
+  /// True if the extent is surely dimension `axis` of x.
   bool is_dimension(const Extent& extent, ValueId x, size_t axis) const;
   /// An int64 value with these elements.
   ValueId list(const std::vector<Extent>& extents);

@@ -19,7 +19,8 @@ class ProfilerHost {
   ProfilerHost(const ProfilerHost&) = delete;
   ProfilerHost& operator=(const ProfilerHost&) = delete;
 
-  /// Makes the configuration that measures these, in place of the one before; returns the passes that takes.
+  /// Makes the configuration that measures these metrics, which replaces the one before; returns the number
+  /// of passes.
   size_t configure(std::vector<std::string> names);
   std::vector<uint8_t>& config() { return config_; }
   /// Names of the configured metrics, for CUPTI.

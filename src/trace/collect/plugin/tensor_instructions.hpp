@@ -1,4 +1,4 @@
-// Whether kernels hold instructions for Tensor Cores, from the code that the driver loads.
+// Looks for instructions for Tensor Cores in kernels, in the code that the driver loads.
 #pragma once
 
 #include <map>

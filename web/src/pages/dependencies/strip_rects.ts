@@ -11,7 +11,7 @@ export interface Rect {
   lane: number;
   left: number;
   right: number;
-  /// Whether some of it belongs to the function that is looked for.
+  /// True if some of it belongs to the function that is looked for.
   lit: boolean;
 }
 

@@ -37,7 +37,7 @@ export function leversOf(whatIf: Partial<WhatIfs>, functions: PathFunction[]): L
 
 export interface Told {
   wall: number;
-  /// Whether it is one of the points that were worked out.
+  /// True if it is one of the points that were worked out.
   exact: boolean;
 }
 

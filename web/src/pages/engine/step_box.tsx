@@ -40,7 +40,7 @@ interface StepBoxProps {
   heat: number | null;
   of: Look;
   selected: boolean;
-  /// Whether Tab leads here; arrow keys lead to the others.
+  /// True if Tab leads here; arrow keys lead to the others.
   reachable: boolean;
   open: boolean;
   onPick: () => void;

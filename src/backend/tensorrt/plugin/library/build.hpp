@@ -10,7 +10,7 @@ namespace hone::backend::tensorrt {
 
 struct BuiltPlan {
   Plan plan;
-  /// Whether it was built now, and not found in the cache.
+  /// True if it was built now, and not found in the cache.
   bool fresh = false;
 };
 

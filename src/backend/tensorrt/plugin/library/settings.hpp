@@ -28,7 +28,7 @@ struct Settings {
   Calibrator calibrator = Calibrator::kHone;
   /// Data for TensorRT's own calibrator, as --calibrate takes it; none: generated.
   std::vector<std::string> calibration_data;
-  /// TensorRT's calibration cache to build from, in place of data, and the file for the one that it writes.
+  /// TensorRT's calibration cache to build from, instead of data, and the file for the one that it writes.
   std::string calibration_cache;
   std::string calibration_output;
   /// Plans that hone did not write are loaded.

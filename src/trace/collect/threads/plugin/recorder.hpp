@@ -13,8 +13,7 @@ using raw::ThreadFunction;
 /// Nanoseconds of the clock of all records.
 uint64_t now();
 
-/// Whether a call is to be recorded: recording is on, and it does not come from the profiler's own libraries.
-/// `caller` is the address that the call returns to.
+/// True if a call is to be recorded: recording is on, and it does not come from the profiler's own libraries.
 bool is_of_program(const void* caller);
 
 /// Records a call of this thread. Does not change errno.
