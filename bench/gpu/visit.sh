@@ -120,7 +120,7 @@ if part tactics; then
   tail -qn 1 "$output"/tactics-*.log
 fi
 
-# Whole runs of what `hone bench` can tell of a GPU; each prints its summary.
+# Whole runs of all that `hone bench` can report about a GPU; each prints its summary.
 figures() {
   local name=$1
   shift

@@ -16,7 +16,7 @@ std::string base_name(std::string_view demangled);
 /// The signature without return type and parameters: `lib::gemm<float, 4>`.
 std::string without_parameters(std::string_view demangled);
 
-/// That without namespaces, which leaves what tells instances of a kernel apart: `gemm<float, Tile<4>>`.
+/// The name without namespaces, in which instances of a kernel still differ: `gemm<float, Tile<4>>`.
 std::string brief_name(std::string_view demangled);
 
 /// Without the suffixes of CUPTI, of the per-thread default stream and of the driver's versions:

@@ -1,5 +1,5 @@
-// A system that runs models: hone, torch, torchscript, torch-graph, reference. Their folders
-// lie beside this file.
+// A system that runs models: hone, torch, torchscript, torch-graph, reference. Their folders lie next to this
+// file.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +75,8 @@ struct MemoryUse {
   int64_t engine_file = 0;
 };
 
-/// The parts of a run, each timed alone, milliseconds; 0 where there is none or the backend cannot tell.
+/// The parts of a run, each timed by itself, milliseconds; 0 where there is none or the backend does not
+/// report it.
 struct RunPhases {
   double h2d_ms = 0;      ///< copies of the inputs from pinned host memory to the device
   double enqueue_ms = 0;  ///< until the host had handed over the work
@@ -154,9 +155,9 @@ class Executable {
   /// Outputs for inputs in the model's order, complete on the host when it returns. Precisions other than
   /// fp32 are internal: inputs and outputs keep the model's own types. Bad input for wrong types or shapes.
   virtual std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) = 0;
-  /// run() in three parts, for timing the middle alone: inputs to where the executable computes, one
-  /// execution on them, its outputs back. Inputs stay valid until the execution is done; a run() in between
-  /// ends what was uploaded.
+  /// run() in three parts, so that the middle one can be timed by itself: inputs to where the executable
+  /// computes, one execution on them, its outputs back. Inputs stay valid until the execution is done; a
+  /// run() in between ends what was uploaded.
   virtual void upload(std::span<const tensor::Tensor> inputs) { uploaded_ = inputs; }
   virtual void execute() { outputs_ = run(uploaded_); }
   virtual std::vector<tensor::Tensor> download() { return std::move(outputs_); }
@@ -175,11 +176,11 @@ class Executable {
     return nullptr;
   }
   /// Watches the runs that follow, for as long as it lives, one at a time in a process; null where the system
-  /// tells nothing of the inside of its runs.
+  /// reports nothing about the inside of its runs.
   virtual std::unique_ptr<Observer> observe(const ObserveOptions& /*options*/) { return nullptr; }
   /// True if profile_layers() returns something.
   virtual bool has_layers() const { return false; }
-  /// Times the layers of so many runs on what was uploaded last, by the system's own profiler.
+  /// Times the layers in `runs` runs on the inputs uploaded last, by the system's own profiler.
   virtual LayerProfile profile_layers(int /*runs*/) { return {}; }
   /// True if candidates were timed when it was loaded, with what they took of the device's memory. Loaded
   /// again, it would find the choices made.
@@ -214,11 +215,11 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  /// Version of the system behind it ("1.13.0") and of what it computes with on a device, for the context of
-  /// a run. Environment error where there is no such device.
+  /// Version of the system ("1.13.0") and of the libraries that it computes with on a device, for the context
+  /// of a run. Environment error where there is no such device.
   virtual std::string version(std::string_view device) const = 0;
   /// Environment error when it cannot compute on "cpu" or "cuda:1". May start the device, which a process
-  /// that is forked afterwards then cannot use. The CPU alone, unless a backend says otherwise.
+  /// that is forked afterwards then cannot use. Accepts only the CPU, unless a backend says otherwise.
   virtual void require_device(std::string_view device) const;
   /// True if this is a file of the system's own, which no importer reads: load() takes a model that has a
   /// file and no graph.

@@ -1,5 +1,5 @@
-// Where the executables of several backends meet on a GPU: one queue that all of them hand their runs to, and
-// memory beside it. A value that one of them leaves there is read in place by the next one.
+// The place on a GPU where the executables of several backends meet: one queue to which all of them hand
+// their runs, and memory. A value that one of them leaves there is read in place by the next one.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace hone::backend {
 /// CUDA runtime, and so every system here, uses.
 class DeviceExchange {
  public:
-  /// A moment in the queue that tells the time.
+  /// A moment in the queue whose time can be read.
   class Moment {
    public:
     virtual ~Moment() = default;

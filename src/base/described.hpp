@@ -38,7 +38,7 @@ namespace origin {
 inline constexpr std::string_view kMeasured = "measured";    ///< by a clock or a counter
 inline constexpr std::string_view kEstimated = "estimated";  ///< from measurements, by a model or a bound
 inline constexpr std::string_view kNamed = "by name";        ///< from the name of a kernel or an operator
-inline constexpr std::string_view kRecorded = "recorded";    ///< as a trace or a program tells it
+inline constexpr std::string_view kRecorded = "recorded";    ///< as a trace or a program states it
 }  // namespace origin
 
 /// `get`: a pointer to a member, or a function of the owner.

@@ -1,4 +1,4 @@
-// A file in the making beside its target: whole under the target's name, or not there.
+// A file in the making next to its target: whole under the target's name, or not there.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@ namespace hone::base {
 
 class PendingFile {
  public:
-  /// Without a name until it is published, where the file system can do that: then nothing stays behind even
-  /// when the program is killed. Or with one from the start, for a library that opens files itself.
+  /// Without a name until it is published, where the file system can do that: then nothing remains even when
+  /// the program is killed. Or with one from the start, for a library that opens files itself.
   enum class Name { kWhenPublished, kFromTheStart };
 
   /// Empty, in the target's folder, under a name that no file had. Environment error when it cannot be made

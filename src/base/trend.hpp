@@ -19,8 +19,8 @@ struct Trend {
 };
 
 /// The median of the slopes of all pairs, and its interval by Kendall's variance (Theil 1950, Sen 1968): a
-/// few outliers do not move it. Nothing for fewer than five values, which cannot tell. If there are more than
-/// a thousand values, the means of a thousand blocks of them are taken. O(n^2) of at most that many.
+/// few outliers do not move it. Nothing for fewer than five values, which show no trend. If there are more
+/// than a thousand values, the means of a thousand blocks of them are taken. O(n^2) of at most that many.
 std::optional<Trend> trend_of(const std::vector<double>& values);
 
 Json to_json(const std::optional<Trend>& trend);

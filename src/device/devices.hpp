@@ -10,8 +10,8 @@
 
 namespace hone::device {
 
-/// For a program that is hone's own, before its first find_device(): what holds for all users of a device in
-/// the process may then be set as suits hone alone, as a GPU's memory for stacks.
+/// For a program that is hone's own, before its first find_device(): settings that hold for all users of a
+/// device in the process may then be chosen for hone only, such as a GPU's memory for stacks.
 void own_process();
 /// Environment error, in one sentence, when the device is not to be had; for a GPU that is not there it says
 /// which ones are.

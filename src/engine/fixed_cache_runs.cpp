@@ -52,7 +52,7 @@ std::optional<Carry> cache_named(const Graph& graph, std::string_view line) {
   return std::nullopt;
 }
 
-/// The dimension behind the batch that has this many elements in all caches.
+/// The dimension after the batch that has this many elements in all caches.
 std::optional<size_t> axis_of(const Graph& graph, const std::vector<Carry>& caches, int64_t capacity) {
   const auto& first = graph.value(graph.inputs[caches.front().input]).type;
   for (size_t axis = 1; first.ranked() && axis < first.dims->size(); ++axis) {
@@ -91,7 +91,7 @@ Tensor copy_here(const Device& device, const TensorView& from, const tensor::Que
   return result;
 }
 
-/// The first tokens along the axis, of tensors that differ there alone.
+/// The first tokens along the axis, of tensors that differ only there.
 void copy_tokens(const Tensor& from, Tensor& to, size_t axis, int64_t tokens) {
   const auto bytes_of = [&](const Shape& shape) {
     return tensor::element_count(std::span(shape).subspan(axis + 1)) *

@@ -254,8 +254,8 @@ class Device {
   /// A stream of somebody else's, by its handle (a cudaStream_t), which outlives the queue. Usage error where
   /// there are none.
   virtual std::unique_ptr<tensor::Queue> wrap_queue(void* stream) const;
-  /// Copies as many bytes as `from` has, between here and here or the host; handed over to the queue, which
-  /// is null on the host.
+  /// Copies all bytes of `from`, between here and here or the host; handed over to the queue, which is null
+  /// on the host.
   virtual void copy(const tensor::Buffer& from, const tensor::Buffer& to, const tensor::Queue* queue) const;
   /// Bytes of which the addresses of inputs and outputs must be multiples.
   virtual int64_t io_alignment() const { return 1; }

@@ -16,7 +16,7 @@ Refusal nonempty_output(const StepRequest& request);
 Refusal bias_in_range(const StepRequest& request);
 /// True if an operand that is read in float32 may hold finite values beyond that range.
 bool is_beyond_storage(const StepRequest& request, size_t operand);
-/// Input 0 has one to three axes behind batch and channels.
+/// Input 0 has one to three axes after batch and channels.
 Refusal one_to_three_axes(const StepRequest& request);
 
 }  // namespace hone::engine

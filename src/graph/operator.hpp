@@ -100,7 +100,7 @@ struct Traits {
   bool keeps_range = false;
   /// A small difference of an input may become a large one of the output.
   bool discontinuous = false;
-  /// So may a small part of a large input: the output tells what the input is beyond its full turns.
+  /// The same holds for a small part of a large input: beyond its full turns, the input decides the output.
   bool periodic = false;
   /// Output 0 has the elements of input 0 in another type.
   bool converts = false;

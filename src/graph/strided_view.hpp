@@ -45,7 +45,8 @@ StridedView strided_view(const Graph& graph, const Links& links, ValueId id);
 /// Repeats the view's elements as numpy's broadcasting to `shape` does; false where it does not broadcast.
 bool broadcast_view(StridedView& view, const tensor::Shape& shape);
 
-/// The view with `shape` for its shape, which has as many elements; false where no loops say that.
+/// The view with `shape` for its shape, which has the same number of elements; false where no loops describe
+/// that.
 bool reshape_view(StridedView& view, const tensor::Shape& shape);
 
 /// Splits the loops of that dimension, which is equally long in all views, so that all views have loops of

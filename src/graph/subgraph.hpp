@@ -46,7 +46,7 @@ std::vector<Node> inline_subgraph(Graph& graph, const Graph& body, std::span<con
 /// nodes.
 std::optional<bool> known_condition(const Graph& graph, const Node& node);
 /// The branch of an If for that condition as nodes that replace it, with their types inferred; names begin
-/// with the node's and `which`, which tells it from others of that name.
+/// with the node's and `which`, which distinguishes it from others of that name.
 std::vector<Node> inline_branch(Graph& graph, const Node& node, bool condition, const std::string& which);
 
 /// Joins two types: a dimension that differs becomes unknown, and so does the whole shape if the ranks

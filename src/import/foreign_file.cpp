@@ -73,7 +73,7 @@ bool contains(std::span<const std::byte> bytes, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
-/// A module's pickle holds the dictionary of torch.nn.Module; a state_dict has tensors by name alone.
+/// A module's pickle holds the dictionary of torch.nn.Module; a state_dict only has tensors by name.
 bool holds_module(std::span<const std::byte> pickle) {
   return contains(pickle, "_modules") && contains(pickle, "_parameters");
 }

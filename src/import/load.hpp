@@ -14,7 +14,7 @@ namespace hone::importer {
 
 struct LoadModelOptions {
   /// The parameters of a built-in architecture, a safetensors file, or of a darknet network, a .weights file;
-  /// empty: they come from `seed`, those of a cfg file from the file beside it where there is one.
+  /// empty: they come from `seed`, those of a cfg file from the file next to it where there is one.
   std::filesystem::path weights;
   uint64_t seed = 0;
   /// Names of inputs that the caller has values for. Where a model brings a value for one of them, an

@@ -180,7 +180,7 @@ Range mse_range(const Histogram& histogram, IntegerForm form) {
   return clipped(histogram, best * histogram.width());
 }
 
-/// No value as an integer may be further from 0 than float32 can tell.
+/// The distance of an integer value from 0 must be representable in float32.
 float usable_scale(double scale) {
   if (!(scale > 0)) return 1;
   return static_cast<float>(std::clamp(scale, static_cast<double>(std::numeric_limits<float>::min()),

@@ -1,4 +1,4 @@
-// Values of a model that are computed once, so that what stands behind them can be run again and again.
+// Values of a model that are computed once, so that the nodes after them can be run again and again.
 #pragma once
 
 #include <map>

@@ -41,7 +41,7 @@ struct Samples {
   std::vector<std::string> sources;
 };
 
-/// The program behind "exec:".
+/// The program of "exec:".
 class BatchProgram;
 
 class CalibrationData {

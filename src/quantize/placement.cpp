@@ -258,8 +258,8 @@ class Placer {
     }
   }
 
-  /// The operand that a convolution or product makes for this addition alone; of two the one further from the
-  /// model's inputs.
+  /// The operand that a convolution or product makes only for this addition; if there are two, the one
+  /// further from the model's inputs.
   std::optional<size_t> accumulator_of(const Node& n) const {
     const bool first = is_made_for(n.inputs[0]);
     const bool second = is_made_for(n.inputs[1]);

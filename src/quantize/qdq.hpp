@@ -48,7 +48,7 @@ struct QdqOptions {
   const RoundedWeights* rounded = nullptr;
 };
 
-/// The graph with its quantized values behind Q and DQ for those that read integers, where any do, weights as
+/// The graph with Q and DQ after its quantized values for those that read integers, where any do, weights as
 /// int8 and one scale for each output channel, and biases as int32 in units of both scales. A channel of
 /// zeros has the least scale of the others; one whose bias would not fit int32 has a larger one.
 graph::Graph with_qdq(const graph::Graph& graph, const Placement& placement,

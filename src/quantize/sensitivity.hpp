@@ -34,9 +34,8 @@ struct SensitivityOptions {
   const system::StopFlag* stop = nullptr;
 };
 
-/// Each node runs with its inputs, weights and bias quantized as with_qdq() writes them, and what stands
-/// behind it in floating point; what stands before it is computed once. Throws system::Interrupted when the
-/// flag is set.
+/// Each node runs with its inputs, weights and bias quantized as with_qdq() writes them, and all later nodes
+/// in floating point; the nodes before it are computed once. Throws system::Interrupted when the flag is set.
 std::vector<Sensitivity> measure_sensitivity(const graph::Graph& graph, const Placement& placement,
                                              const std::vector<ActivationScale>& scales,
                                              const std::vector<Samples>& samples,

@@ -29,7 +29,7 @@ namespace {
 
 constexpr double kTimeoutSeconds = 600;
 constexpr double kNoLimit = 1e9;
-/// Runs from which the cost of recording is told, and those before them.
+/// Runs from which the cost of recording is computed, and those before them.
 constexpr int64_t kTimedRuns = 50;
 constexpr int64_t kFirstRuns = 10;
 constexpr double kTimedSeconds = 2;
@@ -254,7 +254,7 @@ class Session {
     trace.allocations.insert(trace.allocations.end(), allocations.begin(), allocations.end());
     if (options_.observe.memory && allocations.empty())
       trace.doubt(trace::Severity::kNote, "memory",
-                  fmt::format("the backend {} does not tell of its allocations", options_.setup.backend), 0);
+                  fmt::format("the backend {} does not report its allocations", options_.setup.backend), 0);
   }
 
   static void add_steps(trace::Trace& trace, const std::vector<backend::StepInfo>& steps) {

@@ -14,7 +14,7 @@ namespace hone::record {
 trace::Trace pipeline_trace(const std::vector<task::StageTimes>& stages, const task::PipelineReport& report,
                             const std::string& statistics);
 
-/// Puts the stages and the metadata of that trace into one of the same run that tells what the GPU did.
+/// Puts the stages and the metadata of that trace into one of the same run that holds the GPU's work.
 void add_pipeline(const trace::Trace& stages, trace::Trace* trace);
 
 }  // namespace hone::record

@@ -54,7 +54,7 @@ class Answers {
   mutable std::optional<DependencyAnswers> dependencies_;
 };
 
-/// Everything; or, of the parts that tell about time, only those named.
+/// Everything; or, among the parts that are about time, only those named.
 Json to_json(const Answers& answers, const std::vector<std::string>& only = {});
 
 }  // namespace hone::report

@@ -213,7 +213,7 @@ double reading_rate(int threads, size_t bytes_of_thread) {
   });
 }
 
-/// 0 where the system does not tell.
+/// 0 where the system does not report it.
 size_t cache_bytes(int name) {
   const int64_t bytes = ::sysconf(name);
   return bytes > 0 ? static_cast<size_t>(bytes) : 0;

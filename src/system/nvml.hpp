@@ -62,7 +62,7 @@ class Nvml {
 
   GpuIdentity identity() const;
   GpuSample sample() const;
-  /// Nothing when the library does not tell.
+  /// Nothing when the library does not report them.
   std::optional<std::vector<GpuProcess>> processes() const;
 
   /// The library that the loader finds, or the one that HONE_NVML names.

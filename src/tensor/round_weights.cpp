@@ -58,7 +58,7 @@ void round_to_nearest(const float* from, Half* to, size_t count) {
 template <class T>
 class FilterRounding {
  public:
-  /// For filters with windows of so many taps, which lie together for each channel.
+  /// For filters with windows of `taps` taps, which lie together for each channel.
   explicit FilterRounding(size_t taps) : taps_(taps) {}
 
   /// `weights` and `rounded` are `count` elements, `stride` apart.
@@ -110,7 +110,7 @@ class FilterRounding {
       double least = 0;
       for (size_t i = first; i < first + taps_; ++i) {
         const auto error = static_cast<double>(errors_[i]);
-        // Numbers around zero are left alone, as below.
+        // Numbers around zero are left unchanged, as below.
         if (error * sum <= 0 || is_zero(rounded[i])) continue;
         const double spacing = spacing_beside(rounded[i], errors_[i]);
         const double change = 2 * spacing * (spacing - std::abs(error) - std::abs(sum));
@@ -171,7 +171,7 @@ class FilterRounding {
   }
 
   void consider(T rounded, size_t index, float near) {
-    // Numbers around zero are left alone: one has no single neighbour, and their errors are small.
+    // Numbers around zero are left unchanged: one has no single neighbour, and their errors are small.
     if (is_zero(rounded)) return;
     const float error = errors_[index];
     const float spacing = spacing_beside(rounded, error);

@@ -20,7 +20,7 @@ inline bool can_round_weights(const Tensor& weights) {
 /// filters come first and have windows (rank 3 or more) the errors of each channel's window are balanced
 /// before, since neighbouring pixels have more in common; that raises the mean squared error of the weights
 /// by some 5 %, the rest by a fraction of a percent. Filters that hold values which are not finite in `to`
-/// are rounded to the nearest alone, and finite ones beyond its largest become that.
+/// are only rounded to the nearest, and finite ones beyond its largest number become that.
 Tensor round_weights(const Tensor& weights, DType to, FilterAxis axis);
 
 }  // namespace hone::tensor

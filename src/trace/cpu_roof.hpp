@@ -12,7 +12,7 @@
 namespace hone::trace {
 
 struct CpuRoof {
-  /// Memory that holds so many bytes; 0 for main memory.
+  /// Memory of this size; 0 for main memory.
   struct Level {
     double bytes = 0;
     double bytes_per_second = 0;
@@ -33,7 +33,7 @@ struct CpuRoof {
   /// "measured on this CPU with 2 threads: 190 GFLOP/s in fp32, 41.20 GB/s from memory".
   std::string text(const std::string& precision) const;
 
-  /// Nothing where the trace does not tell, or tells what cannot be.
+  /// Nothing where the trace does not hold it, or holds impossible values.
   static std::optional<CpuRoof> of(const Trace& trace);
   static std::optional<CpuRoof> parse(const std::string& json);
   std::string json() const;

@@ -1,4 +1,4 @@
-// How many warps of a kernel a multiprocessor can hold, from the launch alone: the estimate that PyTorch's
+// How many warps of a kernel a multiprocessor can hold, only from the launch: the estimate that PyTorch's
 // profiler records as "est. achieved occupancy %", for traces that lack it and for analyses.
 #pragma once
 

@@ -15,10 +15,10 @@ struct RecordingCost {
   double recorded_ms = 0;  ///< and while it was
   /// 95 % interval of plain_ms; nothing of too few runs and in traces of earlier versions.
   std::optional<base::Interval> plain_interval = std::nullopt;
-  /// "+3.1 %"; or that the runs do not tell, whatever their medians are.
+  /// "+3.1 %"; or that the runs do not show it, whatever their medians are.
   std::string text;
 
-  /// Nothing where the trace does not tell.
+  /// Nothing where the trace does not hold it.
   static std::optional<RecordingCost> of(const Trace& trace);
 };
 

@@ -42,7 +42,7 @@ uint64_t page_bytes(std::string_view header) {
   return bytes >= 512 && std::has_single_bit(bytes) ? bytes : 0;
 }
 
-/// 0 when the header does not say: old writers left the field alone.
+/// 0 when the header does not say: old writers left the field unset.
 uint64_t page_count(std::string_view header) {
   const bool valid = header.substr(24, 4) == header.substr(92, 4);
   return valid ? big_endian(header.substr(28, 4)) : 0;

@@ -24,8 +24,8 @@ bool is_filled_with(const Graph& graph, ValueId id, double expected);
 /// knows.
 std::optional<std::vector<int64_t>> known_integers(const Graph& graph, ValueId id);
 
-/// The elements, one per channel, of a constant that varies along `axis` alone when it is broadcast
-/// against a tensor of rank `rank`; a constant of one element is repeated.
+/// The elements, one per channel, of a constant that only varies along `axis` when it is broadcast against a
+/// tensor of rank `rank`; a constant of one element is repeated.
 std::optional<std::vector<double>> per_channel(const Graph& graph, ValueId id, int64_t rank, int64_t axis,
                                                int64_t channels);
 

@@ -86,7 +86,7 @@ class CacheFixer {
     const bool appends = found != from_.nodes.end() && found->op == "Concat" && found->inputs.size() == 2 &&
                          found->input(0) == input && probes_.dim(output, axis) == Length::kTotal;
     if (!appends)
-      refuse("'{}' is not '{}' with new tokens behind", from_.value(output).name, from_.value(input).name);
+      refuse("'{}' is not '{}' with new tokens appended", from_.value(output).name, from_.value(input).name);
     ends_.push_back(ends);
     cache_inputs_[input] = axis;
     appended_[output] = axis;
@@ -334,7 +334,7 @@ class CacheFixer {
     return constant->to_double().front() == 0;
   }
 
-  /// Every long axis stays one, with as many elements before it.
+  /// Every long axis stays one, with the same number of elements before it.
   void check_reshape(const Node& node) {
     const auto before = [&](ValueId id, size_t axis) {
       int64_t product = 1;

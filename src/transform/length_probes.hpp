@@ -49,16 +49,16 @@ template <class... Args>
   throw Refused{fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// The only open dimension behind the batch.
+/// The only open dimension after the batch.
 inline size_t cache_axis(const Value& cache) {
   std::optional<size_t> axis;
   const size_t rank = cache.type.ranked() ? cache.type.dims->size() : 0;
   for (size_t i = 1; i < rank; ++i) {
     if ((*cache.type.dims)[i].known()) continue;
-    if (axis) refuse("'{}' has several open dimensions behind the batch", cache.name);
+    if (axis) refuse("'{}' has several open dimensions after the batch", cache.name);
     axis = i;
   }
-  if (!axis) refuse("'{}' has no open dimension behind the batch", cache.name);
+  if (!axis) refuse("'{}' has no open dimension after the batch", cache.name);
   if ((*cache.type.dims)[*axis].symbol().empty())
     refuse("the open dimension of '{}' has no name", cache.name);
   return *axis;

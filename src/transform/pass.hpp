@@ -1,5 +1,5 @@
-// A pass: a named rewrite of a graph that leaves its meaning alone. This header is what the rest of
-// the program sees: run the list over a graph and read what each pass did and refused to do.
+// A pass: a named rewrite of a graph that keeps its meaning. This header is what the rest of the program
+// sees: run the list over a graph and read what each pass did and refused to do.
 #pragma once
 
 #include <optional>

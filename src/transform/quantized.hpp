@@ -34,7 +34,7 @@ bool same_scales(const Graph& graph, const Quantized& a, const Quantized& b);
 /// A node of that operator with a name of its own that stands for the same nodes of the model.
 Node twin_of(const Node& node, std::string op, std::vector<ValueId> inputs, ValueId output);
 
-/// Removes the makers of values that nobody reads any more, and what they alone read.
+/// Removes the makers of values that nobody reads any more, and the nodes that only they read.
 void remove_unread(Editor& editor, std::vector<ValueId> values);
 
 }  // namespace hone::transform

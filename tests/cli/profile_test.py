@@ -212,7 +212,7 @@ class Profile(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = profile(MODEL, "--record-shapes", "--profile-memory", "-o", folder)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("memory: the backend hone does not tell of its allocations", done.stderr)
+            self.assertIn("memory: the backend hone does not report its allocations", done.stderr)
 
     def test_a_program_that_cannot_be_started(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -415,8 +415,9 @@ TEST(DarknetFiles, WeightsAndNamesAreFoundBesideTheCfg) {
   std::vector<std::string> warnings;
   const LoadModelOptions options{.warn = [&](const std::string& text) { warnings.push_back(text); }};
   load_model(cfg, options);
-  EXPECT_THAT(warnings,
-              ElementsAre(HasSubstr("there is neither --weights nor a.weights or a_best.weights beside it")));
+  EXPECT_THAT(
+      warnings,
+      ElementsAre(HasSubstr("there is neither --weights nor a.weights or a_best.weights next to it")));
   base::write_file_atomic(folder / "a_best.weights", weights_file(ramp(21)));
   base::write_file_atomic(folder / "a.names", std::string_view("dog\r\ncat\n\n"));
   warnings.clear();

@@ -134,7 +134,7 @@ TEST(ModelRecorder, SaysThatAWorkerTellsNothingOfItsMemory) {
   EXPECT_EQ(trace.host_events.size(), 4U);
   ASSERT_EQ(trace.doubts.size(), 1U);
   EXPECT_EQ(trace.doubts[0].severity, trace::Severity::kNote);
-  EXPECT_EQ(trace.doubts[0].text, "the backend peer does not tell of its allocations");
+  EXPECT_EQ(trace.doubts[0].text, "the backend peer does not report its allocations");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ export function scientific(value: number, digits = 1): string {
   return mantissa === '1' ? `10${raised}` : `${mantissa}·10${raised}`;
 }
 
-/// With so many significant digits, but never fewer than the whole part has.
+/// With this number of significant digits, but never fewer than the whole part has.
 export function significant(value: number, digits = 4): string {
   if (value === 0) return '0';
   const size = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));

@@ -66,7 +66,7 @@ struct Rule {
 std::span<const Rule> framework_rules();
 /// Copies, sets and synchronization, as `nsys analyze` looks at them.
 std::span<const Rule> waiting_rules();
-/// Idle time of the GPU: gaps, chunks, launches, copies beside kernels.
+/// Idle time of the GPU: gaps, chunks, launches, copies that do not overlap kernels.
 std::span<const Rule> idle_rules();
 /// Which kernels ran and how.
 std::span<const Rule> kernel_rules();

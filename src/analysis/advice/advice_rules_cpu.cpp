@@ -1,5 +1,5 @@
 // Rules about a model that ran on the CPU: which of its layers take plain kernels, convert layouts, wait for
-// memory, stay far from what the CPU can do, or are too short for so many threads.
+// memory, stay far from what the CPU can do, or are too short for the number of threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -162,7 +162,7 @@ Ruling batch_norms(const RuleContext& context) {
   return {std::move(advice), {}};
 }
 
-/// Time that memory traffic alone needs for a layer, ns; 0 where it is not known.
+/// The time of a layer's memory traffic by itself, ns; 0 where it is not known.
 double memory_floor(const trace::CpuRoof& roof, const Layer& layer) {
   const double rate = roof.bandwidth_for(layer.bytes);
   return rate > 0 ? 1e9 * layer.bytes / rate : 0;
@@ -267,7 +267,7 @@ Ruling wide_precision(const RuleContext& context) {
                 "Products run in fp32, and this CPU multiplies bf16 faster.",
                 {part.sum("are near what fp32 can do"),
                  {fmt::format("bf16 multiplies {:.1f} times as fast ({})", ratio, roof->text("bf16")), {}}},
-                "Measure hone bench MODEL --precisions fp32 bf16 and look at the error beside the speed.",
+                "Measure hone bench MODEL --precisions fp32 bf16 and look at the error as well as the speed.",
                 part.time * (1 - 1 / ratio),
                 "if these layers became faster as the arithmetic does"};
   add_examples(&advice, part.examples(floor_remark));

@@ -1,5 +1,5 @@
 // Rules about a GPU that does nothing, or one thing at a time: gaps and chunks as in `nsys analyze`, launches
-// that come too late, copies that could run beside kernels.
+// that come too late, copies that could overlap kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -205,7 +205,7 @@ Ruling copies_beside_kernels(const RuleContext& context) {
       "",
       "Copies and kernels run one after the other, though the hardware can run them at the same time.",
       {},
-      "Copy on a stream of its own with pinned memory, one batch ahead of the kernels (two buffers).",
+      "Copy on a stream of its own with pinned memory, one batch before the kernels (two buffers).",
       hideable,
       "for each step the shorter of its copies and its kernels, where they do not overlap yet"};
   advice.evidence.push_back(

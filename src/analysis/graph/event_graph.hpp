@@ -114,7 +114,8 @@ struct RangeStart {
 };
 
 struct HostThread {
-  Range nodes;      ///< of EventGraph::nodes; empty for threads of the profiler or of host functions alone
+  Range nodes;      ///< of EventGraph::nodes; empty for threads that only belong to the profiler or to host
+                    ///< functions
   Range calls;      ///< of EventGraph::calls
   Range ranges;     ///< of EventGraph::range_starts
   Range overheads;  ///< of EventGraph::overheads

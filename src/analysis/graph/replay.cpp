@@ -170,7 +170,7 @@ struct Replay::Run {
     return source + scaled(edge.lag, operation.leave - operation.enter, duration(edge.source / 2));
   }
 
-  /// With copies beside other work, an operation follows the last of its own sort.
+  /// If copies overlap other work, an operation follows the last of its own sort.
   std::optional<Time> past_copies(const Edge& edge, const Operation& operation) const {
     const Dependency& dependency = graph.dependencies[static_cast<size_t>(edge.dependency)];
     const auto on = static_cast<size_t>(dependency.operation);

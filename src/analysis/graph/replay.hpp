@@ -19,7 +19,7 @@ struct Changes {
     double factor = 1;
   };
   std::optional<Faster> faster;
-  /// Copies run beside the other operations of their streams, in their own order, and block no host thread.
+  /// Copies overlap the other operations of their streams, in their own order, and block no host thread.
   bool overlap_copies = false;
   /// Calls of this name no longer wait; what they do besides remains.
   std::optional<StringId> without_waits;

@@ -23,7 +23,7 @@ using trace::Trace;
 
 bool within(Time time, Span window) { return time >= window.start && time < window.end; }
 
-/// The properties that tell rows of a table apart.
+/// The properties by which rows of a table differ.
 struct Key {
   ActivityKind kind = ActivityKind::kKernel;
   trace::StringId name = 0;  ///< in the table's own names

@@ -1,5 +1,5 @@
 // How busy GPUs were: utilization, SM efficiency and occupancy by the formulas of TensorBoard's profiler
-// plugin, and beside them what counters measured. Every figure says where it comes from.
+// plugin, and next to them the figures that counters measured. Every figure says where it comes from.
 #pragma once
 
 #include <optional>

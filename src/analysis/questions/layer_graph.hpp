@@ -21,7 +21,8 @@ struct LayerRival {
 
 /// `predecessors`: for each layer, the earlier layers whose outputs it reads, ascending and each once. Steps
 /// of the same layer are one. `layer_of_step`: for each of the trace's steps, its layer, -1 for one that has
-/// none; a value read through such a step is read from where that step reads. All lists are empty where edges were not recorded, or are more than a million.
+/// none; a value read through such a step is read from where that step reads. All lists are empty where edges
+/// were not recorded, or are more than a million.
 struct LayerEdges {
   std::vector<std::vector<int32_t>> predecessors;
   int64_t refused = 0;  ///< recorded, but no earlier step

@@ -36,7 +36,7 @@ void add(Estimate& sum, const Estimate& more) {
   }
 }
 
-/// The model's nodes behind a layer; its own name where none were recorded.
+/// The model's nodes in a layer; its own name where none were recorded.
 std::vector<std::string> nodes_of(const Layer& layer) {
   const Json sources = Json::parse(layer.sources, nullptr, false);
   std::vector<std::string> nodes;
@@ -116,7 +116,7 @@ std::vector<MatchedLayers> match(const LayerTable& a, const LayerTable& b) {
 struct Parts {
   double layers;
   double other;
-  double overlap;  ///< negative: time that events of the device ran beside each other
+  double overlap;  ///< negative: time in which events of the device overlapped
   double rest;     ///< the device did nothing, or (negative) worked for it before it began
 
   explicit Parts(const LayerTable& table)

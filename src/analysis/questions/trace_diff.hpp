@@ -46,7 +46,7 @@ struct WaterfallBar {
   double change = 0;  ///< ns
 };
 
-/// How fast B is beside A.
+/// The speed of B relative to A.
 struct DiffSpeedup {
   double ratio = 0;                               ///< A's time by B's
   std::optional<std::array<double, 2>> interval;  ///< 95 % at least; nothing of too few runs

@@ -48,7 +48,7 @@ struct DeviceTransfers {
   int32_t device = 0;
   std::vector<Overlap> steps;
   Overlap total;      ///< sums over the steps
-  Time hideable = 0;  ///< sum over the steps: each can hide only its own copies behind its own kernels
+  Time hideable = 0;  ///< sum over the steps: in each, only its own kernels can hide its own copies
 };
 
 struct TransferAnalysis {

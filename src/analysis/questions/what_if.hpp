@@ -11,7 +11,7 @@ namespace hone::analysis {
 
 enum class ChangeKind : uint8_t {
   kFaster,         ///< all operations of a name take 1/factor of their time
-  kOverlapCopies,  ///< copies run beside other work
+  kOverlapCopies,  ///< copies overlap other work
   kNoWait          ///< calls of a name no longer wait
 };
 std::string_view change_kind_name(ChangeKind kind);

@@ -12,7 +12,7 @@ struct Description<analysis::OperatorRow> {
   static constexpr std::string_view kName = "OperatorRow";
   static constexpr auto kFields = std::tuple{
       Field{"name", &Row::name, "Name of the operator"},
-      Field{"input_shapes", &Row::shapes_if_known, "Shapes of its inputs, where they tell rows apart"},
+      Field{"input_shapes", &Row::shapes_if_known, "Shapes of its inputs, where rows differ in them"},
       Field{"calls", &Row::calls, "How often it ran", unit::kCount, origin::kMeasured},
       Field{"host_self_ns", &Row::host_self, "Host time without the operators and API calls inside",
             unit::kNs, origin::kMeasured},

@@ -259,7 +259,7 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
   constexpr double kClearly = 0.99;
   if (times.second_ms >= kClearly * times.first_ms) {
     engine->metadata[kQuantizationNote] +=
-        fmt::format("; {:.3f} ms as a whole, {:.3f} ms in {} alone", times.first_ms, times.second_ms,
+        fmt::format("; {:.3f} ms as a whole, {:.3f} ms in {} only", times.first_ms, times.second_ms,
                     engine::policies_text(floats->policies));
     if (!floats->cut_short.empty())
       add_cut_short(*engine, fmt::format("in the engine without int8, in {}: {}",

@@ -16,7 +16,7 @@ class DeviceObserver final : public Observer {
   explicit DeviceObserver(std::unique_ptr<engine::DeviceWatch> watch) : watch_(std::move(watch)) {
     if (watch_ == nullptr)
       fail_environment(
-          "some steps run beside others on the GPU and cannot time themselves; record with --cupti");
+          "some steps overlap others on the GPU and cannot time themselves; record with --cupti");
   }
   Observed finish() override {
     Observed observed;

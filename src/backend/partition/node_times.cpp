@@ -111,7 +111,7 @@ double announced(const Measured& measured) {
                          [](double sum, const auto& step) { return sum + step.second; });
 }
 
-/// One node on one backend, with so many elements in and out.
+/// One node on one backend, with `elements` elements in and out.
 struct OneNode {
   OneNode(const Subject& subject, int backend, int64_t elements)
       : graph(small_graph(elements)),
@@ -136,7 +136,7 @@ struct OneNode {
   std::vector<tensor::Tensor> inputs;
 };
 
-/// The time that a block on the host takes beyond its steps, with so many bytes in and out.
+/// The time that a block on the host takes beyond its steps, with that many elements in and out.
 double overhead_us(const Subject& subject, int backend, int64_t elements) {
   OneNode one(subject, backend, elements);
   const Measured measured = run_repeatedly(one.executable, one.inputs, kSecondsPerNode);

@@ -13,7 +13,7 @@ namespace hone::backend::partition {
 
 /// Times on one backend, microseconds.
 struct NodeTimes {
-  std::vector<double> node_us;  ///< as many as there are nodes; not known for those that it refuses
+  std::vector<double> node_us;  ///< one for each node; not known for those that it refuses
   BackendCost cost;
   /// Steps announced nothing, so the time of whole blocks was shared out by the cost model.
   bool shared_out = false;

@@ -318,7 +318,7 @@ void PartitionedExecutable::run_on_host(Loaded& loaded, Part& part) {
   for (const ValueId id : part.dying) loaded.values[static_cast<size_t>(id)] = Tensor();
 }
 
-/// PyTorch's observer watches all of a process; others tell of one executable only.
+/// PyTorch's observer watches all of a process; others watch one executable only.
 std::unique_ptr<Observer> PartitionedExecutable::observe(const ObserveOptions& options) {
   if (loaded_.empty()) return nullptr;
   for (const Part& part : loaded_.front().second->parts) {

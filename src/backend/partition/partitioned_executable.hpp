@@ -53,8 +53,8 @@ class PartitionedExecutable final : public Executable {
   const std::vector<double>& block_us() const { return block_us_; }
   /// The steps of each block; empty for one that is not loaded.
   std::vector<std::vector<StepInfo>> block_steps() const;
-  /// Microseconds of each block's steps, by their names, as the systems' own profilers tell them of runs on
-  /// what was given last; empty for a block whose system tells nothing.
+  /// Microseconds of each block's steps, by their names, as the systems' own profilers report them for runs
+  /// on the inputs given last; empty for a block whose system reports nothing.
   std::vector<std::map<std::string, double>> profile_steps(int runs);
 
  private:

@@ -151,7 +151,7 @@ class Partitioner {
       add_costs(backend, all ? *times[backend] : estimate(backend));
       if (all && times[backend]->shared_out)
         notes_.push_back(fmt::format(
-            "{} tells nothing of its steps: the time of whole blocks was shared out by the cost model",
+            "{} reports nothing about its steps: the time of whole blocks was shared out by the cost model",
             names_[backend]));
     }
   }

@@ -35,7 +35,7 @@ Labels moved(const Labels& labels, const Block& block, int backend) {
   return result;
 }
 
-/// The first backend behind this one that takes the whole block; -1 for none.
+/// The first later backend that takes the whole block; -1 for none.
 int next_taker(const SearchRequest& request, const Block& block) {
   for (int backend = block.backend + 1; backend <= last_backend(request); ++backend) {
     if (request.costs.takes_all(backend, block.nodes)) return backend;

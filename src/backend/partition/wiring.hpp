@@ -1,5 +1,5 @@
 // The graph as the search for partitions sees it: which nodes read the outputs of which, and how large those
-// are. Nodes that live on constants alone are folded before, so constants belong to no border.
+// are. Nodes that depend only on constants are folded before, so constants belong to no border.
 #pragma once
 
 #include <cstdint>

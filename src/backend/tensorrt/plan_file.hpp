@@ -1,4 +1,4 @@
-// Plans of TensorRT as files: the bytes that the library serialized, and beside them `<file>.json`, hone's
+// Plans of TensorRT as files: the bytes that the library serialized, and next to them `<file>.json`, hone's
 // record of how they came about. A plan holds code that the library runs, so one is loaded only where the
 // record proves that this user's hone wrote these bytes, or where the user trusts the file.
 #pragma once

@@ -65,8 +65,8 @@ void require_known_gpu(const Sweep& baseline, const Sweep& now) {
                                   [](const Run& run) { return run.measured() && !run.setup.on_cpu(); });
   if (!on_gpu || !baseline.context.contains("gpu") || now.context.contains("gpu")) return;
   fail_environment(
-      "the baseline was measured on '{}', and which GPU this is is unknown: NVML did not tell; such times "
-      "cannot be compared",
+      "the baseline was measured on '{}', and which GPU this is is unknown: NVML did not report it; such "
+      "times cannot be compared",
       text_of(baseline.context["gpu"], "name"));
 }
 
@@ -88,7 +88,7 @@ std::string describe_ratio(const base::Ratio& ratio) {
 std::string device_text(const Setup& setup) {
   return setup.device + (comparable_part(setup, {}).transfers ? " with data transfers" : "") +
          (setup.cold_l2 ? " with a cold L2" : "") +
-         (setup.busy > 0 ? fmt::format(" beside {} busy thread{}", setup.busy, setup.busy == 1 ? "" : "s")
+         (setup.busy > 0 ? fmt::format(" next to {} busy thread{}", setup.busy, setup.busy == 1 ? "" : "s")
                          : "");
 }
 

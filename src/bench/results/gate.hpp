@@ -1,6 +1,6 @@
-// The regression gate: this sweep beside an earlier one. It finds slower only what is proven to be: the whole
-// interval of the ratio lies beyond the limit, and measuring again with fresh processes says the same. A
-// ratio without an interval, for want of rounds, does not pass either.
+// The regression gate: this sweep compared with an earlier one. It finds slower only what is proven to be:
+// the whole interval of the ratio lies beyond the limit, and measuring again with fresh processes says the
+// same. A ratio without an interval, for want of rounds, does not pass either.
 #pragma once
 
 #include <functional>

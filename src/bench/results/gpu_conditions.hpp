@@ -38,7 +38,7 @@ class GpuConditions {
 
   /// Why nothing was watched; empty when something was.
   std::string unknown;
-  /// The most at one time, beside the workers of the sweep; absent when the library does not list processes.
+  /// The most at one time, besides the workers of the sweep; absent when the library does not list processes.
   std::optional<int> other_processes;
   /// The most that the run's worker took of the GPU's memory.
   std::optional<int64_t> process_memory_bytes;

@@ -102,7 +102,7 @@ struct LayerFigure {
 
 struct RunRecord {
   Setup setup;
-  /// Runs with the same number took turns in the same rounds. Older files do not tell.
+  /// Runs with the same number took turns in the same rounds. Older files do not hold it.
   std::optional<int> session;
   std::string backend_version;
   TimesFigure latency;

@@ -1,5 +1,5 @@
-// Fields of a run and of a sweep in the result file: schema hone.bench. By them it is written and read; what
-// tells nothing apart may be absent, since fields were added within the version.
+// Fields of a run and of a sweep in the result file: schema hone.bench. The result file is written and read
+// by them; a field that distinguishes nothing may be absent, since fields were added within the version.
 #pragma once
 
 #include "base/described.hpp"
@@ -33,7 +33,7 @@ struct Description<bench::TimesFigure> {
                 Field{"p50_interval", &Times::p50_interval,
                       "95 % confidence interval of the median, from order statistics; null below 6 samples",
                       unit::kMs, origin::kEstimated},
-                Field{"supported", &Times::supported, "Percentiles that so many runs can tell"});
+                Field{"supported", &Times::supported, "Percentiles that this number of runs supports"});
 };
 
 template <>
@@ -59,9 +59,9 @@ struct Description<bench::MemoryFigure> {
                        unit::kMegabytes, origin::kMeasured},
                  Field{"inputs_mb", &Memory::inputs, "Inputs that the benchmark keeps", unit::kMegabytes,
                        origin::kRecorded},
-                 Field{"weights_mb", &Memory::weights, "Weights, as the backend tells", unit::kMegabytes,
-                       origin::kRecorded},
-                 Field{"activations_mb", &Memory::activations, "Activations, as the backend tells",
+                 Field{"weights_mb", &Memory::weights, "Weights, as the backend reports them",
+                       unit::kMegabytes, origin::kRecorded},
+                 Field{"activations_mb", &Memory::activations, "Activations, as the backend reports them",
                        unit::kMegabytes, origin::kRecorded},
                  Field{"engine_file_mb", &Memory::engine_file, "Size of the engine file", unit::kMegabytes,
                        origin::kMeasured}};
@@ -79,7 +79,8 @@ struct Description<bench::DeviceMemoryFigure> {
       Field{"peak_allocated_mb", &Memory::peak_allocated, "The most that it held", unit::kMegabytes,
             origin::kRecorded},
       Field{"driver_mb", &Memory::driver,
-            "Decrease of the device's free memory by loading, as the driver reports it; only for systems measured one at a time",
+            "Decrease of the device's free memory by loading, as the driver reports it; only for systems "
+            "measured one at a time",
             unit::kMegabytes, origin::kMeasured},
       Field{"process_mb", &Memory::process, "The worker's memory on the device, as the driver lists it",
             unit::kMegabytes, origin::kMeasured},
@@ -205,8 +206,7 @@ struct Description<bench::RunRecord> {
           Field{"growth", &Run::growth, "Memory that runs leave behind"},
           Field{"accuracy", &Run::accuracy, "Error against the fp32 reference"},
           Field{"int8_share", &Run::int8_share,
-                "Share of the multiply-adds of convolutions and matrix products that are multiplied as"
-                "integers",
+                "Share of the multiply-adds of convolutions and matrix products that runs on integers",
                 unit::kShare, origin::kRecorded},
           Field{"speedup", &Run::speedup, "How fast it is beside the run it is compared with"},
           Field{"load_ms", &Run::load_ms, "Time to load or build the model", unit::kMs, origin::kMeasured},

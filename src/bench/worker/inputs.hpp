@@ -1,5 +1,5 @@
-// Inputs of a sweep: several distinct sets of random values, seeded by the model alone, so that every
-// backend, precision and batch sees the same samples. Sample i is the same whatever the batch.
+// Inputs of a sweep: several distinct sets of random values, seeded only by the model, so that every backend,
+// precision and batch sees the same samples. Sample i is the same whatever the batch.
 #pragma once
 
 #include <filesystem>
@@ -36,7 +36,7 @@ class InputPool {
   /// One input's file so far.
   struct Part {
     std::filesystem::path file;
-    base::Random random;  ///< what gives the values behind those that are written
+    base::Random random;  ///< gives the values after those that are written
     int64_t units = 0;
   };
   void require_room(int64_t batch, size_t sets) const;

@@ -36,7 +36,7 @@ struct ModelInfo {
   /// Includes the types and shapes of its inputs, on which the outputs depend.
   uint64_t outputs_hash = 0;
   std::vector<InputInfo> inputs;
-  /// False when no input has a free first dimension; then the model runs at `fixed_batch` alone.
+  /// False when no input has a free first dimension; then the model runs at `fixed_batch` only.
   bool dynamic_batch = false;
   int64_t fixed_batch = 1;
   /// False for a TorchScript archive and for an engine, which the reference cannot run.

@@ -59,7 +59,7 @@ inline constexpr const char* kPipelineFeature = "pipeline";
 inline constexpr const char* kColdL2Feature = "cold_l2";
 inline constexpr const char* kTraceFeature = "trace";
 inline constexpr const char* kLayersFeature = "layers";
-/// With `record_device`, `trace` tells what the GPU did.
+/// With `record_device`, `trace` reports the GPU's work.
 inline constexpr const char* kDeviceTimesFeature = "device_times";
 
 /// The parts of consecutive runs, one entry a run; a part that is not there or not known is all zeros.

@@ -52,11 +52,11 @@ class WorkerClient {
   enum class Purpose { kWarmup, kSample };
   /// At least one run, then on until `runs` are done or `seconds` have passed.
   Block run(Purpose purpose, int64_t runs, double seconds);
-  /// The parts of runs, as many as `seconds` hold and at least one.
+  /// The parts of runs, for `seconds` and at least one run.
   PhaseBlock phases(double seconds);
   /// Overlapping runs handed over for `seconds`, at least one.
   PipelineBlock pipeline(double seconds);
-  /// `runs` runs with the times of all that the model announced and the backend tells.
+  /// `runs` runs with the times of all that the model announced and the backend reports.
   TracedRuns trace(int64_t runs, const TraceOptions& options);
   /// The layers of `runs` runs, as the system's own profiler times them.
   backend::LayerProfile layers(int runs);

@@ -27,7 +27,7 @@ constexpr int64_t kSmallElements = 128;
 constexpr int64_t kListElements = 64;
 /// Operations per element of the output from which rows are worth padding.
 constexpr double kOperationsOfProduct = 64;
-/// Rows have so many significant bits after padding.
+/// Rows have this many significant bits after padding.
 constexpr int kRowBits = 4;
 
 /// The information, besides the shapes of the inputs, that decides the shapes of the outputs.

@@ -1,9 +1,9 @@
 // Runs a node whose shapes are only known when it runs by the tactics of the device: a program of this one
 // node is compiled for the shapes that are met, and kept for the next time they are.
 //
-// Rows of a product that come in any number are padded to one of few numbers, so that a detector whose boxes
-// are never as many as before compiles next to nothing. Small nodes run by the reference kernel, which is
-// faster than preparing another one.
+// Rows of a product that come in any number are padded to one of few numbers, so that a detector whose number
+// of boxes always changes compiles next to nothing. Small nodes run by the reference kernel, which is faster
+// than preparing another one.
 #pragma once
 
 #include <memory>

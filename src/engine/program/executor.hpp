@@ -15,7 +15,7 @@ namespace hone::engine {
 class Kernel;
 class Program;
 
-/// Times of one execution, microseconds; 0 where the device does not tell.
+/// Times of one execution, microseconds; 0 where the device does not report them.
 struct ExecutionTimes {
   /// Until the host had handed everything over; where the host does the work, until it was done.
   double enqueue_us = 0;
@@ -23,8 +23,8 @@ struct ExecutionTimes {
   double device_us = 0;
 };
 
-/// The parts of a run on a device with memory of its own, each timed alone, microseconds; 0 where there is
-/// none or the device does not tell.
+/// The parts of a run on a device with memory of its own, each timed by itself, microseconds; 0 where there
+/// is none or the device does not report it.
 struct PhaseTimes {
   /// Copies from pinned host memory to the device and back, by the device's clock.
   double h2d_us = 0;

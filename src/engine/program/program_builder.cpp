@@ -332,8 +332,8 @@ class ProgramBuilder {
     return true;
   }
 
-  /// Adds an If as the nodes of the branch that the shapes or a constant choose, its pieces, whose keys tell
-  /// the branches apart. False where that is not known, or the reference is to run it.
+  /// Adds an If as the nodes of the branch that the shapes or a constant choose, its pieces, whose keys
+  /// differ by branch. False where that is not known, or the reference is to run it.
   bool add_branch(const Work& whole) {
     const auto condition = graph::known_condition(*graph_, whole.node);
     const auto planned = options_.plans.find(whole.key);

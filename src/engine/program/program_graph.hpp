@@ -24,8 +24,8 @@ class ProgramGraph {
   bool is_given_constant(graph::ValueId id) const;
   /// Replaces a node whose result the shapes decide by a constant, which passes could not do while shapes
   /// were open: integers that inference knows, and small tensors that are computed from such and from
-  /// constants. False where the node is none. The constant's name tells its content apart from those of other
-  /// shapes.
+  /// constants. False where the node is none. The constant's name distinguishes its content from those of
+  /// other shapes.
   bool make_constant(const graph::Node& node);
 
  private:

@@ -253,7 +253,7 @@ class CandidateTiming {
     return hopeless;
   }
 
-  /// Programs take turns: all of them, or as many as fit at a time.
+  /// Programs take turns: all of them, or those that fit at a time.
   void look_again(int looks, const SearchBudget& budget) {
     if (budget.is_over()) return;
     const size_t rounds = search_.rounds();

@@ -25,12 +25,12 @@ class OutputCheck {
   OutputCheck(Precision precision, std::span<const tensor::Tensor> inputs, bool overlapping)
       : precision_(precision), inputs_(inputs), overlapping_(overlapping) {}
 
-  /// Runs on memory without what an earlier run left behind: values that a kernel does not write, or reads
+  /// Runs on memory without the results of an earlier run: values that a kernel does not write, or reads
   /// before they are written, would otherwise go unseen.
   Outputs run(Execution& program) const;
 
   /// The ballot that the outputs are a vote for, a new one where they agree with none: the outputs of many
-  /// programs would not find room beside each other.
+  /// programs would not all find room.
   size_t vote(Outputs outputs, std::vector<Ballot>& ballots) const;
   /// Sets the outputs that programs must compute from now on, from at least one ballot: among those with the
   /// fewest values that are not finite, the one that most votes agree with; where no two agree, the one that

@@ -186,7 +186,7 @@ void StepSearch::list_dissolved(const NumericPolicy& policy) {
   plan.tactic.name = kDissolved;
   if (is_listed(plan)) return;
   candidates.push_back({std::move(plan), {}, {}});
-  // One piece does not tell how the others' operands lie: this is like itself alone.
+  // One piece does not show how the others' operands lie: it only equals itself.
   listed += signature;
 }
 

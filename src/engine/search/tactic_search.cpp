@@ -334,7 +334,7 @@ class Search {
     return nullptr;
   }
 
-  /// Candidates that are right one by one can be wrong together; then as many as possible are kept.
+  /// Candidates that are right one by one can be wrong together; then the largest right part is kept.
   void check_together(LayoutSearch& search, const Plans& sound, const SearchBudget& budget) {
     const Plans chosen = search.plans();
     if (chosen != sound && !trials_.mistake_of(search.layout, chosen).empty())

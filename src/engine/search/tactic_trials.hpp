@@ -15,8 +15,8 @@
 
 namespace hone::engine {
 
-/// Thrown if the inputs that the search made up cannot be run. The model may be sound: its inputs may be shapes or indices,
-/// which random numbers are not.
+/// Thrown if the inputs that the search made up cannot be run. The model may be sound: its inputs may be
+/// shapes or indices, which random numbers are not.
 struct UnfitInputs : Error {
   UnfitInputs(const Error& error, bool memory) : Error(error), short_of_memory(memory) {}
   bool short_of_memory;  ///< of which there may be more another time

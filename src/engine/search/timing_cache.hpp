@@ -61,8 +61,8 @@ class TimingCache {
   /// Null when nothing was found at that level or a higher one.
   const TimingEntry* find(const std::string& signature, int least_level) const;
   void set(const std::string& signature, TimingEntry entry);
-  /// Adds what was set to the file, beside what other builds have added meanwhile. Entries that this build
-  /// did not use are left out beyond `most_bytes`.
+  /// Adds the new entries to the file, next to those that other builds have added meanwhile. Entries that
+  /// this build did not use are left out beyond `most_bytes`.
   void save(uint64_t most_bytes = kMostBytes) const;
   const std::filesystem::path& file() const { return file_; }
 

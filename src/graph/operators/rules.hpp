@@ -1,4 +1,4 @@
-// Rules that many operators have in common, beside those on attributes and types alone.
+// Rules that many operators share, besides those on attributes and on types only.
 #pragma once
 
 #include <optional>

@@ -27,8 +27,8 @@ struct Section {
 /// option before any section, for a section whose bracket stays open and for what is no text.
 std::vector<Section> parse_cfg(std::string_view text, std::vector<std::string>* warnings);
 
-/// As C's atoi: digits behind a sign, whatever follows them; 0 where there are none. Bad input beyond 32
-/// bits.
+/// Reads like C's atoi: digits after a sign, whatever follows them; 0 where there are none. Bad input beyond
+/// 32 bits.
 int parse_int(std::string_view text);
 /// As C's atof, in the same way. Bad input for what is not finite.
 double parse_number(std::string_view text);

@@ -103,7 +103,8 @@ class FileSource final : public WeightSource {
 WeightsHeader read_header(std::span<const std::byte> file) {
   WeightsHeader header;
   if (file.size() < kVersionBytes)
-    fail_bad_input("{} bytes are no weights file of darknet, whose header alone has 16 or 20", file.size());
+    fail_bad_input("{} bytes are no weights file of darknet, whose header has at least 16 or 20",
+                   file.size());
   std::memcpy(&header.major, file.data(), sizeof(int32_t));
   std::memcpy(&header.minor, file.data() + sizeof(int32_t), sizeof(int32_t));
   const auto sound = [](int32_t version) { return version >= 0 && version <= kLargestVersion; };

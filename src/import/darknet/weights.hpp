@@ -23,7 +23,7 @@ struct WeightsHeader {
 /// Bad input where the file is no weights file, or too short for a header.
 WeightsHeader read_header(std::span<const std::byte> file);
 
-/// The numbers behind the header for all layers of the network, in their order, as views of `file` that
+/// The numbers after the header for all layers of the network, in their order, as views of `file` that
 /// `owner` keeps alive. Decided before any is read: bad input for a file that is too short, which says how
 /// many layers fit; a warning for one that is too long. Numbers that are not finite, and variances that have
 /// no root, are bad input when their parameter is made.

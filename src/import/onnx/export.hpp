@@ -23,7 +23,7 @@ struct ExportedBytes {
   uint64_t external = 0;
 };
 
-/// Where weights lie that a model's file of this name does not hold: "net.onnx.data" beside it.
+/// The file of weights that a model's file of this name does not hold: "net.onnx.data" next to it.
 std::filesystem::path external_path(const std::filesystem::path& file);
 
 /// Writes a model in this opset, 13 to 22 (usage error for others), with `metadata` as its metadata_props.

@@ -42,7 +42,7 @@ class WeightSource {
   virtual void finish() {}
 };
 
-/// Values that depend on the spec and the seed alone, bit for bit the same on every platform.
+/// Values that depend only on the spec and the seed, bit for bit the same on every platform.
 ///
 /// Filters have standard deviation gain / sqrt(fan-in) (He et al. 2015 derive the gain from the activation
 /// that follows). Normalization parameters: scale gain * (1 +- 0.1), shift and mean 0 +- 0.1, variance

@@ -71,7 +71,7 @@ struct Report {
   std::vector<ReportSweep> sweeps;
   std::vector<ReportProfile> profiles;
   std::vector<ReportDiff> diffs;
-  size_t diffs_left_out = 0;  ///< pairs beyond as many as a page holds
+  size_t diffs_left_out = 0;  ///< pairs beyond the number that a page holds
   std::vector<ReportPartition> partitions;
   std::vector<ReportPipeline> pipelines;
   std::vector<ReportProblem> problems;
@@ -80,7 +80,7 @@ struct Report {
 /// The part of a profile that comparisons with others need after its trace is gone.
 struct DiffCandidate {
   std::string id;
-  std::string subject;  ///< model and batch; empty where the trace does not tell
+  std::string subject;  ///< model and batch; empty where the trace does not name them
   std::string backend;
   analysis::DiffSide side;
 };

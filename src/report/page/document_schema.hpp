@@ -94,7 +94,7 @@ struct Description<report::ReportProfile> {
       Field{"path", &Profile::path, "File"},
       Field{"metadata", &Profile::metadata, "Subject and settings of the recording"},
       Field{"analysis", &Profile::analysis, "Answers of hone analyze"},
-      Field{"timeline", &Profile::timeline, "Events over time; their numbers lie beside the document"},
+      Field{"timeline", &Profile::timeline, "Events over time; their numbers lie next to the document"},
       Field{"ready", &Profile::ready, "False while hone view has yet to read the trace"}};
 };
 
@@ -147,7 +147,7 @@ struct Description<report::Report> {
       Field{"profiles", &Report::profiles, "Profiles of traces"},
       Field{"diffs", &Report::diffs, "Comparisons of profiles"},
       Field{"diffs_left_out", &Report::diffs_left_out,
-            "Pairs of profiles of one model and batch beyond as many as a page compares", unit::kCount,
+            "Pairs of profiles of one model and batch beyond the number that a page compares", unit::kCount,
             origin::kMeasured},
       Field{"partitions", &Report::partitions, "Models split between backends"},
       Field{"pipelines", &Report::pipelines, "Runs of hone detect, stage by stage"},

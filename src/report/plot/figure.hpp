@@ -78,7 +78,7 @@ struct Box {
 struct Row {
   std::string name;
   std::string text = {};
-  bool heading = false;  ///< a name alone, over the rows that follow
+  bool heading = false;  ///< only a name, over the rows that follow
   std::vector<Bar> bars = {};
   std::optional<Box> box = std::nullopt;
   std::optional<Point> dot = std::nullopt;  ///< y is the value

@@ -14,7 +14,7 @@
 namespace hone::report {
 namespace {
 
-/// A measured value and how it is written beside a dot.
+/// A measured value and its text next to a dot.
 struct Value {
   Point point;  ///< x is the batch
   std::string text;

@@ -17,7 +17,7 @@ struct SweepSeries {
 };
 
 struct SweepGroup {
-  /// Begins the names of its files: the model, with what tells its settings apart where there are several.
+  /// Begins the names of its files: the model, with the settings in which it differs where there are several.
   std::string name;
   std::string model;
   std::string machine;  ///< "NVIDIA H200, inputs already on the device, 2026-11-21"

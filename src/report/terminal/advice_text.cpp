@@ -69,7 +69,7 @@ std::vector<std::string> advice_text(const analysis::AdviceList& list, trace::Ti
   }
   if (list.advice.size() > 1)
     lines.emplace_back("Gains overlap and do not add up. Times are counted from the start of the trace.");
-  // The names of many tell a reader nothing; JSON has them.
+  // A long list of names does not help a reader; JSON has them. JSON has them.
   constexpr size_t kFew = 4;
   for (const auto& [reason, rules] : rules_by_reason(list.unjudged)) {
     const std::string which = rules.size() > kFew ? fmt::format("{} rules", rules.size())

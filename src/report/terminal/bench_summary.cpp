@@ -17,7 +17,7 @@ namespace {
 using bench::RunRecord;
 using bench::TimesFigure;
 
-/// "-" for what so few samples do not tell, as in the table.
+/// "-" for a figure that this number of samples does not support, as in the table.
 std::string percentile_text(const TimesFigure& times, double share, const std::optional<double>& value) {
   const bool told = value && times.n >= base::samples_for_percentile(share);
   return fmt::format("percentile({:g}%) = {}", 100 * share,

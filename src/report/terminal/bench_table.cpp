@@ -211,7 +211,7 @@ std::vector<std::string> BenchTable::shown(const std::vector<std::string>& cells
 std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const BenchForm& form,
                                      std::span<const std::string> remarks) {
   std::vector<std::string> notes = {fmt::format(
-      "p50 {} half its 95 % interval; percentiles where the samples tell them; speedup over {} in {} with "
+      "p50 {} half its 95 % interval; percentiles where the samples support them; speedup over {} in {} with "
       "95 % interval (same or ~: it holds 1; [?]: too few rounds for one); "
       "error: relative L2 against the fp32 reference; top-1: samples whose largest output is the "
       "reference's{}.",

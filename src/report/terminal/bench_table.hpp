@@ -27,7 +27,7 @@ struct BenchForm {
 
 class BenchTable {
  public:
-  /// Columns that a width of so many characters has no room for are left out, those first that say least of
+  /// Columns for which the width (in characters) has no room are left out, first those that say least about
   /// which system is faster.
   explicit BenchTable(const BenchForm& form, size_t width = static_cast<size_t>(-1));
 

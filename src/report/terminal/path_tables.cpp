@@ -20,7 +20,7 @@ std::string change_text(const analysis::WhatIf& change) {
   switch (change.kind) {
     case ChangeKind::kFaster:
       return change.factor > 0 ? fmt::format("{:g} times as fast: ", change.factor) : "in no time: ";
-    case ChangeKind::kOverlapCopies: return "copies beside other work";
+    case ChangeKind::kOverlapCopies: return "copies that overlap other work";
     case ChangeKind::kNoWait: return "without waiting: ";
   }
   return "";

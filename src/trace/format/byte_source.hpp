@@ -39,7 +39,7 @@ class ByteSource {
   std::unique_ptr<z_stream_s> inflater_;  // none when the file is not compressed
   std::vector<unsigned char> packed_;
   std::string damage_;
-  bool between_members_ = false;  // a gzip file may be several, one behind another
+  bool between_members_ = false;  // a gzip file may be several, one after another
   bool finished_ = false;
 };
 

@@ -60,7 +60,7 @@ uint64_t parity_up_to(uint64_t bits) {
 
 bool is_open(char c) { return c == '{' || c == '['; }
 
-/// A block at once, when nothing in it needs a closer look; `at` is then behind it, or behind the end found.
+/// A block at once, when nothing in it needs a closer look; `at` is then after it, or after the end found.
 bool Scan::fast(const char* bytes, size_t& at) {
   const Block block = look_at(bytes + at);
   const uint64_t inside = parity_up_to(block.quotes) ^ (in_string ? ~uint64_t{0} : 0);
@@ -232,7 +232,7 @@ bool JsonPieces::skip_value() {
   return skip_to(",]}: \n\r\t");
 }
 
-/// From the opening quote to behind the closing one, or behind the line (see Scan::slow).
+/// From the opening quote to after the closing one, or after the line (see Scan::slow).
 bool JsonPieces::skip_string() {
   ++at_;
   for (int c = peek(); c != kNothing; c = peek()) {

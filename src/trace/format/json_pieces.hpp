@@ -1,7 +1,7 @@
 // Cuts a JSON document of any size into pieces small enough to parse: the members of its outermost object,
-// and of one member that is an array (a trace's events) each element by itself. It looks at quotes and
-// brackets alone; whether a piece is valid JSON is for its parser to say. Where the document breaks off, the
-// pieces before stay good, and where one is broken, the next line begins afresh.
+// and of one member that is an array (a trace's events) each element by itself. It only looks at quotes and
+// brackets; whether a piece is valid JSON is for its parser to say. Where the document breaks off, the pieces
+// before stay good, and where one is broken, the next line begins afresh.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace hone::trace {
 
 class JsonPieces {
  public:
-  /// So many bytes behind a piece may be read, though they are not part of it.
+  /// This many bytes after a piece may be read, though they are not part of it.
   static constexpr size_t kPadding = 64;
   /// Pieces above this are skipped and counted.
   static constexpr size_t kLongestPiece = size_t{16} << 20;

@@ -20,7 +20,7 @@ class KinetoHeader {
   bool add_doubts(std::string_view text);
   bool add_counter_units(std::string_view text);
 
-  Trace found_;  // devices, metadata, units and doubts alone
+  Trace found_;  // only devices, metadata, units and doubts
   size_t refused_ = 0;
 };
 

@@ -67,7 +67,7 @@ void KinetoDocument::write_host(size_t index) {
   std::string name = strings_[event.name];
   if (step != layout_.step_names.end()) {
     name = json_string(step->second);
-  } else if (event.kind == HostKind::kStep) {  // beside the others, and so no step for readers
+  } else if (event.kind == HostKind::kStep) {  // next to the others, and so no step for readers
     name = json_string("iteration " + trace_.text(event.name));
   }
   begin_interval(
@@ -97,7 +97,7 @@ void KinetoDocument::write_operator(size_t index) {
   if (row.module != 0) argument("Module Hierarchy", "{}", strings_[row.module]);
 }
 
-/// Readers rebuild the hierarchy of modules from these ids alone.
+/// Readers rebuild the hierarchy of modules only from these ids.
 void KinetoDocument::write_python(size_t index) {
   const HostEvent& event = trace_.host_events[index];
   argument("Python id", "{}", index + 1);

@@ -76,7 +76,7 @@ class NsysImport {
   std::string enumerator(const char* table, int64_t id);
   /// By `globalTid`.
   int32_t thread(int64_t global_id);
-  /// By `globalPid` or `globalTid`: an id of that process alone. kNone stays kNone.
+  /// By `globalPid` or `globalTid`: an id within that process.
   int64_t of_process(int64_t id, int64_t global_id);
   static int64_t process(int64_t global_id) { return (global_id >> 24) & 0xffffff; }
 

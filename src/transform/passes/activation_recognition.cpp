@@ -141,7 +141,7 @@ std::optional<Bounds> open_bounds(const Node& inner, const Node& outer) {
 }
 
 /// True if a Clip with both bounds does what they do one after the other; the last one wins where they are
-/// crossed. A NaN is in no order. Integers beyond 2^53 may be equal in double alone, so they have to differ.
+/// crossed. A NaN is in no order. Integers beyond 2^53 may only be equal in double, so they have to differ.
 bool in_order(const Graph& graph, const Bounds& bounds) {
   const auto low = scalar_constant(graph, bounds.low);
   const auto high = scalar_constant(graph, bounds.high);

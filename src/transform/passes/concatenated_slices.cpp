@@ -109,7 +109,7 @@ ValueId add_integers(Editor& editor, const Node& node, const char* what, const I
                              tensor::Tensor::of<int64_t>(values, {static_cast<int64_t>(values.size())}));
 }
 
-/// Slices along the axis of the Concat alone: one Gather of that axis.
+/// Slices only along the axis of the Concat: one Gather of that axis.
 bool gather(Editor& editor, int32_t index, const Pattern& pattern) {
   int64_t count = 0;
   for (const Slices& part : pattern.parts) {
@@ -130,7 +130,7 @@ bool gather(Editor& editor, int32_t index, const Pattern& pattern) {
 }
 
 /// Axes of which every part has every `step`-th element, and the order in which the parts have the offsets:
-/// of two parts behind each other, the offset of the last axis in `order` differs first.
+/// of two successive parts, the offset of the last axis in `order` differs first.
 struct Blocks {
   std::map<int64_t, int64_t> steps;
   Ints order;

@@ -28,7 +28,7 @@ struct Operand {
   Labels labels;
 };
 
-/// Labels of both operands and the output; of one operand and the output; of both operands alone.
+/// Labels of both operands and the output; of one operand and the output; of both operands only.
 struct Product {
   Labels batch, left, right, contracted;
 };

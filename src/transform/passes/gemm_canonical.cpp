@@ -1,7 +1,7 @@
 // Brings products of two matrices into one form: MatMul with a bias becomes Gemm, Gemm's factors go
 // into constants, and transposed operands into transA and transB. Constant weights keep their layout,
-// for an engine packs them anyway. A Gemm whose rows are seen as more dimensions behind it becomes a MatMul
-// of what has these dimensions already, so that what follows is fused with the product.
+// for an engine packs them anyway. A Gemm whose rows a later Reshape splits into more dimensions becomes a
+// MatMul of an input that has these dimensions already, so that what follows is fused with the product.
 #include <algorithm>
 
 #include "transform/constants.hpp"

@@ -1,6 +1,6 @@
 // Rewrites computation in float16 or bfloat16 as float32, between casts of its inputs and outputs, so that
 // the kernels of an engine take it and the engine's own precision says how values are kept. Results are
-// rounded less often than the model says, but where they become whole: 30 * 0.1 is 3 in float16 alone.
+// rounded less often than the model says, but where they become whole: 30 * 0.1 is 3 only in float16.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -85,7 +85,7 @@ std::vector<ValueId> round_before_whole(Graph& graph) {
   return narrow;
 }
 
-/// Gives each half that the caller sees a float32 beside it, which nodes use instead; the casts between them.
+/// Pairs each half that the caller sees with a float32, which nodes use instead; adds the casts between them.
 void separate_boundary(Graph& graph, std::vector<Node>& first, std::vector<Node>& last) {
   std::map<ValueId, ValueId> wide;
   const auto add_wide = [&](ValueId id) {

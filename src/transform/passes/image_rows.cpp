@@ -36,7 +36,7 @@ ValueId add_shape(Editor& editor, const Node& node, const Ints& shape) {
 /// A dimension as a Reshape has it: its size, or the first dimension of what is reshaped.
 int64_t first_size(const graph::Dim& dim) { return dim.known() ? dim.value() : 0; }
 
-/// A node of another operator beside `node`, whose result is new.
+/// A node of another operator next to `node`, whose result is new.
 Node beside(Editor& editor, const Node& node, const char* op, const char* what, std::vector<ValueId> inputs) {
   Node made = derived_node(node, op, std::move(inputs));
   made.name = node.name + what;

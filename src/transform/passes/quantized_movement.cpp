@@ -89,7 +89,7 @@ class Movement {
     });
   }
 
-  /// The axis of constant scales behind the node: a Transpose takes it along.
+  /// The axis of constant scales after the node: a Transpose takes it along.
   std::optional<int64_t> moved_axis(const Node& move, const Node& dequantize) const {
     const int64_t axis = dequantize.attributes.get_int("axis");
     if (graph().constant(dequantize.inputs[1])->size() == 1) return axis;
@@ -187,7 +187,7 @@ class Movement {
     summary_.change(fmt::format("'{}' (Concat) moves integers", concat.name));
   }
 
-  /// A concatenation of numbers of several scales that one QuantizeLinear alone reads: each is quantized
+  /// A concatenation of numbers of several scales that only one QuantizeLinear reads: each is quantized
   /// first.
   void move_concatenation(int32_t index) {
     const Node quantize = editor_.node(index);

@@ -56,8 +56,8 @@ class WeightKeeper {
  private:
   const Graph& graph() const { return editor_.graph(); }
 
-  /// The constant that a value is or is made of by at most `nodes` nodes behind each other; null where it is
-  /// not made so.
+  /// The constant that a value is, or is made of by a chain of at most `nodes` nodes; null where it is not
+  /// made so.
   const Tensor* known(ValueId id, int nodes = kMostNodes) {
     if (id == kNoValue) return nullptr;
     if (const Tensor* constant = graph().constant(id)) return constant;

@@ -58,7 +58,7 @@ class Lifting {
     return type.ranked() && type.dims->size() == kRowRank;
   }
 
-  /// True if it computes each element alone, of operands that have the same place among images.
+  /// True if it computes each element by itself, of operands that have the same place among images.
   bool is_elementwise(const Node& node) const {
     const bool chain = node.op == "FusedElementwise" || node.op == "Clip" || node.op == "PRelu";
     if (!chain && !graph::traits_of(node).elementwise) return false;

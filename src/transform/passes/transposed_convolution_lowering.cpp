@@ -224,8 +224,8 @@ class Lowering {
     return floating_tensor(bias.dtype(), {size}, to);
   }
 
-  /// Takes an activation that alone reads the result ahead of the outputs' moving, where it can be fused; the
-  /// node that makes what the new ones make.
+  /// Moves an activation that is the only reader of the result before the outputs' moving, where it can be
+  /// fused; returns the node that makes what the new ones make.
   int32_t add_activation() {
     const int32_t reader = editor_.single_reader(node_.outputs[0]);
     if (reader < 0) return index_;
@@ -275,7 +275,7 @@ class Lowering {
     return steps_.emplace_back(std::move(node));
   }
 
-  /// Puts the steps ahead of node `end`, the last one in its place.
+  /// Puts the steps before node `end`, the last one in its place.
   void place(int32_t end) {
     const graph::DType dtype = editor_.graph().value(node_.outputs[0]).type.dtype;
     const std::vector<ValueId> results = editor_.node(end).outputs;

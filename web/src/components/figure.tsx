@@ -15,7 +15,7 @@ export function Mark({ origin }: { origin: string }) {
 interface FigureProps {
   value: unknown;
   of: FieldRef;
-  /// Said above the number, when it stands alone.
+  /// Said above the number, when there is nothing else.
   label?: string;
   /// Where the definition in the schema does not say enough.
   hint?: string;

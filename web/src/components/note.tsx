@@ -1,4 +1,4 @@
-// A remark beside figures; its severity is said in words and by a rule at its side.
+// A remark next to figures; its severity is said in words and by a rule at its side.
 import type { ComponentChildren } from 'preact';
 
 export type Severity = 'note' | 'doubt' | 'loss' | 'problem';

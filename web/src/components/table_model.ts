@@ -14,7 +14,7 @@ export interface Column<Row> {
   value: (row: Row) => unknown;
   /// Drawn instead of the value.
   show?: (row: Row) => ComponentChildren;
-  /// A bar behind the number: a share of 1, else of the largest value.
+  /// A bar under the number: a share of 1, else of the largest value.
   bar?: boolean;
   /// Name of code: drawn in a fixed-width face.
   code?: boolean;
@@ -35,7 +35,7 @@ export function isNumeric<Row>(column: Column<Row>, rows: Row[]): boolean {
   return known.length > 0 && known.every((value) => typeof value === 'number');
 }
 
-/// Headings as in the file: the unit of a raw value stands behind its name.
+/// Headings as in the file: the unit of a raw value follows its name.
 export function csvHead(columns: Column<any>[]): string[] {
   return columns.map((column) => {
     const unit = unitOf(column);

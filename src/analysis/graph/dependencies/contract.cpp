@@ -18,7 +18,8 @@ using trace::SyncKind;
 /// A call that was seen to end this soon after the last operation was inferred to have waited for it.
 /// Returning from a wait takes 5 to 20 us, and freeing after it some more.
 constexpr Time kImplicitTail = 100'000;
-/// Times that alone decide have to be right: within the rounding of files that hold microseconds.
+/// Times that decide without other evidence have to be right: within the rounding of files that hold
+/// microseconds.
 constexpr Time kRounding = 1'000;
 
 /// In the order in which those of one call take effect.

@@ -1,4 +1,4 @@
-// Where host threads waited: the causes that the contract gave, and those that only times tell (R8 to R11).
+// The waits of host threads: the causes that the contract gave, and those that only times show (R8 to R11).
 #pragma once
 
 #include <vector>

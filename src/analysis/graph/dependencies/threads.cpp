@@ -42,7 +42,7 @@ class Wakes {
     auto at = std::upper_bound(rows_.begin(), rows_.end(), key(wanted),
                                [this](const Key& a, const ThreadSync* b) { return a < key(*b); });
     wanted.start = after;
-    // A thread does not wake itself, but a damaged file may say so many times.
+    // A thread does not wake itself, but a damaged file may say that very often.
     for (int tries = 0; tries < 256 && at != rows_.begin() && key(**(at - 1)) > key(wanted); ++tries, --at) {
       if ((*(at - 1))->thread == row.thread) continue;
       const auto number = static_cast<size_t>(at - 1 - rows_.begin());

@@ -22,7 +22,7 @@ class ArchiveRunner final : public Runner {
   std::vector<StepInfo> steps() const override { return script_->steps(); }
   const std::vector<std::string>& input_names() const { return script_->input_names(); }
 
-  /// An archive does not tell the element types of its inputs; only floating-point ones are warmed up.
+  /// An archive does not state the element types of its inputs; only floating-point ones are warmed up.
   void warm_up(const std::map<std::string, tensor::Shape>& shapes) {
     for (const auto& [name, shape] : shapes) {
       if (std::find(input_names().begin(), input_names().end(), name) == input_names().end()) {

@@ -51,7 +51,7 @@ bool foldable(const Graph& graph, const Node& node) {
   });
 }
 
-/// Nodes of constants alone, with the reference kernels.
+/// Computes nodes that depend only on constants with the reference kernels.
 void fold_computed(Graph& graph) {
   for (const Node& node : graph.nodes) {
     if (!foldable(graph, node)) continue;

@@ -22,7 +22,7 @@ at::Tensor torch_view_of(const tensor::Tensor& tensor);
 tensor::Tensor copy_of(const at::Tensor& tensor, tensor::DType dtype);
 
 /// A rank-1 tensor of these numbers, which the tracer takes for a constant (it would record an at::tensor
-/// call as the allocation alone).
+/// call as the allocation only).
 at::Tensor literal(const std::vector<int64_t>& values, at::Device device);
 
 /// The line of PyTorch's message that says what went wrong, without stacks of C++ or TorchScript.

@@ -33,8 +33,8 @@ void evict_caches(at::Device device);
 /// stream; waits for it. 0 on the CPU.
 double time_between_events(at::Device device, const std::function<void()>& enqueue);
 enum class Direction { kToDevice, kToHost };
-/// Milliseconds, by the GPU's clock, of copies of so many bytes each between pinned host memory and the
-/// device; 0 on the CPU.
+/// Milliseconds, by the GPU's clock, of copies of these sizes between pinned host memory and the device; 0 on
+/// the CPU.
 double time_copies(at::Device device, std::span<const int64_t> sizes, Direction direction);
 
 /// The element type in which output i is handed out.

@@ -79,7 +79,7 @@ void add_reads(const jit::Node& node, const Makers& makers, std::set<int32_t>& r
 struct Script::State {
   jit::Module module;
   std::vector<std::string> input_names;
-  /// Before freezing: packed weights do not tell their size.
+  /// Counted before freezing: packed weights do not show their size.
   int64_t weight_bytes;
 };
 

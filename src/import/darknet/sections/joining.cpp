@@ -15,7 +15,7 @@ std::vector<size_t> sources_of(SectionContext& context, std::string_view key) {
   return sources;
 }
 
-/// Part `group` of `groups` of each source, one behind the other.
+/// Part `group` of `groups` of each source, one after the other.
 ValueId write_route(Emission& e, const std::vector<int64_t>& channels, int64_t groups, int64_t group) {
   std::vector<ValueId> parts;
   for (size_t i = 0; i < e.reads.size(); ++i) {

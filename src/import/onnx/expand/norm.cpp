@@ -1,4 +1,4 @@
-// RMS and layer normalizations, alone and with the additions that ONNX Runtime fuses into them.
+// RMS and layer normalizations, by themselves and with the additions that ONNX Runtime fuses into them.
 #include "import/onnx/expand/rules.hpp"
 
 namespace hone::importer {

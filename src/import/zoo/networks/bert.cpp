@@ -18,7 +18,7 @@ constexpr int64_t kHeads = 12;
 constexpr int64_t kVocabulary = 30522;
 constexpr int64_t kPositions = 512;
 constexpr float kEpsilon = 1e-12f;
-/// Words tell more than places do.
+/// Words carry more information than places.
 constexpr float kPlaceDeviation = 0.3f;
 /// Gain of queries and keys: scores get a deviation of about 2, so that tokens look at some more than at
 /// others.

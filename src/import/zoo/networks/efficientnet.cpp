@@ -37,8 +37,7 @@ constexpr float kDenseGain = 1.6f;
 /// The excitation before the projection is a sigmoid near 0.5, which halves what passes.
 constexpr float kProjectionGain = 2.4f;
 
-/// Scale of the last normalization of a branch that is added to its input: branches stay small beside the
-/// sum.
+/// Scale of the last normalization of a branch that is added to its input: branches stay small in the sum.
 constexpr float kBranchGain = 0.3f;
 
 ValueId conv_norm(GraphBuilder& net, const std::string& name, ValueId x, const ConvSpec& spec, float epsilon,

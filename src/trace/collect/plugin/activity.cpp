@@ -288,7 +288,7 @@ void CUPTIAPI complete_buffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size
     add(record, batch);
   append(batch);
   flush_ranges();
-  // Zeroed, as CUPTI is told below, so that it does not do it in the thread of the program.
+  // Zeroed, as declared to CUPTI below, so that it does not do it in the thread of the program.
   std::memset(buffer, 0, kBufferBytes);
   FreeBuffers& free = free_buffers();
   const std::lock_guard lock(free.mutex);

@@ -21,8 +21,8 @@ void close_window();
 
 /// True if a thread's activity in that time overlaps a window.
 bool is_captured(uint64_t start, uint64_t end);
-/// True for work of a GPU that may overlap a window: it may be launched in one and run after it. Whoever reads the
-/// file decides by the launch.
+/// True for work of a GPU that may overlap a window: it may be launched in one and run after it. Whoever
+/// reads the file decides by the launch.
 bool may_be_captured(uint64_t start, uint64_t end);
 /// True if a kernel of this name, whose text id it is, is wanted.
 bool is_kernel_wanted(const char* name, uint32_t id);

@@ -69,7 +69,7 @@ std::string problem_of(CUptiResult result, const char* action);
 /// Throws std::runtime_error with that sentence when it did not succeed.
 void check(CUptiResult result, const char* action);
 
-/// CUPTI tells versions of its parameters apart by their size.
+/// CUPTI distinguishes versions of its parameters by their size.
 template <class Params>
 Params sized(size_t size) {
   Params params{};

@@ -8,7 +8,7 @@ namespace hone::trace::inject {
 /// Counters are wanted: $HONE_TRACE_COUNTERS is how often a second they are sampled. Call once, after CUPTI
 /// was loaded.
 void start_counters();
-/// The process uses this GPU from now on. Called from CUPTI, so it only tells the thread.
+/// The process uses this GPU from now on. Called from CUPTI, so it only notifies the thread.
 void watch_device(uint32_t device);
 /// Ends sampling and writes what is left. Before activities are flushed for the last time.
 void stop_counters();

@@ -1,4 +1,4 @@
-// Calls of the driver that launch something, as CUPTI tells of them.
+// Calls of the driver that launch something, as CUPTI reports them.
 #pragma once
 
 #include <cupti.h>

@@ -59,7 +59,7 @@ export interface Outcome {
   exact: boolean;
 }
 
-/// Several changes at once gain no less than the best of them alone. They gain no more than their operations
+/// Several changes at once gain no less than the best one of them. They gain no more than their operations
 /// lose on the path as it is, since the rest of it stays.
 export function outcomeOf(levers: Lever[], left: ReadonlyMap<string, number>, wall: number): Outcome {
   const pulled = levers.filter(({ key }) => (left.get(key) ?? 1) < 1);

@@ -28,7 +28,7 @@ export interface Layout {
   route: (from: number, to: number) => string;
 }
 
-/// Columns alone, which do not depend on what is unfolded.
+/// Only the columns, which do not depend on what is unfolded.
 export interface Columns {
   rows: Rows;
   middles: number[];

@@ -22,7 +22,7 @@ const known = (all: Partial<Activity>[], field: 'min_ns' | 'max_ns'): number[] =
 
 export const tensorTime = (all: Partial<Activity>[]): number => sum(all.filter((one) => one.tensor_cores === true), 'total_ns');
 
-/// Launches of one kernel may be told apart by their grid: then the row's place tells two of a name apart.
+/// Launches of one kernel may be listed by their grid: then the row's place distinguishes two of a name.
 function singles(activities: Activity[]): Row[] {
   const seen = new Set<string>();
   return activities.map((activity, i) => {

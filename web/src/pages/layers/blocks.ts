@@ -1,4 +1,4 @@
-// The model as a tree: layers under the blocks that the dotted names of their nodes tell, or under their kinds.
+// The model as a tree: layers under the blocks in the dotted names of their nodes, or under their kinds.
 import { kindName, meanOf, type LayerRow } from './model';
 
 export interface Block {

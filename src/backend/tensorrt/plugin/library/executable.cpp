@@ -54,7 +54,7 @@ class SessionPipeline final : public Pipeline {
 
   void submit() override {
     const size_t lane = next_ % sessions_.size();
-    // Two runs of a stream may be under way: one runs, the next one waits behind it.
+    // Two runs of a stream may be under way: one runs, the next one waits for it.
     const size_t turn = next_ / sessions_.size() % 2;
     Event& done = done_[2 * lane + turn];
     if (next_ >= done_.size()) done.synchronize();

@@ -32,7 +32,7 @@ class Source {
   const std::vector<std::map<std::string, tensor::Shape>>& profiles() const { return profiles_; }
   /// The hash of the file and the profiles.
   std::string hash() const;
-  /// The model's nodes behind those that were written, by their names.
+  /// The model's nodes for which each written node stands, by their names.
   std::map<std::string, std::vector<std::string>> sources() const;
   /// Data for TensorRT's own calibrator.
   const quantize::DataOptions& calibration_data() const { return calibration_data_; }

@@ -109,7 +109,7 @@ class CapturedRunner final : public Runner {
     timed_ = std::move(timed);
   }
 
-  /// Ends the capture that has begun behind what `enqueue` hands over.
+  /// Ends the capture that has begun after what `enqueue` hands over.
   template <class F>
   static void capture(at::cuda::CUDAGraph& graph, F&& enqueue) {
     const NvtxRanges ranges;

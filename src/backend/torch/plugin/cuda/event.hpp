@@ -1,4 +1,4 @@
-// An event of the CUDA runtime that tells the time.
+// An event of the CUDA runtime with a time.
 #pragma once
 
 #include <c10/cuda/CUDAException.h>

@@ -135,8 +135,8 @@ bool has_room(size_t bytes) {
   return make_room(bytes);
 }
 
-/// Where a chunk has room, for the caller alone; 0 when there is none. A request that fails takes no place,
-/// so that chunks follow one another without gaps.
+/// The place where a chunk has room, for this caller only; 0 when there is none. A request that fails takes
+/// no place, so that chunks follow one another without gaps.
 size_t reserve_chunk() {
   size_t place = file.next.load();
   while (has_room(place + kChunkBytes)) {

@@ -11,7 +11,7 @@ namespace hone::trace::threads {
 struct Waiters {
   std::atomic<uint32_t> count = 0;
   // The last unlock of a mutex that somebody waited for. Whoever writes or reads them has the mutex; two
-  // mutexes that share them may disturb each other, which `mutex` tells but for a moment's coincidence.
+  // mutexes that share them may disturb each other, which `mutex` shows except for a moment's coincidence.
   std::atomic<const void*> mutex = nullptr;
   std::atomic<uint64_t> unlocked = 0;
   std::atomic<uint32_t> unlocked_by = 0;
