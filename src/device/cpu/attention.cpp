@@ -32,7 +32,7 @@ bool are_dense(const Matrices& m) {
   return (m.rows == 1 || m.row_stride == 1) && m.column_stride >= m.rows;
 }
 
-/// Of the first `count` rows. A dimension of 1 may have any stride here, and a dense one there.
+/// Describes the first `count` rows. A dimension of 1 may have any stride here, and a dense one there.
 memory::desc desc_of(const Matrices& m, DType dtype, int64_t count) {
   const int64_t across = m.columns == 1 ? 1 : m.column_stride;
   const int64_t down = count == 1 ? (across == 1 ? m.columns : 1) : m.row_stride;
@@ -110,7 +110,7 @@ class AttentionKernel final : public engine::Kernel {
   }
 
  private:
-  /// Of each product.
+  /// States of each product.
   using States = std::vector<std::unique_ptr<engine::KernelState>>;
   struct State final : engine::KernelState {
     std::vector<States> threads;
@@ -158,7 +158,7 @@ class AttentionKernel final : public engine::Kernel {
   AttentionOperands o_;
   int64_t threads_;
   int64_t block_ = 1;
-  /// Of whole blocks and, where there is one, of the last: the scores, then the result.
+  /// Products for whole blocks and, where there is one, for the last: the scores, then the result.
   std::vector<OnednnKernel> products_;
   int64_t scores_bytes_ = 0;
   int64_t weights_bytes_ = 0;

@@ -20,7 +20,7 @@ using AxisSources = std::vector<std::vector<int64_t>>;
 /// The sources of an axis that is copied as it is: 0, 1, …, length - 1.
 std::vector<int64_t> counting(int64_t length);
 
-/// The same of the axes that lie in memory, outermost first, and the input's lengths.
+/// The sources of the axes that lie in memory, outermost first, and the input's lengths.
 struct MemoryAxes {
   AxisSources sources;
   engine::Shape input;
@@ -68,7 +68,7 @@ class AxisCopy {
   /// kRepeats: each element so many times; kGather: the element at each position.
   int64_t times_ = 1;
   std::vector<int32_t> gather_;
-  /// Of the outer axes: element offsets of the sources.
+  /// Element offsets of the sources along the outer axes.
   AxisSources outer_;
   int64_t rows_ = 1;
 };

@@ -168,7 +168,7 @@ class ChainKernel final : public engine::Kernel {
     apply_link(link, x, y, 1, to, n);
   }
 
-  /// What falls beside several short rows.
+  /// Gathers the operand's elements for several short rows.
   void gather_rows(const float* values, size_t walked, const Part& part, float* y) const {
     const bool varies = walk_.inner_stride(walked) != 0;
     const auto write = [&](const float* from, float* to) {

@@ -205,7 +205,7 @@ bool is_read_as_image(const StepRequest& request) {
   });
 }
 
-/// Of one scale: images stay channels-last where they are, and become it where that is wanted.
+/// Offers for one scale: images stay channels-last where they are, and become it where that is wanted.
 Offer image_offer(const StepRequest& request, DType to) {
   const engine::Shape& shape = request.inputs[0].shape;
   const bool last = request.inputs[0].layout == Layout::kChannelsLast;

@@ -8,7 +8,7 @@ namespace hone::device::cpu {
 
 enum class Fold : uint8_t { kSum, kSumOfSquares, kSumOfAbsolutes, kMax, kMin, kProduct };
 
-/// What a fold of no elements is.
+/// The value of a fold of no elements.
 float fold_start(Fold fold);
 /// Both parts' folds as one.
 float join_folds(Fold fold, float a, float b);

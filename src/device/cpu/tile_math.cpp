@@ -91,7 +91,7 @@ HONE_AVX512_INLINE void add_unit(const uint32_t* a, const uint32_t* b, __m512 (&
   }
 }
 
-/// The same of two neighbours: the first one of each pair is the lower half of four bytes.
+/// Adds two neighbours: the first one of each pair is the lower half of four bytes.
 template <int64_t kRows>
 HONE_AVX512_INLINE void add_widened_unit(const uint32_t* a, const uint32_t* b, __m512 (&sums)[kRows][2]) {
   const __m512i first = _mm512_loadu_si512(b);

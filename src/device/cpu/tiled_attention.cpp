@@ -111,7 +111,7 @@ class TiledAttentionKernel final : public engine::Kernel {
     return static_cast<const T*>(run.inputs[m.operand]) + m.offsets[head];
   }
 
-  /// Of elements of T, with rows of elements of Row.
+  /// Runs a block of elements of T, with rows of elements of Row.
   template <class T, class Row>
   void run_block(const engine::Run& run, size_t head, int64_t first, std::byte* scratch) const {
     auto* const keys = reinterpret_cast<T*>(scratch);

@@ -120,7 +120,7 @@ Cell cell_of(const graph::Node& node, const RecurrentCell& cell, size_t directio
   return result;
 }
 
-/// What of run.scratch a share has, in bytes from its beginning.
+/// A share's parts of run.scratch, in bytes from its beginning.
 struct Scratch {
   int64_t x, h, kept, gates, candidates, biases, states, cells, size;
 };
@@ -213,7 +213,8 @@ class TiledRecurrentKernel final : public engine::Kernel {
       return PackedGates{packed, units, panels * k_.layer_.directions()}.part(direction_ * panels, panels);
     }
 
-    /// Those of W and R in one row, but for the candidate's of R where a gate scales it, which follow.
+    /// Puts the biases of W and R into one row, but for the candidate's of R where a gate scales it, which
+    /// follow.
     void add_biases() const {
       std::memset(biases(), 0, static_cast<size_t>(2 * k_.row()) * sizeof(float));
       const auto* b = static_cast<const float*>(k_.input(run_, kB));
@@ -249,7 +250,7 @@ class TiledRecurrentKernel final : public engine::Kernel {
       x_.copy_row(row, static_cast<const std::byte*>(run_.inputs[kX]) + index * bytes, bytes);
     }
 
-    /// Of an item's state in the tensors of states.
+    /// The offset of an item's state in the tensors of states.
     int64_t state_offset(int64_t item) const {
       const int64_t directions = k_.layer_.directions();
       return (k_.layer_.batch_major ? (first_ + item) * directions + direction_
@@ -404,7 +405,7 @@ class TiledRecurrentKernel final : public engine::Kernel {
   Cell cell_;
   TileType type_;
   PackedGateWeights weights_;
-  /// Of the sequences, in each direction.
+  /// Groups of the sequences, in each direction.
   int64_t groups_ = 1;
   /// Whose products with W are taken at once.
   int64_t steps_ = 1;

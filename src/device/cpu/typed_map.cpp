@@ -300,7 +300,7 @@ class MapKernel final : public engine::Kernel {
 
   void run(const engine::Run& run) const override {
     if (walk_.count() == 0) return;
-    // What is thrown must not leave a thread.
+    // An exception must not leave a thread.
     if (divisors_.dtype == DType::kInt32)
       check_divisors<int32_t>(node_, run.inputs[1], tensor::element_count(divisors_.shape));
     if (divisors_.dtype == DType::kInt64)

@@ -34,11 +34,11 @@ class StageProgram {
   enum class Operand : uint8_t { kNone, kBytes, kChannelBytes, kFloats, kChannels, kSingle };
 
   struct Stage {
-    /// Of a stage that does not round.
+    /// The link of a stage that does not round.
     ChainLink link{ChainOp::kRelu};
     bool rounds = false;
     Operand kind = Operand::kNone;
-    /// Of rounded numbers, or of an operand of bytes.
+    /// The scale of rounded numbers, or of an operand of bytes.
     ByteScale scale;
     /// The constants of kChannels and kSingle.
     std::vector<float> values;
