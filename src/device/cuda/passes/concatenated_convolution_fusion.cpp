@@ -31,7 +31,7 @@ struct Part {
 
 int64_t area(const Part& part) { return part.window.kernel[0] * part.window.kernel[1]; }
 
-/// Of the part of the largest windows.
+/// The part with the largest windows.
 const Part& largest(const std::vector<Part>& parts) {
   return *std::max_element(parts.begin(), parts.end(),
                            [](const Part& a, const Part& b) { return area(a) < area(b); });
@@ -50,7 +50,7 @@ bool lies_within(const graph::Window& part, const graph::Window& whole) {
   return true;
 }
 
-/// Of an image of that type, (N, C, H, W); none where they are not known or too many for any products.
+/// Pixels of an image of that type, (N, C, H, W); none where they are not known or too many for any products.
 std::optional<int64_t> pixels_of(const graph::TensorType& type) {
   const graph::Dim& height = (*type.dims)[2];
   const graph::Dim& width = (*type.dims)[3];

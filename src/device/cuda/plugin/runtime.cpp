@@ -29,7 +29,8 @@ template <class... Args>
   throw OutOfMemory(ErrorKind::kEnvironment, fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// What no environment causes: a kernel reached outside of its memory, or was not what it claimed to be.
+/// True for errors that no environment causes: a kernel reached outside of its memory, or was not what it
+/// claimed to be.
 bool is_fault(cudaError_t status) {
   switch (status) {
     case cudaErrorIllegalAddress:

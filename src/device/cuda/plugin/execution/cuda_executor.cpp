@@ -357,7 +357,7 @@ class CudaExecutor final : public engine::Executor {
   std::unique_ptr<CapturedGraph> bracketed_graph_;
   /// Not ours; null while nobody watches.
   GpuWatch* watch_ = nullptr;
-  /// Of the submissions that may be under way at the same time: one runs, the next one waits behind it.
+  /// One event for each submission that may be under way: one runs, the next one waits for it.
   std::array<Event, 2> done_;
   size_t submissions_ = 0;
 };

@@ -40,7 +40,7 @@ class OverlappedRuns {
   std::array<LaneEvents, 2> events_;
   Stream to_device_;
   Stream to_host_;
-  /// Of the runs that may be under way.
+  /// One event for each run that may be under way.
   std::array<Event, 3> done_;
   size_t submissions_ = 0;
 };

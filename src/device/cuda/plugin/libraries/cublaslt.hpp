@@ -50,7 +50,7 @@ struct Product {
   int addend = -1;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   tensor::DType dtype = tensor::DType::kFloat32;
-  /// Of the result: float32 for what leaves the graph.
+  /// The type of the result: float32 for an output of the graph.
   tensor::DType result = tensor::DType::kFloat32;
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
 };

@@ -1,4 +1,4 @@
-// What cuDNN's status codes mean here, and whether all of cuDNN is installed.
+// The meaning of cuDNN's status codes here, and a check that all of cuDNN is installed.
 #pragma once
 
 #include <cudnn.h>

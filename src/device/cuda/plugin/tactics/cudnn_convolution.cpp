@@ -74,8 +74,8 @@ Refusal append(const PostOpRequest& post, Plan& plan) {
   return {};
 }
 
-/// Why filters cannot be padded where they would have to be; empty otherwise. What is added to the result or
-/// multiplied with it is not padded.
+/// Why filters cannot be padded where they would have to be; empty otherwise. Operands that are added to the
+/// result or multiplied with it are not padded.
 Refusal filter_padding_refusal(const StepRequest& request, const Plan& plan) {
   if (!plan.pads_filters()) return {};
   const int64_t filters = plan.request.geometry.out_channels;

@@ -35,7 +35,7 @@ Refusal read_problem(const StepRequest& request, DirectProblem& out) {
   return {};
 }
 
-/// What the three tactics differ in.
+/// The differences between the three tactics.
 struct Way {
   FilterOrder order;
   /// Whether filters stay floats, whatever the images are.

@@ -10,7 +10,7 @@
 
 namespace hone::device::cuda {
 
-/// What most kernels have in common: neither a workspace nor counters.
+/// Defaults for most kernels: neither a workspace nor counters.
 template <class ConfigT>
 struct GemmWithoutMemory {
   using Config = ConfigT;

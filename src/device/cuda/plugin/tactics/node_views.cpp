@@ -35,7 +35,7 @@ void bring_channels(std::vector<int64_t>& dimensions, Layout layout) {
     std::rotate(dimensions.begin() + 1, dimensions.begin() + 2, dimensions.end());
 }
 
-/// Of the dimensions in the tensor's own order.
+/// Strides of the dimensions in the tensor's own order.
 Shape strides_of(const Shape& shape, Layout layout) {
   Shape lying = shape;
   bring_channels(lying, layout);

@@ -18,7 +18,7 @@ using engine::TensorDesc;
 
 constexpr std::string_view kMaxForm = "conv=Conv pool=MaxPool(0:conv) -> pool";
 constexpr std::string_view kGlobalForm = "conv=Conv pool=GlobalAveragePool(0:conv) -> pool";
-/// Of the convolution: an image, filters, a bias, and as many post-ops as passes make.
+/// Operands of the convolution: an image, filters, a bias, and the most post-ops that passes make.
 constexpr size_t kMostOperands = 3 + 32;
 
 /// From what a convolution has made to the step's result.
@@ -57,7 +57,7 @@ class PooledKernel final : public EarlyKernel {
     engine::Run convolution = run;
     convolution.inputs = {inputs.data(), operands_.count()};
     convolution.outputs = {&result, 1};
-    // What comes after the convolution is the pool, which waits itself, whatever the next step does.
+    // The convolution is followed by the pool, which waits itself, whatever the next step does.
     convolution.neighbours.next_waits = true;
     convolution_->run(convolution);
     check(pool_(result, run.outputs[0], launch_options(run)), "launching a pool");
@@ -85,7 +85,7 @@ Refusal form_refusal(const StepRequest& request, const RegionParts& parts) {
   return {};
 }
 
-/// What becomes of the offer that `ask` gets for the convolution.
+/// Turns the offer that `ask` gets for the convolution into one for the whole step.
 template <class Ask>
 Offer pooled(const StepRequest& whole, Ask&& ask) {
   const RegionParts parts(whole);

@@ -32,7 +32,7 @@ class Cublaslt;
 void add_stem_tactics(TacticList& list, Gpu& gpu);
 /// Conv and FusedConv by implicit GEMM kernels of ours.
 void add_gemm_tactics(TacticList& list, Gpu& gpu);
-/// The same of 3 x 3, with filters in registers.
+/// Convolutions of 3 x 3 with filters in registers.
 void add_stationary_convolution_tactics(TacticList& list, Gpu& gpu);
 /// Conv and FusedConv through cuDNN.
 void add_cudnn_tactics(TacticList& list, Gpu& gpu, CudnnCompiler& cudnn);
@@ -51,9 +51,9 @@ void add_global_pooled_convolution_tactics(TacticList& list, Gpu& gpu);
 void add_pooled_convolution_tactics(TacticList& list);
 /// Gemm, MatMul, Conv by filters of one pixel, and their fused forms through cuBLASLt.
 void add_matrix_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt);
-/// The same with a constant matrix by kernels of ours.
+/// Products with a constant matrix by kernels of ours.
 void add_layer_tactics(TacticList& list, Gpu& gpu);
-/// The same for few rows, and regions row_products.
+/// Products of few rows, and regions row_products.
 void add_row_product_tactics(TacticList& list, Gpu& gpu);
 /// Pools over windows and over whole images.
 void add_pooling_tactics(TacticList& list);

@@ -27,7 +27,7 @@ class StampedSteps {
   const std::vector<RecordedNode>& nodes() const { return nodes_; }
   const std::vector<Stretch>& stretches() const { return stretches_; }
   const NodeDescription& description(size_t node) const { return chain_[nodes_[node].chain]; }
-  /// Of the last launch, which has ended: what time_of() reads.
+  /// The stamps of the last launch, which has ended, for time_of().
   std::span<const KernelStamp> stamps() const {
     return {reinterpret_cast<const KernelStamp*>(collected_->data()), static_cast<size_t>(places_)};
   }

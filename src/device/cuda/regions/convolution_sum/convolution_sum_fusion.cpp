@@ -14,7 +14,7 @@ using namespace transform;
 
 namespace {
 
-// What the kernel takes (warpgroup_sum.hpp).
+// Limits of the kernel (warpgroup_sum.hpp).
 constexpr int64_t kChannelMultiple = 8;
 constexpr int64_t kMostStride = 8;
 constexpr int64_t kMostKernel = 127;

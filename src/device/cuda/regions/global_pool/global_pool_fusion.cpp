@@ -10,7 +10,7 @@ using namespace transform;
 
 namespace {
 
-// What the kernel takes (warpgroup_pooled.hpp).
+// Limits of the kernel (warpgroup_pooled.hpp).
 constexpr int64_t kPixels = 64;
 constexpr int64_t kChannelMultiple = 8;
 

@@ -56,7 +56,7 @@ std::optional<std::vector<Part>> turned_halves(const Editor& editor, ValueId id,
       {"first", *first}, {"second", *second}, {"negative", *negative}, {"turned", *turned}};
 }
 
-/// Of the product of a row and a table, x; kNoValue where the match is none.
+/// The product of a row and a table, x; kNoValue where the match is none.
 struct Rotation {
   std::vector<Part> parts;
   ValueId x = graph::kNoValue;

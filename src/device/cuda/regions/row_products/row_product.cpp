@@ -11,7 +11,7 @@ using graph::ValueId;
 
 namespace {
 
-/// What the kernel takes (matrix_vector.hpp).
+/// Limits of the kernel (matrix_vector.hpp).
 constexpr int64_t kMostRows = 8;
 constexpr int64_t kDepthMultiple = 8;
 constexpr size_t kMostPostOps = 6;

@@ -11,11 +11,11 @@ using namespace transform;
 
 namespace {
 
-// What the kernel takes (warpgroup_pooled_stem.hpp).
+// Limits of the kernel (warpgroup_pooled_stem.hpp).
 constexpr int64_t kImageChannels = 4;
 constexpr int64_t kChannels = 64;  ///< behind each convolution
 constexpr int64_t kRowMultiple = 4;
-/// Of larger images there is enough to do in each step.
+/// Larger images have enough work in each step.
 constexpr int64_t kMostPixels = int64_t{256} * 256;
 
 /// The convolution of 1 x 1 that reads `image`, or -1.

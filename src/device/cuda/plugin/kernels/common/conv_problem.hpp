@@ -15,8 +15,7 @@
 
 namespace hone::device::cuda {
 
-/// What x, w and y hold. kTf32 are floats that tensor cores multiply after rounding them to 11 bits; w is
-/// rounded already.
+/// The type of the elements of x, w and y.
 enum class Element : uint8_t { kHalf, kBFloat16, kFloat, kTf32 };
 
 inline int element_bytes(Element element) {

@@ -13,7 +13,7 @@ __device__ __forceinline__ void for_each(float (&x)[width], const Function& func
   for (int i = 0; i < width; ++i) x[i] = function(x[i]);
 }
 
-/// Of results of type T.
+/// The sigmoid for results of type T.
 template <class T>
 __device__ __forceinline__ float sigmoid_for(float x) {
   return sizeof(T) == 2 ? quick_sigmoid(x) : sigmoid(x);

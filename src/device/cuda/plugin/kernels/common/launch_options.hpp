@@ -1,4 +1,5 @@
-// What every launcher of this folder shares: element types, orders of an image's elements, where to launch.
+// The common part of all launchers of this folder: element types, orders of an image's elements, where to
+// launch.
 //
 // All launchers enqueue and return; they neither allocate nor wait, so they can be captured into a graph.
 // They return what the launch returned, or cudaErrorInvalidValue for a request they do not cover. Sizes are
@@ -27,7 +28,7 @@ enum class ImageOrder : uint8_t { kPlain, kChannelsLast };
 /// operands.
 struct LaunchOptions {
   cudaStream_t stream = nullptr;
-  /// Of the stream's GPU; kernels whose configuration depends on them need it.
+  /// Properties of the stream's GPU; kernels whose configuration depends on them need it.
   const DeviceProperties* device = nullptr;
   /// Programmatic dependent launch: the kernel may start while its predecessor in the stream ends. Needs
   /// sm_90 or newer.

@@ -1,5 +1,5 @@
-// The GELUs of epilogues whose results have two bytes, with special functions in the place of erff() and
-// tanhf(), which take some 30 instructions.
+// The GELUs of epilogues whose results have two bytes, with special functions instead of erff() and tanhf(),
+// which take some 30 instructions.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/quick_sigmoid.cuh"

@@ -64,10 +64,8 @@ inline std::array<int, 2> depthwise_tile_runs(const ConvolutionSize& size) {
   return size.stride[1] == 1 ? std::array{4, 7} : std::array{2, 4};
 }
 
-/// The same of fp16 and bf16 for compute capability 9.0, by threads that go down tiles which the copy unit
-/// brings: `run` rows of outputs each, one of depthwise_tile_runs(). cudaErrorInvalidValue for what
-/// depthwise_tiles_refusal() names, cudaErrorMisalignedAddress where something does not begin at a multiple
-/// of 16 bytes.
+/// A depthwise convolution of fp16 and bf16 for compute capability 9.0, by threads that go down tiles which
+/// the copy unit brings: `run` rows of outputs each, one of depthwise_tile_runs().
 cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType type,
                             const ConvolutionSize& size, const StreamEpilogue& epilogue, int run,
                             const LaunchOptions& options);

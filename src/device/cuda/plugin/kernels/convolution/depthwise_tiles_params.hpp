@@ -1,4 +1,4 @@
-// What the kernel of depthwise_tiles() gets as its parameter. Internal.
+// The parameter of the kernel of depthwise_tiles(). Internal.
 #pragma once
 
 #include <cuda.h>

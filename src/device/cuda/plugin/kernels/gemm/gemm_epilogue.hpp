@@ -1,4 +1,4 @@
-// What a GEMM kernel does with its sums: bias, then a list of steps, then the store. Internal to the kernels.
+// The epilogue of a GEMM kernel: bias, then a list of steps, then the store. Internal to the kernels.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/conv_problem.hpp"

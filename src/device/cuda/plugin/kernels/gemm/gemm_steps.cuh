@@ -106,7 +106,8 @@ __device__ __forceinline__ void apply_steps(const EpilogueParams& p, int row, in
   for (int s = 0; s < p.step_count; ++s) {
     const EpilogueStep& step = p.steps[s];
     if (sizeof(T) == 2 && step.op == graph::PostOp::kGeluErf) {
-      // Of all values at once, so that one's special functions pass while others are computed.
+      // Applies the step to all values at once, so that one's special functions pass while others are
+      // computed.
 #pragma unroll
       for (float& value : values) value = quick_gelu_erf(value);
       continue;

@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     MaskTile<kWarpKeys / 8> added;
     if constexpr (kMasks == MaskWay::kLoaded) load_masks(added, params, masks, first + warp_key, keys_left);
     ptx::wait_copies<0>();
-    // What is copied is there, and nobody reads the other stage any more.
+    // The copy has arrived, and nobody reads the other stage any more.
     __syncthreads();
     if (first + kTileKeys < size.keys) load(stage ^ 1, first + kTileKeys);
     const T* const tile = tiles + stage * 2 * kTile + warp_key * (kDepth + kRun);

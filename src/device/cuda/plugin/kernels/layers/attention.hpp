@@ -54,7 +54,7 @@ struct AttentionArgs {
   const void* q = nullptr;
   const void* k = nullptr;
   const void* v = nullptr;
-  /// Of float, or of bool where the mask fills.
+  /// Masks of float, or of bool where the mask fills.
   const void* masks[AttentionSize::kMostMasks] = {};
   void* y = nullptr;
 };
@@ -94,8 +94,8 @@ cudaError_t attention(const AttentionArgs& args, FloatType type, const Attention
 /// Why warpgroups have no kernel for this; empty when they have.
 Refusal warpgroup_attention_refusal(const AttentionSize& size, const DeviceProperties& device);
 
-/// What the warpgroups of a block share: nothing, where it has one of 64 rows; or it has two, which share the
-/// keys of the same 64 rows, or read the same keys for 64 rows each.
+/// The data that the warpgroups of a block share: nothing, where it has one of 64 rows; or it has two, which
+/// share the keys of the same 64 rows, or read the same keys for 64 rows each.
 enum class WarpgroupShares : int { kNothing, kRows, kKeys };
 
 /// By warpgroups that share that.
@@ -109,8 +109,8 @@ Refusal row_attention_refusal(const AttentionSize& size, const DeviceProperties&
 cudaError_t row_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int blocks,
                           const LaunchOptions& options);
 
-/// The same for one row of queries, to which the appended row belongs as if it had been in the caches before;
-/// afterwards it is. A place beyond the caches is none, and nothing is appended.
+/// Attention for one row of queries, to which the appended row belongs as if it had been in the caches
+/// before; afterwards it is. A place beyond the caches is none, and nothing is appended.
 cudaError_t appending_row_attention(const AttentionArgs& args, const AppendedRow& row, FloatType type,
                                     const AttentionSize& size, int blocks, const LaunchOptions& options);
 

@@ -6,7 +6,7 @@
 
 namespace hone::device::cuda {
 
-/// What is normalized: the pixels and channels of each group of an image.
+/// A group that is normalized together: the pixels and channels of each group of an image.
 struct GroupNormalization {
   FloatType type = FloatType::kHalf;
   ImageOrder order = ImageOrder::kPlain;

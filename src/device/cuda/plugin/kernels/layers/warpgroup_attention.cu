@@ -20,7 +20,7 @@ constexpr int kRowBytes = kDepth * 2;
 constexpr int kTileBytes = kTileKeys * kRowBytes;
 constexpr int kStages = 3;
 
-/// What is added to scores: nothing, one number for each key, or whatever masks say.
+/// The summand of scores: nothing, one number for each key, or any masks.
 enum class Masking : uint8_t { kNone, kByKey, kAny };
 /// Keys of which a block keeps the masks.
 constexpr int64_t kMostMaskedKeys = 4096;
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking,
   const uint32_t shared = ptx::shared_address(memory);
   constexpr int kRowGroups = kShareKeys ? kGroups : 1;
   constexpr int kKeyGroups = kShareKeys ? 1 : kGroups;
-  /// Those that read the same tiles.
+  /// Threads that read the same tiles.
   constexpr int kTileThreads = kRowGroups * kGroupThreads;
   const AttentionSize& size = params.size;
   const Head head(params, blockIdx.x / params.row_tiles);
@@ -231,7 +231,7 @@ const void* kernel_for(WarpgroupShares shares, Masking masking) {
 Masking masking_of(const AttentionSize& size) {
   if (size.masks == 0) return Masking::kNone;
   for (int m = 0; m < size.masks; ++m) {
-    // What takes the place of scores hides those that are no numbers, too.
+    // A fill also hides scores that are no numbers.
     if (size.mask[m].row != 0 || size.fill[m].fills) return Masking::kAny;
   }
   return size.keys <= kMostMaskedKeys ? Masking::kByKey : Masking::kAny;

@@ -33,7 +33,7 @@ struct PointwiseStep {
   std::vector<int> arguments;
   double alpha = 0;
   double beta = 0;
-  /// What "Cast" casts to.
+  /// The type to which "Cast" casts.
   Storage to = Storage::kFloat;
 };
 

@@ -32,7 +32,7 @@ struct BottleneckParts {
     if (narrows) next = &parts.part("next");
   }
 
-  /// Of another form than a bottleneck's.
+  /// True for another form than a bottleneck's.
   bool unknown() const { return window == nullptr; }
   /// The part that adds.
   const RegionPart& last() const { return project == nullptr ? *expand : *project; }

@@ -57,7 +57,7 @@ struct RowProducts {
   }
 };
 
-/// Of an operand of the product.
+/// The position of an operand of the product.
 int position_of(const PlacedProduct& product, size_t operand) {
   return product.request->node.has_input(operand) ? product.operands.position(operand) : -1;
 }
@@ -116,7 +116,7 @@ Offer finish(const StepRequest& request, Offer offer, RowProducts products) {
   return offer;
 }
 
-/// What all products have in common, from the first of them.
+/// The common parameters of all products, from the first of them.
 RowProducts products_of(const Product& product) {
   RowProducts products;
   products.type = float_type(product.dtype);

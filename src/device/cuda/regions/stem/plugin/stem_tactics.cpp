@@ -26,7 +26,7 @@ struct StemPlan {
   std::optional<StemNext> next;  ///< of the convolution behind its pool: its activation
 };
 
-/// What a step is made of: a convolution alone, with its pool, or with both.
+/// The parts of a step: only a convolution, or one with its pool, or with both.
 class StemParts {
  public:
   explicit StemParts(const StepRequest& whole) : conv_(whole) {
@@ -63,7 +63,7 @@ class StemParts {
   const Refusal& refusal() const { return refusal_; }
   /// With the result of the pool where there is one.
   const StepRequest& conv() const { return *conv_; }
-  /// Of the convolution among the step's inputs.
+  /// Operands of the convolution among the step's inputs.
   const PartOperands& operands() const { return operands_; }
   const RegionPart* pool() const { return pool_; }
   const RegionPart* next() const { return next_; }
@@ -136,7 +136,7 @@ Refusal refusal(const StemPlan& plan, const StemConfig& config, const DeviceProp
   return {};
 }
 
-/// What the launches of every form of the step need.
+/// The common data of the launches of every form of the step.
 struct Launch {
   std::shared_ptr<const DeviceBytes> filter;
   PartOperands operands;

@@ -40,8 +40,8 @@ struct ByteProblem {
 int64_t byte_filters(const ByteProblem& problem);
 /// Numbers of `scales` and `bias`: those of all tiles.
 int64_t byte_scales(const ByteProblem& problem);
-/// The row of the weights that holds filter `filter`. Of 16 filters each thread of a quarter has the sums of
-/// two and two in wgmma's order; in this one they are four neighbours.
+/// The row of the weights that holds filter `filter`. From 16 filters each thread of a quarter has two pairs
+/// of sums in wgmma's order; in this order they are four neighbours.
 int64_t byte_filter_place(int64_t filter);
 
 struct ByteFinish {

@@ -1,4 +1,4 @@
-// What the GEMM of bytes gets as its parameter, and the table of compiled kernels. Internal.
+// The parameter of the GEMM of bytes, and the table of compiled kernels. Internal.
 #pragma once
 
 #include "device/cuda/plugin/kernels/gemm/bytes/byte_gemm.hpp"

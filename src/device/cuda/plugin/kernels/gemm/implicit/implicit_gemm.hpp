@@ -41,8 +41,8 @@ Refusal conv_refusal(const ConvProblem& problem, const ConvConfig& config, const
 std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceProperties& device,
                                      size_t limit = 24);
 
-/// What a search should time: the best guesses and, in float, the best of each large tile as well. Those
-/// compute a third faster than small ones, which the guess does not know.
+/// The configurations that a search should time: the best guesses and, in float, the best of each large tile
+/// as well. Large tiles compute a third faster than small ones, which the guess does not know.
 std::vector<ConvConfig> conv_candidates(const ConvProblem& problem, const DeviceProperties& device);
 
 /// Bytes for the sums of parts and for a counter of each tile; 0 unless the depth is split with

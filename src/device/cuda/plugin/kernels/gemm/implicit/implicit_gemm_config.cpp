@@ -1,4 +1,4 @@
-// What configurations a convolution by implicit GEMM has, and which to try first. See implicit_gemm.hpp.
+// The configurations of a convolution by implicit GEMM, and which to try first. See implicit_gemm.hpp.
 #include <algorithm>
 #include <cstdio>
 #include <limits>
@@ -96,7 +96,8 @@ Refusal problem_extents(const ConvProblem& p) {
   if (int64_t{p.kernel_h} * p.dilation_h > kMaxExtent || int64_t{p.kernel_w} * p.dilation_w > kMaxExtent) {
     return "the window spans more than 2^20";
   }
-  // Tested as spans: a division rounds towards zero and would make an output of a window that does not fit.
+  // The test compares spans: a division rounds towards zero and would accept an output whose window does not
+  // fit.
   const int64_t span_h =
       int64_t{p.height} + p.pad_top + p.pad_bottom - int64_t{p.dilation_h} * (p.kernel_h - 1);
   const int64_t span_w =

@@ -37,7 +37,7 @@ struct EpilogueMemory {
   uint4* prefetched;
 };
 
-/// What a block finishes: all of its tile, or its share in a cluster.
+/// The part that a block finishes: all of its tile, or its share in a cluster.
 template <class TileT>
 __device__ __forceinline__ TileShare share_of(const TileParams& p, const BlockPlace& place) {
   constexpr int kRuns = TileT::kM * TileT::kN / 8;

@@ -1,4 +1,4 @@
-// What configurations the resident GEMM has for a problem, and which to try first. See resident_gemm.hpp.
+// The configurations of the resident GEMM for a problem, and which to try first. See resident_gemm.hpp.
 #include <algorithm>
 #include <cstdio>
 

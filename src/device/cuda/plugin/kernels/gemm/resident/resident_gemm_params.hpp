@@ -1,5 +1,5 @@
-// What the resident GEMM's kernel gets as its parameter, how its shared memory lies, and the table of
-// compiled kernels. Internal.
+// The parameter of the resident GEMM's kernel, how its shared memory lies, and the table of compiled kernels.
+// Internal.
 #pragma once
 
 #include <cstdint>
@@ -94,9 +94,9 @@ struct ResidentPatch {
   int height = 1;
   int width = 1;
 };
-/// The rectangle of `tile_m` pixels that makes fewest tiles, and of those the one with the smallest patch.
+/// The rectangle of `tile_m` pixels with the fewest tiles; among equal ones, the one with the smallest patch.
 ResidentPatch resident_patch(const ConvProblem& problem, int tile_m);
-/// What the kernel needs to know of it; patch_pitch must be there.
+/// Sets the parameters of the patch; patch_pitch must be there.
 void set_patch(const ConvProblem& problem, const ResidentPatch& patch, ResidentParams& params);
 
 /// Tiles of pixels over all images.

@@ -1,4 +1,4 @@
-// What configurations a convolution by warpgroup GEMM has, and which to try first. See warpgroup_gemm.hpp.
+// The configurations of a convolution by warpgroup GEMM, and which to try first. See warpgroup_gemm.hpp.
 #include <algorithm>
 #include <cstdio>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMinStages = 2;
 constexpr int kMaxStages = 8;
-/// What maps of four dimensions hold: corners, offsets of taps and strides.
+/// Limits of maps of four dimensions: corners, offsets of taps and strides.
 constexpr int kMaxCorner = 127;
 constexpr int kMaxOffset = 255;
 constexpr int kMaxStride = 8;

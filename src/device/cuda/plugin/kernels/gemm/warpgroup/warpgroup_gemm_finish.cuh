@@ -18,7 +18,7 @@ struct OutputSlabs {
   static constexpr int kBytes = kSlabs * kSlabBytes;
   static_assert(kChannels == 64 || kChannels == 32);
 
-  /// What a row's numbers of 16 bytes are XORed with.
+  /// The number with which the numbers of a row's 16 bytes are XORed.
   static __device__ __forceinline__ int swizzle(int row) { return kChannels == 64 ? row & 7 : row >> 1 & 3; }
 };
 
@@ -40,8 +40,8 @@ __device__ __forceinline__ void begin_sums(const EpilogueParams& p, int tile_n,
   }
 }
 
-/// What follows the sums, in pairs of neighbouring channels. Bounds are those of rounded numbers: rounding
-/// keeps their order. NaN stays NaN.
+/// The operations after the sums, on pairs of neighbouring channels. Bounds are those of rounded numbers:
+/// rounding keeps their order. NaN stays NaN.
 template <class T, StreamKind kKind>
 class PairFinish {
  public:

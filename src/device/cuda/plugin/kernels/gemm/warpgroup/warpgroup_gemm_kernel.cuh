@@ -31,7 +31,7 @@ struct WithCopier : TileT {
   static_assert(TileT::kN <= kThreads);
 };
 
-/// What a block has: its place, its part of the depth, its shared memory.
+/// A block's own parts: its place, its part of the depth, its shared memory.
 template <class TileT>
 struct GemmBlock {
   static constexpr int kCopier = TileT::kGroups * 128;  ///< the first thread of the warp that copies

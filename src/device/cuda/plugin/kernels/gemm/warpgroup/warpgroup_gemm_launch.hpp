@@ -1,4 +1,4 @@
-// What launches of warpgroup GEMM kernels share: tensor maps, the parameter, the grid. Internal.
+// Helpers of launches of warpgroup GEMM kernels: tensor maps, the parameter, the grid. Internal.
 #pragma once
 
 #include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"

@@ -1,5 +1,5 @@
-// What the warpgroup GEMM's kernel gets as its parameter, how its shared memory lies, and the table of
-// compiled kernels. Internal.
+// The parameter of the warpgroup GEMM's kernel, how its shared memory lies, and the table of compiled
+// kernels. Internal.
 #pragma once
 
 #include <cuda.h>
@@ -53,7 +53,7 @@ struct SecondSource : SourceMaps {
   SourceWindows geometry;
 };
 
-/// Of a sum of two convolutions, whose depth is that of the first and then that of the second.
+/// The parameter of a sum of two convolutions, whose depth is that of the first and then that of the second.
 struct WarpgroupSumParams : WarpgroupParams {
   SecondSource second;
   int first_steps;  ///< stages of the first one's depth
@@ -119,7 +119,7 @@ constexpr int64_t warpgroup_shared_bytes(const WarpgroupConfig& config, bool pre
          (prefetch ? int64_t{config.tile_m} * config.tile_n * 2 : 0);
 }
 
-/// Of a block that makes a stream of tiles: ring, output, barriers of both.
+/// Shared memory of a block that computes a stream of tiles: ring, output, barriers of both.
 inline int64_t stream_shared_bytes(const WarpgroupConfig& config, int groups) {
   return int64_t{config.stages} * ((config.tile_m + config.tile_n) * kStageRowBytes + kRingBarrierBytes) +
          int64_t{config.tile_m} * config.tile_n * 2 + 8 + int64_t{groups} * 16;

@@ -12,7 +12,7 @@
 
 namespace hone::device::cuda {
 
-/// What all roles of a block know.
+/// The values that all roles of a block know.
 template <class TileT>
 struct PooledBlock {
   static_assert(TileT::kM == kPooledRows && TileT::kGroups == 1 && TileT::kFragments == 1);
@@ -63,8 +63,8 @@ __device__ __forceinline__ void pooled_first_windows(const PooledBlock<TileT>& b
       .start_ring_windows(block.p, block.ring, block.ahead());
 }
 
-/// What is added to a thread's sums, in pairs of channels: of the row that its sums begin with and the one 8
-/// below, for each eight filters.
+/// Loads the summands of a thread's sums, in pairs of channels: of the row that its sums begin with and the
+/// one 8 below, for each eight filters.
 template <class T, class TileT>
 __device__ __forceinline__ void load_pairs(const PooledBlock<TileT>& block, int image, int tile_n,
                                            uint32_t (&pairs)[TileT::kN / 4]) {

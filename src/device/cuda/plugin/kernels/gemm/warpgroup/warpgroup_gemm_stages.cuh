@@ -1,5 +1,6 @@
-// What the warpgroup GEMM kernels share: the ring of stages in shared memory, the warp that has the copy unit
-// fill it, and the warpgroups that multiply what is in it. No thread works out an address of an element.
+// The common part of the warpgroup GEMM kernels: the ring of stages in shared memory, the warp that has the
+// copy unit fill it, and the warpgroups that multiply its contents. No thread works out an address of an
+// element.
 #pragma once
 
 #include <type_traits>
@@ -24,7 +25,7 @@ struct WarpgroupTile {
   static constexpr bool kSums = false;
 };
 
-/// The same of a sum of two convolutions.
+/// The tile of a sum of two convolutions.
 template <class TileT>
 struct SumTile : TileT {
   using Params = WarpgroupSumParams;
@@ -94,7 +95,7 @@ class StageCopies {
     start_ring_filters(source, ring, count);
     windows.start_ring_windows(source, ring, count);
   }
-  /// Of places `first` to `end`, as the next.
+  /// Starts the filters of the places from the next one to before `end`.
   template <class Source>
   __device__ __forceinline__ void start_ring_filters(const Source& source, const StageRing& ring, int end,
                                                      int first = 0) {
@@ -168,7 +169,7 @@ class StageCopies {
   int tap_x_;
 };
 
-/// The same for a sum of two convolutions. Each has loops of its own: a choice in every turn takes their
+/// The copies of a sum of two convolutions. Each has loops of its own: a choice in every turn takes their
 /// addresses out of uniform registers.
 template <class TileT>
 class SumCopies {
@@ -219,7 +220,7 @@ class SumCopies {
 template <class TileT>
 using CopiesOf = std::conditional_t<TileT::kSums, SumCopies<TileT>, StageCopies<TileT>>;
 
-/// Those of a sum's second convolution; others have none.
+/// Prefetches the maps of a sum's second convolution; others have none.
 __device__ __forceinline__ void prefetch_second_maps(const WarpgroupParams& /*params*/) {}
 __device__ __forceinline__ void prefetch_second_maps(const WarpgroupSumParams& p) {
   ptx::prefetch_map(p.second.filters);

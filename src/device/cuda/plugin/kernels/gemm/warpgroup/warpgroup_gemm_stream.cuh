@@ -16,7 +16,7 @@ struct OutputBarriers {
   __device__ __forceinline__ uint32_t stored(int group) const { return start + 16 + group * 16; }
 };
 
-/// What all roles of a block know.
+/// The values that all roles of a block know.
 template <class TileT>
 struct StreamBlock {
   const typename TileT::Params& p;

@@ -112,7 +112,7 @@ class StationaryBlock {
     return kGroupBytes + (warp_ * kPieces * 16 + pixel) * 32 + (half ^ (pixel / 4 & 1)) * 16;
   }
   __device__ __forceinline__ int lane_place() const { return (warp_ % 4 * 32 + lane_) * 16; }
-  /// Of each warpgroup: of its filters, and of each tile's pixels and what is received.
+  /// Barriers of each warpgroup: of its filters, and of each tile's pixels and received parts.
   __device__ __forceinline__ uint32_t barrier(int group, int number) const {
     return memory_ + kBarriersAt + (group * kGroupBarriers + number) * 8;
   }
@@ -191,15 +191,15 @@ class StationaryBlock {
     return {image, (number - image * static_cast<int>(p_.strips.divisor)) * p_.rows};
   }
 
-  /// 64 channels of a tile, with the rows around it and one more. What lies outside of the image comes as
-  /// zeros; the column between two rows is that left of the second and right of the first.
+  /// 64 channels of a tile, with the rows around it and one more. Pixels outside of the image come as zeros;
+  /// the column between two rows is that left of the second and right of the first.
   __device__ __forceinline__ void copy_pixels(int i, int group) const {
     const Tile at = tile(i);
     ptx::copy_pixels(memory_ + slab_at(i, group), p_.x, pixels_came(group, i), (rank_ * 2 + group) * 64, -1,
                      at.top - 1, at.image);
   }
 
-  /// Of the lane's two filters.
+  /// The bias of the lane's two filters.
   __device__ __forceinline__ float2 load_bias() const {
     if (p_.bias == nullptr) return make_float2(0, 0);
     const float* const bias = p_.bias + first_filter() + lane_ / 4;

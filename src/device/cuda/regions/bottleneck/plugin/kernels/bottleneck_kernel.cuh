@@ -9,7 +9,7 @@
 
 namespace hone::device::cuda {
 
-/// Of a block whose kGroups warpgroups multiply, a row of a strip each.
+/// Warps of a block whose kGroups warpgroups multiply, a row of a strip each.
 template <int kGroups>
 struct BottleneckWarps {
   static constexpr int kPatchCopier = 4 * kGroups;
@@ -27,7 +27,7 @@ struct BottleneckWarps {
 /// may be two phases behind what both do with a slab.
 struct BottleneckBarriers {
   uint32_t start;
-  /// Of the filters of a row of the window: its products begin while the next row's come.
+  /// Barriers of the filters of a row of the window: its products begin while the next row's come.
   __device__ __forceinline__ uint32_t window(int row) const { return start + row * 8; }
   __device__ __forceinline__ uint32_t expand() const { return start + 24; }
   __device__ __forceinline__ uint32_t next() const { return start + 32; }
@@ -164,7 +164,7 @@ class BottleneckBlock {
     });
   }
 
-  /// The same for slabs. Those that two warpgroups share in the order in which these take turns; one alone
+  /// Copies slabs. Slabs that two warpgroups share come in the order in which these take turns; a single one
   /// has its slabs for a single tile.
   __device__ __forceinline__ void copy_slabs() const {
     ptx::wait_for_previous_kernel();
@@ -241,7 +241,7 @@ class BottleneckBlock {
                      chunk * 64, 0);
   }
 
-  /// Of every row, what column lane % 4 * 2 + 8 j and the next begin with.
+  /// Starts every row with the bias of columns lane % 4 * 2 + 8 j and the next.
   template <int kN>
   static __device__ __forceinline__ void begin_with_bias(const float* bias, float (&sums)[kN / 2]) {
     const float* const mine = bias + threadIdx.x % 4 * 2;
@@ -308,7 +308,7 @@ class BottleneckBlock {
     ptx::commit_products();
   }
 
-  /// What is projected, out of its slab.
+  /// Takes the projected image out of its slab.
   __device__ __forceinline__ void take_projected(Slabs& slabs, uint32_t (&projected)[4][4]) const {
     const int slab = take(0, slabs);
 #pragma unroll

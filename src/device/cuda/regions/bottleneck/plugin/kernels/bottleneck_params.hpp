@@ -1,4 +1,4 @@
-// What the bottleneck's kernel gets as its parameter, and how its shared memory lies. Internal.
+// The parameter of the bottleneck's kernel, and how its shared memory lies. Internal.
 #pragma once
 
 #include <cuda.h>

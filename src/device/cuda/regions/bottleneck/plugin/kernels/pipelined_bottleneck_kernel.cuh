@@ -56,7 +56,7 @@ class PipelinedBottleneckBlock {
   static constexpr int kSums = Memory::kPixels / 2;
   static constexpr int kPieces = Memory::kPixels / 8;
   using Sums = float[kSums];
-  /// Of a channel's two neighbouring pixels each.
+  /// Pairs of neighbouring pixels of a channel.
   using Pairs = uint32_t[(kPieces + 1) / 2][4];
 
   template <class Each>
@@ -314,7 +314,7 @@ class PipelinedBottleneckBlock {
     float of[2];
   };
 
-  /// Of this thread's two channels of those from `channel` on.
+  /// Biases of this thread's two channels from `channel` on.
   static __device__ __forceinline__ Biases biases(const float* bias, int channel) {
     return {bias_of(bias, channel), bias_of(bias, channel + 8)};
   }
@@ -340,7 +340,7 @@ class PipelinedBottleneckBlock {
     }
   }
 
-  /// What reads the sums behind it stays behind it.
+  /// Code that reads the sums after it stays after it.
   static __device__ __forceinline__ void wait_for(Sums& sums) {
     ptx::wait_products<0>();
 #pragma unroll
@@ -356,7 +356,7 @@ class PipelinedBottleneckBlock {
     return slab + (piece * 8 + row) * Memory::kRowBytes + ((warp_ % 4 * 2 + lane / 8 % 2) ^ (lane % 8)) * 16;
   }
 
-  /// What is added: all of it ahead of all that is stored.
+  /// Loads the shortcut: all of it before all stores.
   __device__ __forceinline__ void load(uint32_t slab, Pairs& pairs) const {
 #pragma unroll
     for (int piece = 0; piece < kPieces; piece += 2)
@@ -388,7 +388,7 @@ class PipelinedBottleneckBlock {
     store(finish, sums, pairs, slab);
   }
 
-  /// What this warp has written, to those who multiply or store it.
+  /// Hands over the data that this warp has written to those who multiply or store it.
   static __device__ __forceinline__ void hand_over(uint32_t barrier) {
     ptx::fence_for_copies();
     __syncwarp();

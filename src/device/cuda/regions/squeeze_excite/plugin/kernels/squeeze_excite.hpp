@@ -1,7 +1,7 @@
 // Squeeze and excitation in one kernel: a cluster of blocks takes an image, each block some pixels of some
-// channels. What a block has read stays in its registers or its shared memory, as far as it fits, until the
-// gates are known. The first product is linear in the means, so that each block multiplies the sums of its
-// own part, and one exchange between the blocks is enough. Hu et al., "Squeeze-and-Excitation Networks"
+// channels. Data that a block has read stay in its registers or its shared memory, as far as they fit, until
+// the gates are known. The first product is linear in the means, so that each block multiplies the sums of
+// its own part, and one exchange between the blocks is enough. Hu et al., "Squeeze-and-Excitation Networks"
 // (2018).
 #pragma once
 

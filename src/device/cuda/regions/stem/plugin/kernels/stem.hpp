@@ -12,7 +12,7 @@
 
 namespace hone::device::cuda {
 
-/// The maximum over 3 x 3 outputs of the stem, two apart, in place of the outputs themselves.
+/// The maximum over 3 x 3 outputs of the stem, two apart, instead of the outputs themselves.
 struct StemPool {
   int pad_top = 0;   ///< 0 or 1
   int pad_left = 0;  ///< 0 or 1
@@ -61,12 +61,12 @@ struct StemLayout {
   size_t weight_elements() const {
     return static_cast<size_t>(problem.filters) * problem.kernel_h * taps * pixel_channels;
   }
-  /// What engine files call weights of that order. Only kernels for warpgroups take runs and fragments, and
-  /// not of every image: their names begin as those of forms that do not stand for the constant
+  /// The name of weights of that order in engine files. Only kernels for warpgroups take runs and fragments,
+  /// and not of every image: their names begin as those of forms that do not stand for the constant
   /// (engine::kFinalForm).
   std::string form(StemOrder order) const;
-  /// Where the weight of filter k, row r, column s and channel c goes; all others are zero. Of kFragments
-  /// filters have to be a multiple of 64.
+  /// Where the weight of filter k, row r, column s and channel c goes; all others are zero. For kFragments,
+  /// the filters have to be a multiple of 64.
   size_t weight_index(StemOrder order, int k, int r, int s, int c) const;
 };
 

@@ -117,7 +117,7 @@ ConvProblem window_problem(const StemLayout& layout) {
   problem.pixel_pitch = 0;
   problem.pad_top = layout.pad_top;
   problem.pad_left = layout.pad_left;
-  // What the outputs ask for.
+  // The padding that the outputs imply.
   problem.pad_bottom = (layout.problem.out_height() - 1) * problem.stride_h +
                        problem.dilation_h * (problem.kernel_h - 1) + 1 - problem.height - problem.pad_top;
   problem.pad_right =

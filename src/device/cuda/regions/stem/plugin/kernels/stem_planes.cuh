@@ -75,7 +75,7 @@ class FourPixels {
     }
   }
 
-  /// Those of 8 bytes that threads four apart store would lie in the same banks: each begins with another.
+  /// 8-byte stores of threads four apart would hit the same banks: each begins with another.
   __device__ __forceinline__ void store(T* to) const {
     if constexpr (kChannels == 4) {
       const int turn = static_cast<int>(threadIdx.x) / 4 % 4;

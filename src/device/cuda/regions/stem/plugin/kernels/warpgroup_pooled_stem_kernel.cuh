@@ -1,10 +1,10 @@
 // The stem and its pool. Filters are the left matrix and stay in registers for all tiles of a block, so that
 // products take pixels alone from shared memory, half of what both matrices would ask of it. A thread's sums
 // are two filters' outputs of two neighbouring columns in all rows of a tile, so that they are pooled where
-// they are, too. What the pool gives can be multiplied once more where it lies: its pixels are the right
-// matrix then. A product whose left matrix is in registers keeps its warps until it is nearly done, so that
-// one warpgroup lays out the pixels of tiles, and two multiply and pool them in turns: while one multiplies,
-// the other pools.
+// they are, too. The pool's result can be multiplied once more in place: its pixels are the right matrix
+// then. A product whose left matrix is in registers keeps its warps until it is nearly done, so that one
+// warpgroup lays out the pixels of tiles, and two multiply and pool them in turns: while one multiplies, the
+// other pools.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@
 
 namespace hone::device::cuda {
 
-/// What the warpgroups of a block wait for. Patches and planes have a place for each that multiplies.
+/// The barriers of the warpgroups of a block. Patches and planes have a place for each that multiplies.
 struct PooledStemBarriers {
   uint32_t start;
   __device__ __forceinline__ uint32_t planes_full(int i) const { return at(i); }
@@ -169,7 +169,7 @@ class PooledStemBlock {
     __syncwarp();
   }
 
-  /// A warpgroup that makes some of the block's tiles, each after one of every other's.
+  /// A warpgroup that computes some of the block's tiles, taking turns with the others.
   __device__ __forceinline__ void multiply(int group) {
     load_filters();
     ptx::wait_for_previous_kernel();
@@ -205,13 +205,14 @@ class PooledStemBlock {
     by_one_thread([] { ptx::wait_stores_read(); });
   }
 
-  /// Of what all threads of a warpgroup have written to shared memory, to wgmma and the copy unit.
+  /// Hands over the shared memory that all threads of a warpgroup have written to wgmma and the copy unit.
   __device__ __forceinline__ static void hand_over(int group) {
     ptx::fence_for_copies();
     ptx::sync_threads(1 + group, 128);
   }
 
-  /// Of a warpgroup, always the same one, since stores are waited for by the thread that began them.
+  /// Lets one thread of a warpgroup act, always the same one, since stores are waited for by the thread that
+  /// began them.
   template <class Do>
   __device__ __forceinline__ void by_one_thread(const Do& act) const {
     if (warp_ % 4 != 0) return;
@@ -229,7 +230,7 @@ class PooledStemBlock {
     }
   }
 
-  /// Of both halves with the whole depth. Windows are 16 bytes apart.
+  /// Starts the products of both halves with the whole depth. Windows are 16 bytes apart.
   __device__ __forceinline__ void start_products(const StemCorner& corner, int group,
                                                  float (&sums)[2][TileT::kN / 2]) const {
     constexpr int kPixelBytes = 8;
@@ -254,7 +255,7 @@ class PooledStemBlock {
            corner.x + TileT::kColumns <= p_.out_width;
   }
 
-  /// What lies outside of the convolution's result is smaller than all that windows cover.
+  /// Elements outside of the convolution's result are smaller than all that windows cover.
   __device__ __forceinline__ void exclude_outside(const StemCorner& corner,
                                                   float (&sums)[2][TileT::kN / 2]) const {
 #pragma unroll
