@@ -19,13 +19,13 @@ std::string lower_extension(const fs::path& path) {
   return text;
 }
 
-/// Those that libhone-image.so decodes.
+/// Images that libhone-image.so decodes.
 bool is_plain_image(const fs::path& path) {
   const std::string extension = lower_extension(path);
   return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
 }
 
-/// Those that only libhone-video.so does, as a video of one frame.
+/// Images that only libhone-video.so decodes, as a video of one frame.
 bool is_other_image(const fs::path& path) {
   const std::string extension = lower_extension(path);
   return extension == ".bmp" || extension == ".webp" || extension == ".tif" || extension == ".tiff" ||

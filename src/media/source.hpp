@@ -15,7 +15,7 @@
 
 namespace hone::media {
 
-/// What was not delivered as it was recorded. The counts grow while a source is read.
+/// Frames that were not delivered as they were recorded. The counts grow while a source is read.
 struct Losses {
   int64_t damaged = 0;  ///< packets or images that arrived damaged or could not be decoded
   int64_t corrupt = 0;  ///< frames that were delivered although parts of them are missing

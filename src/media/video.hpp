@@ -42,7 +42,8 @@ std::unique_ptr<FrameSink> create_video(const std::string& file, const WriteOpti
 /// Whether a name ends as files of videos do: .mp4, .mkv, .avi …
 bool names_video(const std::string& file);
 
-/// What the plugin exports as hone_open_video and hone_create_video: the object, which the caller deletes.
+/// The functions that the plugin exports as hone_open_video and hone_create_video: they return the object,
+/// which the caller deletes.
 using OpenVideo = FrameSource* (*)(const std::string& input, const SourceOptions& options);
 using CreateVideo = FrameSink* (*)(const std::string& file, const WriteOptions& options);
 

@@ -20,7 +20,7 @@ struct ClassifyRequest {
   /// The right classes, as TrueClasses has them; empty: they are not known.
   std::string ground_truth;
   size_t top = 5;
-  /// What flags say; absent: the model's metadata, else what is assumed.
+  /// Settings from options; absent: the model's metadata, else a guess.
   struct {
     std::optional<int64_t> resize;
     std::optional<int64_t> crop;

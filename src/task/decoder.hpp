@@ -26,7 +26,7 @@ struct OutputInfo {
   float largest_coordinate = 0;
 };
 
-/// What a form is known by. Shapes and coordinates are those of one run.
+/// The features by which a form is recognized. Shapes and coordinates are those of one run.
 struct Signature {
   int64_t input_width = 0;
   int64_t input_height = 0;
@@ -50,7 +50,7 @@ struct InputForm {
 /// An output as a decoder reads it.
 struct Role {
   size_t output = 0;  ///< its index
-  /// What one image's part has at least: as many dimensions, each of this size or larger. Empty: any form.
+  /// The least size of one image's part: one entry for each dimension, this size or larger. Empty: any form.
   tensor::Shape least = {};
 };
 
@@ -95,7 +95,7 @@ struct Decoder {
   std::optional<Match> (*match)(const Signature& signature, bool forced);
   /// Appends what has a score above the threshold; one class, the likeliest, for each box.
   void (*decode)(const DecodeCall& call, std::vector<Detection>* found);
-  /// What NMS compares with its threshold; null: the IoU.
+  /// The overlap that NMS compares with its threshold; null: the IoU.
   Overlap (*overlap)(const Signature& signature, const Geometry& geometry) = nullptr;
   /// True if boxes end where the image does.
   bool clips = true;

@@ -58,7 +58,7 @@ class Detector {
   std::vector<Detection> decode(const NetworkOutputs& outputs, int64_t row, const Geometry& geometry) const;
 
   const std::vector<std::string>& names() const { return names_; }
-  /// What was assumed, and what a reader of the results must know.
+  /// Assumptions, and other notes for readers of the results.
   std::vector<std::string> notes() const;
 
  private:

@@ -1,5 +1,5 @@
 // Videos and streams read with FFmpeg: every frame once, in order of time, with its own colours, turned as it
-// is to be shown. What is damaged is counted and passed over.
+// is to be shown. Damaged frames are counted and skipped.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -144,12 +144,12 @@ class VideoSource : public FrameSource {
   }
 
  private:
-  /// What the header promised and the file does not hold.
+  /// Counts frames that the header promised and the file does not hold.
   void add_promise(Losses* result) const {
     if (!draining_ || patience_.stopped() || stream_->nb_frames <= all_packets_) return;
     const std::string sentence =
         fmt::format("the file's header promises {} frames, {} were there", stream_->nb_frames, all_packets_);
-    // That of AVI and others is written before anybody can know.
+    // The header of AVI and others is written before anybody can know the number.
     const bool has_index = std::string_view(format_->iformat->name).find("mp4") != std::string_view::npos;
     if (has_index && result->ended_early.empty())
       result->ended_early = sentence;

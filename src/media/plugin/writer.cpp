@@ -93,7 +93,7 @@ class VideoSink : public FrameSink {
     if (encoder_ == nullptr) fail_bad_input("there is no frame to write to {}", file_);
     check(avcodec_send_frame(encoder_.get(), nullptr), "encode");
     drain();
-    // What is heard while the last frame is shown.
+    // Seconds of sound while the last frame is shown.
     constexpr double kLastFrame = 0.5;
     if (audio_ != nullptr) check(audio_->write_until(last_seconds_ + kLastFrame), "write the sound of");
     check(av_write_trailer(format_.get()), "write");

@@ -14,7 +14,7 @@ namespace {
 /// x, y, width, height and, but for YOLOv8, whether there is an object.
 constexpr int64_t kBoxNumbers = 4;
 constexpr int64_t kWithObject = 5;
-/// What segmentation adds to each row.
+/// Numbers that segmentation adds to each row.
 constexpr int64_t kMaskNumbers = 32;
 
 bool has_masks(const Signature& signature) {
