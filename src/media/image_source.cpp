@@ -1,4 +1,4 @@
-// Images one after the other, and the choice of what reads an input.
+// Images one after the other, and the choice of the reader of an input.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -193,7 +193,15 @@ std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceO
   if (!exists && !is_url) {
     if (parse_pattern(path.filename().string()))
       return std::make_unique<ImageSource>(list_images(input), options);
-    throw Error(ErrorKind::kBadInput, "there is no such file or folder", input);
+    const bool is_number =
+        !input.empty() && std::ranges::all_of(input, [](char c) { return c >= '0' && c <= '9'; });
+    const bool is_camera = is_number || input.starts_with("/dev/video");
+    throw Error(ErrorKind::kBadInput,
+                is_camera
+                    ? "there is no such file or folder, and cameras are not read; a program that serves one "
+                      "as a stream (rtsp://, http://) makes it an input"
+                    : "there is no such file or folder",
+                input);
   }
   if (exists && (is_plain_image(path) || is_other_image(path)))
     return std::make_unique<ImageSource>(std::vector{input}, options);
