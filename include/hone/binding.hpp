@@ -18,7 +18,7 @@ struct BindOptions {
   std::vector<Alias> aliases;
 };
 
-/// Counts of what a context has done for views that nobody bound.
+/// Counts of a context's bindings and copies for views that nobody bound.
 struct ViewCounts {
   int64_t bindings = 0;
   int64_t copies = 0;  ///< of inputs and outputs

@@ -38,8 +38,8 @@ struct TimingCache {
   bool used = true;
   /// Empty: one in the user's cache folder, which is passed over where it cannot be read or written.
   std::filesystem::path file;
-  /// Nothing is timed: environment error for what the cache lacks (`hone build --errorOnTimingCacheMiss`), so
-  /// that equal builds give equal engines.
+  /// Nothing is timed: environment error for entries that the cache lacks (`hone build
+  /// --errorOnTimingCacheMiss`), so that equal builds give equal engines.
   bool only = false;
 };
 
@@ -86,7 +86,7 @@ struct BuildOptions {
   std::optional<double> budget_seconds;
   /// Passes to leave out, by name (`hone passes` lists them).
   std::vector<std::string> disabled_passes;
-  /// Where tactic times are kept.
+  /// The place where tactic times are kept.
   TimingCache timing_cache;
   /// Parameters of a built-in architecture, a .safetensors file; empty: they come from `seed`.
   std::filesystem::path weights;

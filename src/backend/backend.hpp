@@ -163,7 +163,7 @@ class Executable {
   virtual std::vector<tensor::Tensor> download() { return std::move(outputs_); }
   /// True if time_phases() returns something.
   virtual bool has_phases() const { return false; }
-  /// Times the parts of a run on what was uploaded last, in executions of their own; `cold`: with the
+  /// Times the parts of a run on the inputs uploaded last, in executions of their own; `cold`: with the
   /// device's caches emptied before.
   virtual RunPhases time_phases(bool /*cold*/) { return {}; }
   /// True if make_pipeline() makes one.
@@ -182,13 +182,12 @@ class Executable {
   virtual bool has_layers() const { return false; }
   /// Times the layers in `runs` runs on the inputs uploaded last, by the system's own profiler.
   virtual LayerProfile profile_layers(int /*runs*/) { return {}; }
-  /// True if candidates were timed when it was loaded, with what they took of the device's memory. Loaded
-  /// again, it would find the choices made.
+  /// True if candidates were timed when it was loaded, which also took memory of the device. Loaded again, it
+  /// would find the choices made.
   virtual bool was_tuned() const { return false; }
   /// True if observe() can report the GPU's work.
   virtual bool times_device() const { return false; }
-  /// Where the GPU that it computes on is plugged in ("0000:1b:00.0"); empty where there is none or it is
-  /// unknown.
+  /// The bus id of the GPU that it computes on ("0000:1b:00.0"); empty where there is none or it is unknown.
   virtual std::string bus_id() const { return {}; }
   virtual MemoryUse memory() const { return {}; }
   virtual std::vector<StepInfo> steps() const { return {}; }

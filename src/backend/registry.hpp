@@ -1,4 +1,4 @@
-// The backends by name: those of libhone and those of its plugins, and which of them are for what.
+// The backends by name: those of libhone and those of its plugins, and the devices that each is for.
 #pragma once
 
 #include <memory>

@@ -21,7 +21,7 @@ namespace described_detail {
 const Json* find_member(const Json& json, std::string_view name);
 std::string member_path(const std::string& path, std::string_view name);
 
-/// Where a field is kept; of one that is computed nothing.
+/// The place of a field; none for a computed one.
 template <class Owner, class Get>
 std::nullptr_t place_of(Owner& /*owner*/, const Get& /*computed*/) {
   return nullptr;

@@ -33,8 +33,9 @@ struct MayDiffer {
   bool batch = false;
 };
 
-/// The setup with defaults for what may differ and for what no latency depends on: transfers on the CPU,
-/// where nothing is transferred whatever was asked for, and streams, which only pipelined runs have.
+/// The setup with defaults for the parts that may differ and for those that no latency depends on: transfers
+/// on the CPU, where nothing is transferred whatever was asked for, and streams, which only pipelined runs
+/// have.
 Setup comparable_part(Setup setup, const MayDiffer& may_differ);
 
 /// True if latencies of both can be compared.

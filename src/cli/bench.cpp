@@ -61,7 +61,7 @@ struct Arguments {
   double percentile = 50;
   double warmup_ms = 200;
   bool save_result = false;
-  /// A sentence on what a plain sweep leaves out here, and how to get it.
+  /// A sentence on the configurations that a plain sweep leaves out here, and how to get them.
   std::vector<std::string> left_out;
 };
 

@@ -40,7 +40,7 @@ void print_list(const MetricSupport& support) {
                metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit),
                known ? "" : fmt::format("  not on {}", support.chip), metric.description, metric.expression);
   }
-  fmt::print("\n{} names of nvprof, with what is measured in their place. ", trace::metric_table().size());
+  fmt::print("\n{} names of nvprof, with the metrics measured instead. ", trace::metric_table().size());
   if (support.chip.empty()) {
     fmt::print("Which of them a GPU has is not known here: {}.\n", support.problem);
   } else {

@@ -48,7 +48,7 @@ class Binding {
     std::shared_ptr<LoadedEngine> loaded;
     std::vector<tensor::TensorView> inputs;
     std::vector<tensor::TensorView> outputs;
-    /// Where inputs are copied to.
+    /// The memory to which inputs are copied.
     std::vector<tensor::Buffer> reordered;
     std::vector<size_t> open_outputs;
     bool inputs_are_ready = false;

@@ -18,8 +18,8 @@ struct Carry {
   size_t output = 0;
 };
 
-/// Parses texts of the form INPUT=OUTPUT. A * stands for any characters, and on the right for what it stood
-/// for on the left: "past_key_values.*=present.*" are all caches of a decoder. Usage error for a text of
+/// Parses texts of the form INPUT=OUTPUT. A * stands for any characters, and on the right for the same ones
+/// as on the left: "past_key_values.*=present.*" are all caches of a decoder. Usage error for a text of
 /// another form, for one that names no input or no output, for an input or output that is named twice, and
 /// for two that no value can be.
 std::vector<Carry> parse_carries(const graph::Graph& graph, std::span<const std::string> texts);

@@ -32,7 +32,7 @@ class Context {
   void run(Binding& binding, const tensor::Queue* queue = nullptr);
   /// Runs views that are not bound: they stay in place if they have been seen before or are among the first,
   /// else they are copied; view_counts() counts both. Outputs whose shape depends on data are undefined here;
-  /// the engine allocates them, and they are in what is returned, which the next run changes.
+  /// the engine allocates them, and returns them among all outputs, which the next run changes.
   const std::vector<tensor::TensorView>& run(std::span<const tensor::TensorView> inputs,
                                              std::span<const tensor::TensorView> outputs,
                                              const tensor::Queue* queue = nullptr);

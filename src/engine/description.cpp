@@ -32,7 +32,7 @@ void add_post_ops(const graph::Node& node, std::vector<std::string>& post_ops) {
   }
 }
 
-/// Adds what the graph knows of what a step runs, and the search of the step of that name.
+/// Adds the graph's facts about a step, and the search for the step of that name.
 void describe_node(const Engine& engine, const graph::Graph& graph, const graph::Node& node,
                    StepDescription& result) {
   add_post_ops(node, result.post_ops);

@@ -15,7 +15,7 @@ struct StepDescription {
   std::string name;
   std::string kind;
   std::string tactic;
-  /// Name of its numeric policy; empty for what the engine inserted.
+  /// Name of its numeric policy; empty for a step that the engine inserted.
   std::string policy;
   std::vector<std::string> sources;
   /// For a piece of a dissolved node, the node's operator.

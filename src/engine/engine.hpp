@@ -47,7 +47,7 @@ struct TacticRecord {
 /// Threads an engine may ask for; each costs memory as soon as it is there.
 constexpr int kMaxThreads = 1024;
 
-/// Where steps run. Abstract: loading finds a device for it.
+/// The place of steps. Abstract: loading finds a device for it.
 struct EnginePlace {
   /// The fingerprint of the device at build time.
   std::string fingerprint;

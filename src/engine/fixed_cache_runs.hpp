@@ -77,7 +77,7 @@ class FixedCacheRuns {
   std::vector<Shape> shapes() const;
   /// True if watch() returns a watch once inputs were uploaded.
   bool can_be_watched();
-  /// Watches the executions that follow on what was uploaded last; null where it cannot.
+  /// Watches the following executions on the inputs uploaded last; null where it cannot.
   std::unique_ptr<DeviceWatch> watch();
 
   /// Forgets all tokens; the next run begins with caches of zeros.

@@ -57,7 +57,7 @@ Tensor tensor_from_json(const Json& json, const ReadBlob& read, bool packed) {
   return {dtype, std::move(shape), data, std::move(owner)};
 }
 
-/// JSON has no word for what is not finite.
+/// JSON has no word for infinities and NaN.
 Json float_to_json(float value) {
   if (std::isfinite(value)) return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";

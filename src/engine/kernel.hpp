@@ -182,8 +182,8 @@ struct DeviceMemory {
   int64_t peak_allocated = 0;
 };
 
-/// Time of other processes on what a device computes with, and all the time that there was, of all its
-/// processors together, since some moment.
+/// Time of other processes on the processors of a device, and all the time of all its processors together,
+/// since some moment.
 struct OthersUse {
   double used_s = 0;
   double capacity_s = 0;
@@ -238,14 +238,14 @@ class Device {
   virtual std::vector<NumericPolicy> finer_policies(Precision) const { return {}; }
   /// True if policy_for() returns it.
   bool runs(const NumericPolicy& policy) const;
-  /// The kernel followed by rounding its float32 outputs to what bfloat16 can hold.
+  /// The kernel followed by rounding its float32 outputs to bfloat16's values.
   virtual std::shared_ptr<const Kernel> make_rounding(std::shared_ptr<const Kernel> kernel,
                                                       std::vector<TensorDesc> outputs) const = 0;
   /// Threads that kernels use when the calling thread runs them.
   virtual void set_threads(int threads) const = 0;
   /// Zeros on a device that computes in the host's memory.
   virtual DeviceMemory memory() const { return {}; }
-  /// Where steps read and write.
+  /// The memory that steps read and write.
   virtual tensor::Place place() const { return {}; }
   /// Memory there, of any content. OutOfMemory where there is no room.
   virtual tensor::Buffer allocate(int64_t bytes) const;

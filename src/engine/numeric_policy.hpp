@@ -24,8 +24,8 @@ struct NumericPolicy {
   /// Element type of floating-point values between steps.
   tensor::DType storage = tensor::DType::kFloat32;
   Compute compute = Compute::kFloat32;
-  /// kBFloat16: bf16 on a device without it. Weights and results are rounded to what bfloat16 holds,
-  /// arithmetic is in float32.
+  /// kBFloat16: bf16 on a device without it. Weights and results are rounded to bfloat16's values, arithmetic
+  /// is in float32.
   Rounding rounding = Rounding::kNone;
 
   auto operator<=>(const NumericPolicy&) const = default;

@@ -11,7 +11,7 @@ Refusal only_float32(const StepRequest& request);
 Refusal only_fp16_and_bf16(const StepRequest& request);
 Refusal nonempty_input(const StepRequest& request);
 Refusal nonempty_output(const StepRequest& request);
-/// The bias, input 2, holds nothing beyond the range of what results are stored in: sums with it would become
+/// The bias, input 2, holds nothing beyond the range of the results' type: sums with it would become
 /// infinite.
 Refusal bias_in_range(const StepRequest& request);
 /// True if an operand that is read in float32 may hold finite values beyond that range.

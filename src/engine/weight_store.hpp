@@ -22,8 +22,8 @@ using WeightKey = std::pair<std::string, std::string>;
 /// their fastest convolutions; the constant costs space only in the file, which is mapped.
 inline constexpr char kFinalForm = '!';
 
-/// Thrown for a packed form that is neither stored nor can be made of what is. The tactic that wants it
-/// refuses; another may run the step.
+/// Thrown for a packed form that is neither stored nor can be made from a stored one. The tactic that wants
+/// it refuses; another may run the step.
 class MissingForm : public Error {
  public:
   explicit MissingForm(const WeightKey& key)

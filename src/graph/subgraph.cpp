@@ -8,7 +8,7 @@
 namespace hone::graph {
 namespace {
 
-/// Narrows the declared type of a subgraph's input by what is handed to it.
+/// Narrows the declared type of a subgraph's input by the type of the value handed to it.
 void narrow(Value& value, const SubgraphInput& input) {
   const auto mismatch = [&] {
     fail_bad_input("subgraph input '{}' is declared as {} but given {}", value.name, value.type.text(),
@@ -47,7 +47,7 @@ std::vector<TensorType> output_types(const Graph& body) {
   return types;
 }
 
-/// Narrows by what is handed over, or takes that where it contradicts what is declared.
+/// Narrows by the given type, or takes that where it contradicts the declared one.
 void narrow_or_take(Value& value, const SubgraphInput& input) {
   const TensorType declared = value.type;
   try {

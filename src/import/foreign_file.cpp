@@ -19,7 +19,7 @@
 namespace hone::importer {
 namespace {
 
-/// Longest part of a pickle that is searched for what it holds.
+/// Longest part of a pickle that is searched.
 constexpr size_t kMostPickle = size_t{64} << 20;
 
 /// A word of a command line: in quotes where the shell would read more than one.

@@ -32,9 +32,9 @@ struct LoadModelOptions {
 };
 
 /// A model that an importer takes (importer.hpp): a built-in architecture, or a file. Usage error for an
-/// unknown name, for outputs other than "all" of what is no darknet network, for weights given with a
-/// file that brings its own, and for a size of a dimension that no input has; bad input for a file that is
-/// missing, that no importer takes or that is not what its name says.
+/// unknown name, for outputs other than "all" if it is no darknet network, for weights given with a file that
+/// brings its own, and for a size of a dimension that no input has; bad input for a file that is missing,
+/// that no importer takes or that is not what its name says.
 Model load_model(const std::string& name_or_path, const LoadModelOptions& options = {});
 
 }  // namespace hone::importer

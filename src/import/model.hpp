@@ -1,4 +1,5 @@
-// A model as the user brings it: a graph and its weights, from a file or a built-in architecture.
+// A model as the user brings it: a graph and its weights, from a file or a built-in architecture. (The
+// namespace is `importer` because `import` is a contextual keyword of C++20.)
 #pragma once
 
 #include <filesystem>

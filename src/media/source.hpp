@@ -58,7 +58,7 @@ class FrameSource {
   virtual const SourceInfo& info() const = 0;
   /// False at the end. Bad input when nothing can be read any more.
   virtual bool next(Frame* frame) = 0;
-  /// Name of what next() gave last: the image's file, or empty.
+  /// Name of the frame that next() gave last: the image's file, or empty.
   virtual std::string name() const { return {}; }
   virtual Losses losses() const { return {}; }
   /// Before the first next(): frames come as kNv12 in the device's memory, where it can decode them, and else

@@ -25,7 +25,7 @@ struct TensorStatistics {
   /// Sums over everything but that axis, and how many numbers are in each.
   std::vector<double> channel_sums;
   int64_t channel_count = 0;
-  /// Each time that a sample raised the largest magnitude: how many samples there were then, and to what.
+  /// Each time that a sample raised the largest magnitude: the number of samples then, and the new magnitude.
   struct Growth {
     int64_t samples = 0;
     double amax = 0;

@@ -33,7 +33,10 @@ struct CalibratorOptions {
   double percentile = 99.99;
 };
 
-/// The best range for the values of a histogram; the whole range where there are only a few bins.
+/// The best range for the values of a histogram; the whole range where there are only a few bins. minmax: all
+/// values. percentile: the least range that holds this share of the values, or cuts half of the rest from
+/// each side of an asymmetric one. entropy: entropy_bins() of the magnitudes, which clips both sides. mse:
+/// the range for which the mean squared error of the bins' centres is least.
 Range choose_range(const Histogram& histogram, Calibrator calibrator, IntegerForm form,
                    const CalibratorOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Rounding of weights by what it does to a layer's results, and not to the weights.
+// Rounding of weights by its effect on a layer's results, and not by that on the weights.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,8 @@
 
 namespace hone::quantize {
 
-/// Sums of products of what a row of weights is multiplied with: entry [i, j] is the sum of x[i]*x[j].
+/// Sums of products of the numbers with which a row of weights is multiplied: entry [i, j] is the sum of
+/// x[i]*x[j].
 struct Gram {
   explicit Gram(size_t row_length) : size(row_length), sums(row_length * row_length) {}
   size_t size;
@@ -39,7 +40,7 @@ std::vector<int8_t> gptq_levels(std::span<const float> weights, float scale, std
 /// By the result of the node that they belong to.
 using RoundedWeights = std::map<graph::ValueId, QuantizedWeights>;
 
-/// The weights of convolutions, Gemm and MatMul, rounded so for what they read in these samples. Transposed
+/// The weights of convolutions, Gemm and MatMul, rounded for their inputs in these samples. Transposed
 /// convolutions and rows of more than 8,192 numbers are left out. Throws system::Interrupted when the flag is
 /// set.
 RoundedWeights gptq_weights(const graph::Graph& graph, const Placement& placement,

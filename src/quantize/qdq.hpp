@@ -40,8 +40,8 @@ using ChannelMeans = std::map<graph::ValueId, std::vector<double>>;
 
 struct QdqOptions {
   bool integer_bias = true;
-  /// Corrects biases by what rounding the weights adds to the mean of each output channel:
-  /// b[oc] -= sum over ic of mean(x[ic]) * sum over taps of (Wq - W)[oc, ic, taps].
+  /// Corrects biases for the error that rounding the weights adds to the mean of each output channel: b[oc]
+  /// -= sum over ic of mean(x[ic]) * sum over taps of (Wq - W)[oc, ic, taps].
   const ChannelMeans* means = nullptr;
   /// Weights that are rounded in another way than each to the nearest level. If a bias needs a larger scale,
   /// the weights of its layer are rounded to the nearest all the same.

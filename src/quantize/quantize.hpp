@@ -93,8 +93,8 @@ struct Quantized {
 /// hours of calibration. `data` as for quantize().
 void check_judged(const Subject& subject, const DataOptions* data, const QuantizeOptions& options);
 
-/// Quantizes by what calibration saw; `data`, which may be null, is read again for `auto` and for the
-/// accuracy. `cached`: the ranges that `auto` takes without data. Bad input for a calibration without
+/// Quantizes by the results of the calibration; `data`, which may be null, is read again for `auto` and for
+/// the accuracy. `cached`: the ranges that `auto` takes without data. Bad input for a calibration without
 /// samples.
 Quantized quantize(const Subject& subject, const Calibration& calibration,
                    const std::vector<ChosenRange>& cached, const DataOptions* data,

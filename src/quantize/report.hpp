@@ -168,7 +168,7 @@ struct Description<quantize::Report> {
       Field{"target", &T::target, "whose kernels it is for"},
       Field{"samples", &T::samples, "of the calibration", unit::kCount},
       Field{"int8_share", &T::int8_share, "of the multiply-adds of convolutions and products", unit::kShare},
-      Field{"accuracy", &T::accuracy, "of what was written"},
+      Field{"accuracy", &T::accuracy, "of the written model"},
       Field{"budget", &T::budget, "the most that accuracy.loss may be", unit::kShare},
       Field{"met", &T::met, "whether it is"},
       Field{"estimated_times", &T::estimated_times, "times are those of a cost model, not of a clock"},

@@ -19,7 +19,7 @@ struct CpuCounters {
   double busy_s = 0;   ///< user, nice, system, interrupts, of all cores together
   double near_s = 0;   ///< of the cores near this process
   double steal_s = 0;  ///< of these, taken by the hypervisor
-  double own_s = 0;    ///< of the worker, of this process and of what it started to disturb
+  double own_s = 0;    ///< of the worker, of this process and of the processes that it started to disturb
   int64_t throttle_events = 0;
   double wall_s = 0;
 };

@@ -54,7 +54,7 @@ std::vector<pid_t> threads_now() {
   return threads;
 }
 
-/// The clock of what another thread of this process has used (see clock_getcpuclockid(3), for threads).
+/// The clock of another thread's CPU time in this process (see clock_getcpuclockid(3), for threads).
 uint64_t cpu_time(pid_t thread) {
   constexpr int kThreadClock = 4;
   constexpr int kScheduled = 2;

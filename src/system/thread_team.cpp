@@ -1,5 +1,5 @@
 // See thread_team.hpp. Loops reach the team through the functions of libgomp that GCC calls for them: those
-// here stand before libgomp's in the order in which symbols are looked up, and hand on what is not the
+// here stand before libgomp's in the order in which symbols are looked up, and hand on loops that are not the
 // team's.
 #include "system/thread_team.hpp"
 

@@ -40,7 +40,7 @@ struct Signature {
 /// How a network of this form was trained to see images; flags and metadata override it.
 struct InputForm {
   Fit fit = Fit::kLetterbox;
-  float padding = 114;  ///< level of what no image covers
+  float padding = 114;  ///< level of pixels that no image covers
   bool bgr = false;
   float scale = 1.0f / 255;
   bool imagenet = false;  ///< ImageNet's mean and standard deviation
@@ -54,13 +54,13 @@ struct Role {
   tensor::Shape least = {};
 };
 
-/// A form that fits, with what decoding needs.
+/// A form that fits, with the data for decoding.
 struct Match {
   /// In the order that the row's decode() wants.
   std::vector<Role> roles;
   int64_t classes = 0;
   std::string assumed;  ///< a clause; empty where nothing was
-  /// Where the model says it.
+  /// The fit where the model states one.
   std::optional<Fit> fit = {};
 };
 

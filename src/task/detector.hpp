@@ -43,7 +43,7 @@ class Detector {
   std::optional<DeviceFrames::Upload> upload(size_t stream, std::span<const media::Frame* const> frames,
                                              std::span<const Geometry> geometries);
   NetworkOutputs run(size_t stream, const DeviceFrames::Upload& upload) { return feed_.run(stream, upload); }
-  /// Where the frames so far became the input.
+  /// The way in which the frames so far became the input.
   std::string preprocessing() const { return feed_.text(); }
   bool feeds_device() const { return feed_.has_device(); }
   /// For a source whose frames shall stay on the network's device; null where none can.

@@ -17,7 +17,7 @@
 
 namespace hone::task {
 
-/// A frame with what a device has to know of it.
+/// A frame with the facts that a device needs.
 struct FrameJob {
   const media::Frame* frame = nullptr;
   std::shared_ptr<const FrameForm> form;

@@ -62,7 +62,7 @@ class Network {
 
   const importer::Model& model() const { return model_; }
   const ImageInput& input() const { return input_; }
-  /// Where it runs.
+  /// The place of the network.
   tensor::Place place() const { return place_; }
   size_t streams() const { return executables_.size(); }
   std::vector<std::string> input_names() const;
@@ -72,8 +72,8 @@ class Network {
     int64_t width = 0;
     int64_t height = 0;
   };
-  /// `images`: of input().shape(), as float32, and converted to what the network takes. `sizes`: of the
-  /// images before they were fitted, for networks that ask for them.
+  /// `images`: of input().shape(), as float32, and converted to the network's type. `sizes`: of the images
+  /// before they were fitted, for networks that ask for them.
   std::vector<tensor::Tensor> run(const tensor::Tensor& images, std::span<const Size> sizes,
                                   size_t stream = 0);
   /// Runs of each stream whose input the network's device fills from frames. The network outlives them.

@@ -95,7 +95,7 @@ class Lanes {
   }
 
   BoundedQueue<T>& lane(size_t index) { return lanes_[index]; }
-  /// Where the next item goes. Used by the thread that gives.
+  /// The lane of the next item. Used by the thread that gives.
   size_t turn() const { return given_ % lanes_.size(); }
   bool push(T item) { return lanes_[given_++ % lanes_.size()].push(std::move(item)); }
   /// Used by the thread that takes. A lane that has ended in its turn has no later item in the others.

@@ -14,8 +14,8 @@ namespace hone::transform {
 size_t chained_ops(const graph::Node& node);
 
 /// The node with the first `inside` of its chained operations, followed by a FusedElementwise of the others,
-/// fewer than all. A base operator without operations is the plain one; a FusedElementwise keeps one at
-/// least.
+/// fewer than all. `between` is the value from one to the other. A base operator without operations is the
+/// plain one; a FusedElementwise keeps one at least.
 std::array<graph::Node, 2> split_chain(const graph::Node& node, size_t inside, graph::ValueId between);
 
 /// The nodes that a region stands for, in the order they run. The values between them are added to the graph,

@@ -71,7 +71,7 @@ void join_names(Node& node, const std::vector<const Node*>& parts);
 
 /// Makes each base node absorb the elementwise nodes that are the only readers of its result, last base
 /// first: of two nodes that could take a residual addition, the later one gets it, when the other operand is
-/// ready.
+/// ready. `fused_op(editor, node)` is the operator that the node becomes, or empty when the node is no base.
 using FusedOperator = std::string (*)(const Editor& editor, const Node& node);
 Summary fuse_post_ops(Graph& graph, FusedOperator fused_op);
 

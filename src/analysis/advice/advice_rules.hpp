@@ -1,4 +1,4 @@
-// The rules of advice.cpp, one function each, grouped by what they look at.
+// The rules of advice.cpp, one function each, grouped by subject.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // Rules about a model that ran on the CPU: which of its layers take plain kernels, convert layouts, wait for
-// memory, stay far from what the CPU can do, or are too short for the number of threads.
+// memory, stay far from the CPU's peak, or are too short for the number of threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using base::time_text;
 constexpr size_t kExamples = 3;
 constexpr double kManyReorders = 0.05;
 constexpr double kBigShare = 0.2;
-/// A layer waits for memory where its time is within this factor of what memory needs.
+/// A layer waits for memory if its time is within this factor of the time that memory needs.
 constexpr double kNearFloor = 2;
 constexpr double kFarFromFloor = 4;
 /// Handing a layer to other threads and waiting for them takes some microseconds.
@@ -73,7 +73,7 @@ struct Part {
                         time_text(time / iterations), share_text(share())),
             {}};
   }
-  /// One line for each of the longest, with what `remark` adds.
+  /// One line for each of the longest, followed by the text of `remark`.
   std::vector<Evidence> examples(const std::function<std::string(const Layer&)>& remark) const {
     std::vector<Evidence> lines;
     for (size_t i = 0; i < std::min(kExamples, layers.size()); ++i)
@@ -274,7 +274,7 @@ Ruling wide_precision(const RuleContext& context) {
   return {std::move(advice), {}};
 }
 
-/// Threads that had nothing to do while a layer ran, by what each of them used.
+/// Threads that had nothing to do while a layer ran, by the processor time of each.
 Ruling idle_threads(const RuleContext& context, int threads) {
   double wall = 0;
   double cpu = 0;

@@ -158,7 +158,7 @@ Ruling gpu_utilization(const RuleContext& context) {
                              {}});
   advice.action =
       "Give the GPU more work at once (larger batches, several requests in flight), and see the other advice "
-      "for what it waits for.";
+      "for the causes of its waits.";
   return {std::move(advice), {}};
 }
 

@@ -19,7 +19,7 @@ using trace::DeviceEvent;
 using trace::DeviceKind;
 using trace::HostEvent;
 
-/// A gap is long when nsys calls it so, or when it is this share of what is looked at.
+/// A gap is long when nsys calls it so, or when it is this share of the window.
 constexpr Time kLongGap = 500'000'000;
 constexpr double kLongGapShare = 0.05;
 constexpr int64_t kChunks = 30;

@@ -1,4 +1,4 @@
-// Rules about calls that make the host wait: the questions of `nsys analyze`, with what the wait costs.
+// Rules about calls that make the host wait: the questions of `nsys analyze`, with the cost of the wait.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // The dependencies of a GPU program: every device operation with its predecessors, and every host thread with
 // its waits. The critical path, what-if replays and idle time all read this graph.
 //
-// It is built from what the CUDA API promises (streams, events, the default stream, blocking calls, graphs)
-// and, where the trace does not say, from times; what was inferred so is marked. Time never runs backward
-// along an edge, which is what lets the analyses walk and replay the graph without searching it.
+// It is built from the promises of the CUDA API (streams, events, the default stream, blocking calls, graphs)
+// and, where the trace does not say, from times; inferred edges are marked. Time never runs backward along an
+// edge, which is what lets the analyses walk and replay the graph without searching it.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ enum class WaitKind : uint8_t {
   kEvent,         ///< cudaEventSynchronize
   kStream,        ///< cudaStreamSynchronize
   kContext,       ///< cudaDeviceSynchronize
-  kSynchronize,   ///< one of these; the trace does not say for what, so it is inferred
+  kSynchronize,   ///< one of these; the trace does not say which, so it is inferred
   kPoll,          ///< cudaEventQuery or cudaStreamQuery called until it succeeds
   kBlockingCopy,  ///< cudaMemcpy and others that return when their own work is done
   kImplicit,      ///< cudaFree and others that were seen to wait for all work
@@ -78,8 +78,8 @@ enum class WaitKind : uint8_t {
   kLock           ///< a mutex that another thread held
 };
 
-/// A thread waits from `begin` to `end` for the last of its causes, or for what another thread did; end ==
-/// begin when that had been before.
+/// A thread waits from `begin` to `end` for the last of its causes, or for an action of another thread; end
+/// == begin when that had been before.
 struct HostWait {
   Time begin = 0;
   Time end = 0;

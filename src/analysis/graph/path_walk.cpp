@@ -27,7 +27,7 @@ class Walker {
       position = position.on_host ? from_host(position) : from_operation(position);
   }
 
-  /// From the begin of an operation to what it waited for.
+  /// From the beginning of an operation to the end of the one that it waited for.
   Position before(int32_t operation) {
     const Operation& row = graph_.operations[static_cast<size_t>(operation)];
     const Decisive cause = decisive(graph_, operation);

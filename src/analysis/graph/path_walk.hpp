@@ -1,6 +1,6 @@
-// Walks the event graph backward in time: from an activity to what it waited for last, and so on. Each
-// activity on the way is charged with the time that it took. Charges follow each other without a gap, so that
-// they sum to the time walked through exactly.
+// Walks the event graph backward in time: from an activity to the one that it waited for last, and so on.
+// Each activity on the way is charged with the time that it took. Charges follow each other without a gap, so
+// that they sum to the time walked through exactly.
 #pragma once
 
 #include <cstdint>

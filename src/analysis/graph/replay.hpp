@@ -1,5 +1,5 @@
-// Runs the event graph forward: everything begins as soon as what it depends on allows, plus the time that
-// this took in the trace. With nothing changed that gives the times of the trace exactly; with durations and
+// Runs the event graph forward: everything begins as soon as its dependencies allow, plus the lag that this
+// had in the trace. With nothing changed that gives the times of the trace exactly; with durations and
 // dependencies changed, what the program would have taken.
 #pragma once
 

@@ -40,7 +40,7 @@ struct KeyHash {
   }
 };
 
-/// Mean of what is known of some launches, weighted by their time.
+/// Mean of the known values of some launches, weighted by their time.
 struct WeightedMean {
   double sum = 0;
   double weight = 0;

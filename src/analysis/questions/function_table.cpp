@@ -16,7 +16,7 @@ constexpr Time kNever = std::numeric_limits<Time>::min();
 /// The times at which each sort of dependency allowed an operation to begin.
 struct Readiness {
   Time launched_and_next = kNever;  ///< by launch and stream
-  Time others = kNever;             ///< by what the program asked for beyond that
+  Time others = kNever;             ///< by other things that the program asked for
   Time queue = kNever;              ///< by false dependencies
 };
 

@@ -6,8 +6,7 @@
 
 namespace hone::analysis {
 
-/// Time of a mean iteration in which the device ran nothing, between two of its operations, by what it waited
-/// for; ns.
+/// Time of a mean iteration in which the device ran nothing, between two of its operations, by cause; ns.
 struct IterationIdle {
   double launches = 0;  ///< the host was in a call that launches, or the launch had not reached the device
   double calls = 0;     ///< the host was in another call of the API: a copy, a wait, an allocation

@@ -75,7 +75,7 @@ class Collector {
     result.iteration = base::summarize(iteration);
     result.trend = base::trend_of(iteration);
     if (roof_ && has_floor(result))
-      result.notes.push_back("x floor: time by what the work needs at rates " +
+      result.notes.push_back("x floor: time divided by the time that the work needs at rates " +
                              roof_->text(trace_.metadata.at("precision")) + ".");
     if (result.layers.empty())
       result.notes.emplace_back("no layers: nothing announced ranges around what it launched");

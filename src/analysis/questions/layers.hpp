@@ -1,5 +1,5 @@
 // The cost of each layer of a model: its time in every iteration, the kernels it ran, the work it did, how
-// far that is from what the device could do, and how the layers add up to the iteration.
+// far that is from the device's peak, and how the layers add up to the iteration.
 #pragma once
 
 #include <optional>

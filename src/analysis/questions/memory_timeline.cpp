@@ -189,7 +189,7 @@ class Follower {
     events_to_peak_ = events_.size();
   }
 
-  /// Frees of what was there before the recording have pulled the sums below zero.
+  /// Frees of memory from before the recording have pulled the sums below zero.
   void raise() {
     memory_.live_at_end -= lowest_;
     memory_.peak -= lowest_;

@@ -78,7 +78,7 @@ Ranges ranges_of(const Trace& trace) {
   return ranges;
 }
 
-/// The n-th summary of what `value` says of each step.
+/// The n-th summary of `value` over the steps.
 template <class Value>
 base::Summary summary_of(const std::vector<StepCost>& steps, const Value& value) {
   std::vector<double> samples;

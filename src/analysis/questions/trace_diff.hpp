@@ -25,7 +25,7 @@ struct Estimate {
 std::optional<bool> differ(const Estimate& a, const Estimate& b);
 
 /// Layers of A and of B that share nodes of the model, directly or through each other. One side is empty for
-/// what only the other has.
+/// layers that only the other has.
 struct MatchedLayers {
   std::vector<std::string> a;
   std::vector<std::string> b;
@@ -69,8 +69,8 @@ struct TraceDiff {
   std::optional<base::Trend> trend_a;  ///< of iterations, ns each: means hide it
   std::optional<base::Trend> trend_b;
   /// Layers, other device work, events of the device at the same time, and the rest of the iteration, in
-  /// which the device did nothing: by what it waited for, where that is known of both. Their sum is
-  /// iteration_b - iteration_a. Empty where one of the two has no time.
+  /// which the device did nothing: by cause, where that is known for both. Their sum is iteration_b -
+  /// iteration_a. Empty where one of the two has no time.
   std::vector<WaterfallBar> waterfall;
   std::vector<std::string> notes;
 

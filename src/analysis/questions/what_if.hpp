@@ -23,7 +23,7 @@ struct WhatIf {
   Time wall = 0;      ///< it would take, ns
   Time gain = 0;      ///< the measured wall time minus that
   double share = 0;   ///< gain by the measured wall time
-  /// Data that the trace does not show may ask for what was changed: the gain is at most this.
+  /// The operation may need data in ways that the trace does not show: the gain is at most this.
   bool is_bound = false;
 };
 

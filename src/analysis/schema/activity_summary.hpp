@@ -1,4 +1,4 @@
-// Fields of what ran: kernels, copies, API calls, ranges.
+// Fields of activities: kernels, copies, API calls, ranges.
 #pragma once
 
 #include "analysis/names.hpp"

@@ -1,4 +1,4 @@
-// Fields of the critical path and of what it would be if something changed.
+// Fields of the critical path and of its length if something changed.
 #pragma once
 
 #include "analysis/questions/critical_path.hpp"
@@ -98,7 +98,7 @@ struct Description<analysis::WhatIf> {
       Field{"gain_ns", &WhatIf::gain, "Wall time that it would save", unit::kNs, origin::kEstimated},
       Field{"share", &WhatIf::share, "That by the measured wall time", unit::kShare, origin::kEstimated},
       Field{"at_most", &WhatIf::is_bound,
-            "Data that the trace does not show may ask for what was changed: the gain is at most this"}};
+            "The operation may need data in ways that the trace does not show: the gain is at most this"}};
 };
 
 template <>

@@ -1,4 +1,4 @@
-// Fields of what a device's idle time was spent waiting for.
+// Fields of the causes of a device's idle time.
 #pragma once
 
 #include "analysis/questions/idle_time.hpp"

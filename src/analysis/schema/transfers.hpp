@@ -1,4 +1,4 @@
-// Fields of transfers and of what they overlap with.
+// Fields of transfers and of the work that they overlap.
 #pragma once
 
 #include "analysis/questions/transfers.hpp"

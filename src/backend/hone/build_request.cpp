@@ -28,7 +28,7 @@ void check_level(int level) {
     fail_usage("optimization_level is {}, outside [0, {}]", level, kMaxLevel);
 }
 
-/// Infinite for 0; usage error for what is no time.
+/// Infinite for 0; usage error for a number that is no time.
 std::optional<double> budget_of(const BuildRequest& request) {
   if (!request.budget_seconds) return std::nullopt;
   const double seconds = *request.budget_seconds;

@@ -18,13 +18,13 @@
 
 namespace hone::backend {
 
-/// Where tactic times come from and go to.
+/// The sources and the target of tactic times.
 struct CachePolicy {
   /// False: everything is timed anew, and nothing is kept.
   bool used = true;
   /// Empty: one in the user's cache folder, which is passed over where it cannot be read or written.
   std::filesystem::path file;
-  /// Nothing is timed: environment error for what the cache lacks.
+  /// Nothing is timed: environment error for entries that the cache lacks.
   bool only = false;
 };
 

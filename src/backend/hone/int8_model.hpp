@@ -17,7 +17,7 @@
 
 namespace hone::backend {
 
-/// Where the ranges of a model with int8 come from: one of the three. A model that is quantized already needs
+/// The source of the ranges of a model with int8: one of the three. A model that is quantized already needs
 /// none of them.
 struct Int8Request {
   /// Real inputs; none where there are no sources. Images become the input as the model's metadata say.
@@ -34,7 +34,7 @@ inline constexpr const char* kQuantizationNote = "quantization";
 inline constexpr const char* kOwnQuantizationNote = "own_quantization";
 /// The share of the multiply-adds that either multiplies as integers, as a number from 0 to 1.
 inline constexpr const char* kInt8Share = "int8_share";
-/// Where the ranges of a model with Q/DQ come from.
+/// The source of the ranges of a model with Q/DQ.
 inline constexpr const char* kQuantizedByModel = "quantized by the model";
 
 /// A model with Q/DQ.

@@ -18,7 +18,7 @@ namespace hone::backend {
 using LayerValues = std::map<std::string, tensor::Tensor>;
 
 /// Computes the values between the steps of an engine, which stay fused: the values become outputs of a copy
-/// with the same plans. Integers that stand for numbers are dequantized, and named as what was quantized
+/// with the same plans. Integers that stand for numbers are dequantized, and named after the quantized value
 /// where `quantized` (result of QuantizeLinear: what it reads) or hone's own names say so. Usage error for an
 /// engine with caches of its own, bad input for inputs that do not fit.
 LayerValues engine_values(const engine::Engine& engine, std::optional<tensor::Place> place, int threads,

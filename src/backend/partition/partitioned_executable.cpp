@@ -211,7 +211,7 @@ void PartitionedExecutable::bind(Loaded& loaded, Part& part) {
   part.runs = std::move(bound.runs);
   for (size_t i = 0; i < part.region->outputs.size(); ++i)
     loaded.places[static_cast<size_t>(part.region->outputs[i])] = part.runs->outputs()[i];
-  // The next block may compute with what is in its inputs when it is bound.
+  // The next block may read its inputs when it is bound.
   part.runs->submit();
   exchange_->synchronize();
 }

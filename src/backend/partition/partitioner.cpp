@@ -234,8 +234,7 @@ class Partitioner {
       if (ratio.known && ratio.low > 1) chosen_ = i;
     }
     if (chosen_ != 0)
-      notes_.push_back(
-          fmt::format("'{}' was measured faster than what was predicted to be best", plans_[chosen_].name));
+      notes_.push_back(fmt::format("'{}' was measured faster than the predicted best", plans_[chosen_].name));
   }
 
   base::PartitionPlan plan_record(size_t index) const {
@@ -315,7 +314,7 @@ class Partitioner {
     return fmt::format(
         "estimated: a roofline of the {}, each backend taking {} times as long as the one before it "
         "(assumed)",
-        on_gpu() ? "GPU, and of the CPU for what runs there" : "CPU", kAssumedRatio);
+        on_gpu() ? "GPU, and of the CPU for nodes that run there" : "CPU", kAssumedRatio);
   }
 
   std::string algorithm_text() const {

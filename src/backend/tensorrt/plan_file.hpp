@@ -41,7 +41,7 @@ void write_plan(const std::filesystem::path& file, const Plan& plan);
 /// there is no record or the bytes are not those that it is about.
 Plan read_plan(const std::filesystem::path& file, bool trusted);
 
-/// Where the plan lies that was made of such a model in such a way; `key` is a hash of both.
+/// The path of the plan for such a model built in such a way; `key` is a hash of both.
 std::filesystem::path cached_plan_path(const std::string& key);
 
 }  // namespace hone::backend::tensorrt

@@ -154,7 +154,7 @@ void require_comparable(const Sweep& baseline, const Sweep& now) {
   if (any) return;
   for (const Run& then : baseline.runs) {
     if (find_run(now, then.setup) != nullptr)
-      fail_usage("the baseline has no times of what this sweep measures: {} {}", then.setup.text(),
+      fail_usage("the baseline has no times of a configuration: {} {}", then.setup.text(),
                  then.failure ? "failed then: " + *then.failure : "has no samples");
   }
   fail_usage("the baseline and this sweep have no configuration in common: it has {}, this sweep {}",

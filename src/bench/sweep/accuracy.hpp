@@ -53,7 +53,8 @@ Accuracy compare_to_reference(const ReferenceOutputs& reference,
                               const std::vector<std::vector<OutputFile>>& outputs, int64_t units_per_set);
 
 /// Why outputs of a run at `batch` cannot be the model's, whatever their values are: their number, their
-/// rank, or a dimension that the graph knows and the reference has. Empty when they can be.
+/// rank, or a dimension that the graph knows and the reference has. Empty when they can be. `expected`: the
+/// reference's results for one unit, since a file's declarations alone are often wrong.
 std::string impossible_outputs(const ModelInfo& model, const std::vector<tensor::Tensor>& expected,
                                const std::vector<OutputFile>& outputs, int64_t batch);
 

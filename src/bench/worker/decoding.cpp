@@ -43,7 +43,7 @@ class DecoderShapes {
   /// Tokens that a run adds to the caches.
   int64_t growth() const {
     std::map<std::string, Shape> shapes = at(kProbe, 0);
-    // Masks are as long as what is not known yet.
+    // Masks are as long as a dimension that is not known yet.
     std::erase_if(shapes, [&](const auto& item) { return is_mask(item.first); });
     const Graph probed = graph::with_input_shapes(graph_, shapes);
     int64_t growth = -1;

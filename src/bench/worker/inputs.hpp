@@ -17,7 +17,7 @@ size_t count_sets(const ModelInfo& model, int64_t batch);
 
 class InputPool {
  public:
-  /// Writes one file per input into `folder`, which grows with what is reserved. Values are as InputInfo
+  /// Writes one file per input into `folder`, which grows with the reserved batches. Values are as InputInfo
   /// says: where anything goes, floating-point ones are standard normal and integers in [1, 9], never all
   /// zero. Without a stop flag, what interrupts the whole command (interruption.hpp) ends the writing.
   InputPool(const ModelInfo& model, std::filesystem::path folder, const system::StopFlag* stop = nullptr);

@@ -32,7 +32,7 @@ struct InputInfo {
 struct ModelInfo {
   std::string name;
   std::string spec;   ///< as the user named it
-  uint64_t hash = 0;  ///< of what it computes
+  uint64_t hash = 0;  ///< of its computation
   /// Includes the types and shapes of its inputs, on which the outputs depend.
   uint64_t outputs_hash = 0;
   std::vector<InputInfo> inputs;
@@ -67,7 +67,7 @@ struct ModelInfo {
 /// ...".
 std::string way_to_other_batches(const ModelInfo& model);
 
-/// Usage error where the model cannot run at this batch, with what to do.
+/// Usage error where the model cannot run at this batch, with a remedy.
 void require_runs_at(const ModelInfo& model, int64_t batch);
 
 /// `shapes` gives dimensions that the model leaves open (and, for TorchScript archives, all inputs), also

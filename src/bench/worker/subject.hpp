@@ -11,7 +11,7 @@
 
 namespace hone::bench {
 
-/// The engine in a file; null for what is no engine file. Usage error for one that binds its caches.
+/// The engine in a file; null for a file that is no engine. Usage error for one that binds its caches.
 std::shared_ptr<const engine::Engine> load_engine_subject(const std::string& spec);
 
 /// The model that a spec names. For an engine it is a graph that describes it, whose dimensions are as fixed

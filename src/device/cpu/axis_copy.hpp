@@ -11,7 +11,7 @@
 
 namespace hone::device::cpu {
 
-/// Where an output position stands for the filling value and not for a position of the input.
+/// Stands for an output position with the filling value instead of a position of the input.
 inline constexpr int64_t kFill = -1;
 
 /// For each axis of the output, the position on the input's axis that every position shows.

@@ -90,7 +90,7 @@ class KeptBoxes {
       last = std::max(last, boxes.y0[at]);
       highest = std::max(highest, boxes.y1[at] - boxes.y0[at]);
     }
-    // A little higher, for what rounding moves across an edge.
+    // A little higher, since rounding may move numbers across an edge.
     const double strips = (last - first_) / (1.01 * highest);
     if (finite && strips >= 1 && std::isfinite(strips)) {
       const auto count = static_cast<size_t>(std::min(strips, kMostStrips));
@@ -224,7 +224,7 @@ int64_t count_nonzero(const T* x, int64_t n) {
   return count;
 }
 
-/// Positions of what is not zero, one row an axis.
+/// Positions of the elements that are not zero, one row an axis.
 template <class T>
 Tensor positions(const Tensor& input) {
   const T* x = reinterpret_cast<const T*>(input.bytes());

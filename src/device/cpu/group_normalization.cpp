@@ -122,7 +122,7 @@ class GroupNormKernel final : public engine::Kernel {
     measure_channels(wide, rows, lanes, found, found + lanes);
   }
 
-  /// From the moments of all parts to what each channel is scaled and shifted by.
+  /// Turns the moments of all parts into the scale and shift of each channel.
   void join(const float* moments, const float* scale, const float* bias, std::span<float> scales,
             std::span<float> shifts) const {
     const int64_t members = parts_.channels / groups_;
@@ -242,7 +242,7 @@ Offer offer_group_norm(const StepRequest& request, bool plain) {
 }  // namespace
 
 void add_group_normalization_tactics(TacticList& list) {
-  // Plain for what is so on both sides, as an input of the network that becomes its output.
+  // Plain for tensors that are plain on both sides, such as an input of the network that becomes its output.
   for (const auto& [name, plain] : {std::pair("group_norm", false), std::pair("group_norm_plain", true)}) {
     list.push_back({.name = name,
                     .operators = {"GroupNormalization", "InstanceNormalization",

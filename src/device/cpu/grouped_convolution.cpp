@@ -62,7 +62,7 @@ struct Problem {
   int64_t block_size() const { return taps() * inputs * vectors() * kLanes; }
 };
 
-/// Strides of what a block reads: window rows and columns, in floats from one to the next.
+/// Strides of a block's reads: window rows and columns, in floats from one to the next.
 struct Source {
   const float* first;
   int64_t pixel;   ///< from an output's window to the next one's
@@ -77,7 +77,7 @@ struct Target {
   float* first;
   int64_t pixel;
   const float* bias;  ///< of the block's outputs, or null
-  bool adds;          ///< to what is there
+  bool adds;          ///< to the present contents
 };
 
 template <int64_t kPixels, int64_t kVectors>

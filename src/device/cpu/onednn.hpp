@@ -38,7 +38,7 @@ PackedConstant pack_constant(const engine::StepRequest& request, size_t operand,
 PackedConstant pack_matrix(const engine::StepRequest& request, size_t operand, const dnnl::memory::dims& dims,
                            bool transposed, const dnnl::memory::desc& wanted, engine::WeightStore& weights);
 
-/// Packs 8-bit integers, which lie `strides` apart.
+/// Packs 8-bit integers, which lie `strides` apart. uint8 becomes int8 less 128.
 PackedConstant pack_bytes(const engine::StepRequest& request, size_t operand, const dnnl::memory::dims& dims,
                           const dnnl::memory::dims& strides, const dnnl::memory::desc& wanted,
                           engine::WeightStore& weights);

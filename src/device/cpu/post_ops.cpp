@@ -52,7 +52,7 @@ bool may_overflow(const engine::StepRequest& request, size_t operand, const Tens
   return engine::is_beyond_storage(request, operand);
 }
 
-/// Where the second operands of post-ops start among the inputs of convolutions and products.
+/// The index of the first operand of a post-op among the inputs of convolutions and products.
 constexpr size_t kFirstExtra = 3;
 
 class SequenceKernel final : public engine::Kernel {

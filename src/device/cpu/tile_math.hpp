@@ -51,7 +51,7 @@ constexpr int64_t most_units(TileType type) {
   return type == TileType::kWidened ? kTileUnits / 2 : kTileUnits;
 }
 
-/// Where a tile's sums begin.
+/// The start of a tile's sums.
 enum class TileStart : uint8_t {
   /// At the bias.
   kBias,
@@ -61,7 +61,7 @@ enum class TileStart : uint8_t {
   kSums,
 };
 
-/// Where the sums of a tile go.
+/// The target of a tile's sums.
 struct TileTarget {
   /// 1 to 32 columns are there.
   int64_t columns;

@@ -1,4 +1,4 @@
-// Where the slots of a program's steps lie in its arena.
+// The places of the slots of a program's steps in its arena.
 #pragma once
 
 #include <map>

@@ -19,7 +19,7 @@ using tensor::Tensor;
 struct Subgraph {
   std::string name;
   std::shared_ptr<const Program> program;
-  /// Where there is none: why.
+  /// The error where there is none.
   std::exception_ptr fault;
 };
 
@@ -110,7 +110,7 @@ bool is_static(const Program& program) {
   });
 }
 
-/// A subgraph of the node, as it is for what the node gives it.
+/// A subgraph of the node, with the types of the inputs that the node gives it.
 std::shared_ptr<const graph::Graph> typed(const graph::Graph& graph, const graph::Node& node,
                                           const std::string& attribute) {
   const auto& body = *node.attributes.get<std::shared_ptr<graph::Graph>>(attribute);

@@ -141,7 +141,7 @@ class DeferredNode final : public NodeKernel {
     return reference::run_node(node(), inputs);
   }
 
-  /// Where outputs' shapes depend on more than what inference reads.
+  /// Runs a node whose outputs' shapes depend on more than inference reads.
   std::vector<Tensor> run_on_data(const std::vector<const Tensor*>& inputs) const {
     const HostFunction function = find_host_function(node().op);
     return function == nullptr ? run_by_reference(inputs) : function(node(), inputs);

@@ -83,7 +83,7 @@ class Executor {
   /// Brings inputs (in graph order, of the program's shapes) to where the steps read them. They must stay
   /// valid until the execution after it is done.
   virtual void upload(std::span<const tensor::Tensor> inputs) = 0;
-  /// Runs all steps on what was uploaded last; returns when they are done. `step_times`, when given,
+  /// Runs all steps on the inputs uploaded last; returns when they are done. `step_times`, when given,
   /// receives microseconds per step.
   virtual void execute(std::vector<double>* step_times) = 0;
   /// Overwrites all memory that steps write with bytes that are no sensible numbers (NaN, for floats), so
@@ -93,7 +93,7 @@ class Executor {
   virtual std::vector<tensor::Tensor> download() = 0;
   /// execute(), timed from the inside.
   virtual ExecutionTimes execute_timed() = 0;
-  /// Runs on what was uploaded last, in executions of their own; `cold`: with the device's caches emptied
+  /// Runs on the inputs uploaded last, in executions of their own; `cold`: with the device's caches emptied
   /// before.
   virtual PhaseTimes time_phases(bool /*cold*/) {
     const ExecutionTimes times = execute_timed();

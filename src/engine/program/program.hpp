@@ -16,7 +16,7 @@
 
 namespace hone::engine {
 
-/// Where an operand is while the program runs.
+/// The place of an operand while the program runs.
 struct Operand {
   enum class Storage { kAbsent, kArena, kInput, kOutput, kConstant, kDynamic };
   Storage storage = Storage::kAbsent;
@@ -38,7 +38,7 @@ std::vector<std::string> texts_of(const std::vector<TacticRefusal>& refusals);
 struct ProgramStep {
   /// The name of its node; for a piece, "name [2/3]".
   std::string name;
-  /// An operator, or "Reorder" or "Copy" for what the engine inserted.
+  /// An operator, or "Reorder" or "Copy" for a step that the engine inserted.
   std::string kind;
   /// The plan by which it runs.
   StepPlan plan;
@@ -124,7 +124,8 @@ class Program {
 };
 
 struct ProgramOptions {
-  /// The policy of steps without a plan, except pieces, which take their node's.
+  /// The policy of steps without a plan, except pieces, which take their node's. float32_nodes() run in fp32
+  /// whatever is said here or by their plans.
   NumericPolicy policy = {};
   Layout layout = Layout::kPlain;
   /// The layouts in which the graph's inputs are given; empty: all are plain.

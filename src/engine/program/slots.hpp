@@ -1,5 +1,5 @@
-// Where values are stored while a program is built: one slot per value and arrangement. Slots can lie
-// inside other slots (views, concatenated parts, accumulations), so that bytes are shared, not copied.
+// The storage of values while a program is built: one slot per value and arrangement. Slots can lie inside
+// other slots (views, concatenated parts, accumulations), so that bytes are shared, not copied.
 #pragma once
 
 #include <cstdint>

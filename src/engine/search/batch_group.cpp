@@ -17,7 +17,7 @@ constexpr double kHopeless = 1.5;
 constexpr int kRounds = 5;
 /// Seconds after which no further round is timed.
 constexpr double kRoundSeconds = 6;
-/// Share of the budget, of what is left, after which no further group is looked at.
+/// Share of the remaining budget after which no further group is looked at.
 constexpr double kFirstLookShare = 0.6;
 
 struct Group {

@@ -21,8 +21,8 @@ constexpr double kHopeless = 1.5;
 constexpr size_t kMostTimed = 16;
 /// Seconds after which no further look at the promising ones is begun.
 constexpr double kLookSeconds = 6;
-/// Shares of the budget, of what is left of it when they begin: one look at every candidate, and the check of
-/// those that were only seen in networks that were wrong. The rest is for further looks.
+/// Shares of the budget that is left when they begin: one look at every candidate, and the check of those
+/// that were only seen in networks that were wrong. The rest is for further looks.
 constexpr double kFirstLookShare = 0.7;
 constexpr double kCheckShare = 0.6;
 

@@ -69,7 +69,7 @@ struct StepSearch {
   std::optional<size_t> choice_in(const NumericPolicy& policy) const;
   /// Moves a candidate to the refusals.
   void refuse(size_t candidate, Refusal reason);
-  /// The same because there is no time left for it.
+  /// Removes a candidate for which there is no time left.
   void leave_out(size_t candidate);
   /// Adds the candidates of a program's step, which are in its policy. `surroundings`: how the steps before
   /// it leave its operands, and how its results lie.
@@ -127,7 +127,7 @@ Plans plans_that_run(const Program& program);
 /// Steps that run otherwise than was chosen for them, since that tactic is unknown or refuses.
 std::set<StepKey> run_otherwise(const Program& program, const Plans& plans);
 
-/// Steps of the graph by signature, with what the cache knows of them from searches of that level or above.
+/// Steps of the graph by signature, with the cache's entries from searches of that level or above.
 LayoutSearch find_steps(const graph::Graph& graph, Layout layout, std::span<const NumericPolicy> policies,
                         int least_level, const TimingCache& cache);
 /// Finds the pieces in a program, given the plans of the nodes.

@@ -33,7 +33,7 @@ constexpr double kLongRefineSeconds = 60;
 constexpr double kLayoutsShareBesideGroups = 0.8;
 constexpr double kLayoutsShare = 0.93;
 /// Share of a layout's time for candidates of nodes; where their choices are then tried in whole networks;
-/// and of what is left then, for candidates of pieces of nodes that are dissolved.
+/// and of the rest, for candidates of pieces of nodes that are dissolved.
 constexpr double kCandidatesShare = 0.9;
 constexpr double kCandidatesShareBesideTrials = 0.6;
 constexpr double kPiecesShare = 0.25;

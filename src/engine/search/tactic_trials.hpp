@@ -41,7 +41,7 @@ class TacticTrials {
     return make(layout, plans, policy, true);
   }
 
-  /// Does it, unless there is no room for it, on the device or in what tensors may take, or a step cannot
+  /// Does it, unless there is no room for it, on the device or within the limit for tensors, or a step cannot
   /// run: then false, and misfit() and failure() say why. LostDevice passes.
   bool fits(const std::function<void()>& action);
   const std::string& misfit() const { return misfit_; }

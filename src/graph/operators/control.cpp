@@ -188,7 +188,8 @@ Types scan_elements(const InferenceContext& context, size_t first, size_t count,
   return elements;
 }
 
-/// The types of a Scan's carried values in any iteration, of what it scans, and of all outputs of its body.
+/// The types of a Scan's carried values in any iteration, of the scanned elements, and of all outputs of its
+/// body.
 struct ScanTypes {
   Types states;
   Types elements;

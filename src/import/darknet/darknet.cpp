@@ -144,7 +144,8 @@ graph::Graph write_graph(const std::string& name, const Network& network, const 
   std::set<ValueId> named{net.input()};
   for (const size_t output : outputs) {
     ValueId value = values[output];
-    // A section that hands on what another gives, or constants, is a node of its own where it is an output.
+    // A section that hands on the output of another, or constants, is a node of its own where it is an
+    // output.
     const bool constant = network.layers[output].type == "implicit";
     if (constant || !named.insert(value).second) value = net.node("Identity", output_name(output), {value});
     net.output(output_name(output), value);

@@ -115,7 +115,7 @@ Network read_network(const std::vector<Section>& sections, Rules rules, bool tra
 void require_between(std::string_view what, int64_t value, int64_t least, int64_t most);
 /// Bad input where the layer's input is no image.
 void require_image(const Layer& layer);
-/// Sets Layer::out; bad input for what is empty or beyond kMaxVolume.
+/// Sets Layer::out; bad input for a volume that is empty or beyond kMaxVolume.
 void set_out(Layer* layer, int64_t channels, int64_t height, int64_t width);
 /// A parameter named layer_I.suffix.
 void add_parameter(const SectionContext& context, Layer* layer, const char* suffix, tensor::Shape shape,

@@ -29,7 +29,7 @@ class Rewrite {
   /// Puts a node with one output before the node at hand.
   graph::ValueId before(std::string op, std::vector<graph::ValueId> inputs,
                         graph::Attributes attributes = {});
-  /// Output i is made by `op` from what the node now makes in its place and `more` inputs.
+  /// Output i is made by `op` from the value that the node now makes instead, and from `more` inputs.
   void after(size_t output, std::string op, std::vector<graph::ValueId> more,
              graph::Attributes attributes = {});
   /// Sets input i, filling absent ones before it.

@@ -80,7 +80,7 @@ std::string metadata_of(const std::string& sources) {
   return text;
 }
 
-/// From the first start to the last end of what was added.
+/// From the first start to the last end of the added spans.
 struct Extent {
   std::optional<Span> span;
   void add(Time start, Time end) {

@@ -31,7 +31,7 @@ class Site final : public SiteContent {
 
  private:
   struct Entry;
-  /// A trace in memory, with what was said of it.
+  /// A trace in memory, with the answers about it.
   struct Loaded;
 
   SiteResponse list(const std::string& known_tag);

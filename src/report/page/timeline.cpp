@@ -38,7 +38,7 @@ class Names {
   std::unordered_map<trace::StringId, uint32_t> ids_;
 };
 
-/// Where a segment of the path is drawn; -1: nowhere.
+/// The track on which a segment of the path is drawn; -1: none.
 int64_t track_of(const Trace& trace, const TimelineTracks& tracks, const analysis::PathSegment& segment) {
   if (segment.thread >= 0) {
     for (const trace::HostKind kind : {trace::HostKind::kRuntimeApi, trace::HostKind::kRange}) {

@@ -11,7 +11,8 @@
 
 namespace hone::report {
 
-/// Colours of the palette that differ; a higher index starts again. This one is grey, for what is no series.
+/// Colours of the palette that differ; a higher index starts again. This one is grey, for parts that are no
+/// series.
 constexpr size_t kPaletteColors = 7;
 constexpr size_t kNeutralColor = kPaletteColors;
 /// Shapes of markers, likewise.

@@ -1,4 +1,4 @@
-// Runs of any number of sweeps as what may share a figure: one model, measured in one way.
+// Runs of any number of sweeps grouped by figure: one model, measured in one way.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The figures of traces: layers as box plots, steps by what their time went to, the waterfall between two.
+// The figures of traces: layers as box plots, the parts of steps' time, the waterfall between two.
 #pragma once
 
 #include <optional>

@@ -8,7 +8,7 @@
 
 namespace hone::report {
 
-/// In the order of the engine, with types and shapes of what each layer reads and writes, and its time in one
+/// In the order of the engine, with types and shapes of each layer's inputs and outputs, and its time in one
 /// run.
 Sheet bench_layer_sheet(const bench::RunRecord& run);
 

@@ -68,7 +68,7 @@ void add_memory(const RunRecord& run, std::vector<std::string>* lines) {
                                base::number_text(growth_of(run.growth->device))));
 }
 
-/// Nothing of what was not compared.
+/// Nothing for a run that was not compared.
 void add_accuracy(const RunRecord& run, std::vector<std::string>* lines) {
   const bench::AccuracyFigure& accuracy = run.accuracy;
   std::vector<std::string> parts;

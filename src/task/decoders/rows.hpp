@@ -76,7 +76,7 @@ Best best_of(std::span<const float> scores);
 /// The best among `count` numbers of a box.
 Best best_of(const BoxNumbers& numbers, int64_t first, int64_t count);
 
-/// A class or an index that a network gives as a number; -1, which is none, for what cannot be one.
+/// A class or an index that a network gives as a number; -1, which is none, for an impossible one.
 inline int64_t index_of(float number) {
   constexpr float kMost = 1e6f;
   return number >= 0 && number <= kMost ? static_cast<int64_t>(number) : -1;

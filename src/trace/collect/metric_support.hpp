@@ -11,7 +11,7 @@ namespace hone::trace {
 struct MetricSupport {
   std::string chip;         ///< "GH100"; empty when nobody could be asked
   std::string problem;      ///< why, as a sentence's end
-  std::vector<bool> known;  ///< of what was asked for, in its order; empty when nobody could be asked
+  std::vector<bool> known;  ///< of the wanted metrics, in their order; empty when nobody could be asked
 };
 
 /// Looks metrics up for a chip by its name, or for the first GPU of this machine when that is empty. A metric

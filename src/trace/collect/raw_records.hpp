@@ -320,7 +320,7 @@ struct ThreadCall {
   uint64_t end = 0;
   uint64_t object = 0;  ///< pthread_t of the thread created, begun, ended or joined; else an address
   uint32_t thread = 0;
-  int32_t result = 0;  ///< 0, or errno's number for what went wrong
+  int32_t result = 0;  ///< 0, or errno's number of the error
   /// For mutexes: the last unlock by another thread before the lock returned; 0 when none was seen.
   uint64_t unlocked = 0;
   uint32_t unlocked_by = 0;  ///< thread

@@ -22,7 +22,7 @@ int64_t largest_id(const Trace& trace) {
   return std::min(largest, int64_t{1} << 53);  // what follows stays exact where numbers are doubles
 }
 
-/// Walks the events of a thread with what encloses them.
+/// Walks the events of a thread with the events that enclose them.
 class Walker {
  public:
   Walker(const Trace& trace, HostLayout& layout)

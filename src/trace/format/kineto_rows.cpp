@@ -176,7 +176,7 @@ void KinetoDocument::write_transfer(const DeviceEvent& event) {
            duration == 0 ? 0.0 : static_cast<double>(transfer.bytes) / static_cast<double>(duration));
 }
 
-/// From the call to what it launched.
+/// Writes the arrow from the call to the operation that it launched.
 void KinetoDocument::write_arrow(const DeviceEvent& event, int64_t stream, size_t call_index) {
   const HostEvent& call = trace_.host_events[call_index];
   const Thread& thread = trace_.threads[static_cast<size_t>(call.thread)];

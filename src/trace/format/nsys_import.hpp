@@ -24,7 +24,7 @@ class NsysRows {
   bool step() { return statement_.step(); }
   /// 0 for NULL.
   int64_t integer(int column) const { return number_at(column).integer(column); }
-  /// 0 for NULL and for what does not fit.
+  /// 0 for NULL and for numbers that do not fit.
   int32_t small(int column) const;
   /// kNone for NULL.
   int64_t id(int column) const { return is_null(column) ? kNone : integer(column); }
@@ -76,7 +76,7 @@ class NsysImport {
   std::string enumerator(const char* table, int64_t id);
   /// By `globalTid`.
   int32_t thread(int64_t global_id);
-  /// By `globalPid` or `globalTid`: an id within that process.
+  /// By `globalPid` or `globalTid`: an id within that process. kNone stays kNone.
   int64_t of_process(int64_t id, int64_t global_id);
   static int64_t process(int64_t global_id) { return (global_id >> 24) & 0xffffff; }
 

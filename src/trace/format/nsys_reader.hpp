@@ -1,6 +1,6 @@
 // Reads traces that Nsight Systems has exported to SQLite (`nsys export --type sqlite`). Its tables and
-// columns come and go with versions and with what was recorded, so each is looked for before it is read;
-// docs/TRACE.md says what becomes of which.
+// columns come and go with versions and with the settings of the recording, so each is looked for before it
+// is read; docs/TRACE.md says what becomes of which.
 #pragma once
 
 #include "trace/sqlite.hpp"

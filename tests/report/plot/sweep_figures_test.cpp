@@ -90,7 +90,7 @@ TEST(SweepFigures, ASpeedupWhoseIntervalHoldsOneIsNoDifference) {
       figure.notes,
       ElementsAre("No difference, since the interval holds 1: other fp32 batch 1.",
                   "Too few rounds for an interval: third fp32 batch 1.",
-                  "Not interleaved with what it is compared with, so drift of the machine may be part "
+                  "Not interleaved with its comparison, so drift of the machine may be part "
                   "of it: third fp32 batch 1."));
 }
 

@@ -1,5 +1,5 @@
-// The host's side: the API calls that the program itself made, found again by the correlation of what they
-// launched, and what threads were doing outside of them.
+// The host's side: the API calls that the program itself made, found again by the correlation of their
+// operations, and what threads were doing outside of them.
 #pragma once
 
 #include <cstdint>

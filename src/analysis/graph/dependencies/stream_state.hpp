@@ -19,8 +19,8 @@ class StreamStates {
   const std::vector<int32_t>& tails(int32_t stream) const {
     return states_[static_cast<size_t>(stream)].tails;
   }
-  /// As tails, with what the stream itself waits for since then; of the legacy default stream also that of
-  /// the streams that it waits for.
+  /// The tails of the stream, with those that the stream itself waits for since then; for the legacy default
+  /// stream also those of the streams that it waits for.
   std::vector<int32_t> completion(int32_t stream) const;
   /// The completion of all streams of a context to which something was added since the thread last asked.
   std::vector<int32_t> added_since(int32_t context, int32_t thread);

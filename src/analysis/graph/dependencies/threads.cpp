@@ -34,7 +34,7 @@ class Wakes {
     used_.assign(rows_.size(), false);
   }
 
-  /// The last one in (after, until] by another thread for what `row` waited for; null when there is none.
+  /// The last action in (after, until] of another thread for which `row` waited; null when there is none.
   const ThreadSync* last_in(const ThreadSync& row, Time after, Time until) {
     ThreadSync wanted = row;
     wanted.operation = awaited(row.operation);
@@ -62,7 +62,7 @@ class Wakes {
 
   const trace::Trace& trace_;
   std::vector<const ThreadSync*> rows_;
-  std::vector<bool> used_;  ///< by what they woke: threads are created once
+  std::vector<bool> used_;  ///< true for those that woke a thread already: threads are created once
 };
 
 /// The call of the threads API that began then; -1 when there is none, or another call made it.

@@ -27,7 +27,7 @@ at::Tensor literal(const std::vector<int64_t>& values, at::Device device);
 
 /// The line of PyTorch's message that says what went wrong, without stacks of C++ or TorchScript.
 std::string message_line(const std::exception& error);
-/// Environment for what the device refused (no memory left, a lost GPU), else bad input.
+/// Environment if the device refused (no memory left, a lost GPU), else bad input.
 ErrorKind error_kind(const std::exception& error);
 
 /// Does it; errors of PyTorch outside of any operator become ours: copies, and failures of the device that

@@ -24,7 +24,7 @@ void synchronize(at::Device device);
 void release_cache(at::Device device);
 /// Device memory that PyTorch's caching allocator holds, in bytes; 0 on the CPU.
 int64_t held_bytes(at::Device device);
-/// Where the GPU is plugged in ("0000:1B:00.0"); empty for the CPU.
+/// The bus id of the GPU ("0000:1B:00.0"); empty for the CPU.
 std::string bus_id(at::Device device);
 
 /// Writes over twice the size of the GPU's L2 cache, and waits for that; nothing on the CPU.

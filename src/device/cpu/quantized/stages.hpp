@@ -1,5 +1,5 @@
-// The stages of a quantized chain (graph/quantized_chain.hpp) as loops over short runs of floats, for what no
-// primitive of oneDNN does.
+// The stages of a quantized chain (graph/quantized_chain.hpp) as loops over short runs of floats, where
+// oneDNN has no primitive.
 #pragma once
 
 #include <span>

@@ -27,8 +27,7 @@ bool is_over_rows(const Graph& graph, const Node& mean) {
   return mean.attributes.get_int("keepdims") != 0 && (axes->front() == -1 || axes->front() == rank - 1);
 }
 
-/// 1 / sqrt(mean(x^2) + epsilon): the nodes, in the order they run, with what is computed as the first
-/// operand.
+/// 1 / sqrt(mean(x^2) + epsilon): the nodes, in the order they run, with the input as the first operand.
 struct Factor {
   std::vector<Part> parts;
   std::vector<int32_t> indices;

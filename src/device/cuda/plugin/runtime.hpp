@@ -14,9 +14,9 @@
 
 namespace hone::device::cuda {
 
-/// Throws unless `status` is success: a bug of ours for what only a kernel can have done (a fault, a failed
-/// assertion), LostDevice for a GPU that is gone, else an environment error. The sentence says what failed
-/// and why.
+/// Throws unless `status` is success: a bug of ours for an error that only a kernel can cause (a fault, a
+/// failed assertion), LostDevice for a GPU that is gone, else an environment error. The sentence says what
+/// failed and why.
 void check(cudaError_t status, std::string_view what);
 
 /// Throws, as check() does, where the runtime knows of a fault or of a GPU that is gone.

@@ -97,8 +97,8 @@ std::vector<double> block_zeros(const PackedMatrix& m, const Tensor* zeros) {
   return result;
 }
 
-/// The matrix [depth, columns] where it is constant: computed here, since it is many times the size of what
-/// it is made of, which constant folding does not allow. Nothing when it is not constant or sizes do not fit.
+/// The matrix [depth, columns] where it is constant: computed here, since it is many times the size of its
+/// packed form, which constant folding does not allow. Nothing when it is not constant or sizes do not fit.
 std::optional<Tensor> constant_matrix(Expansion& e, const PackedMatrix& m) {
   const Tensor* packed = e.graph.constant(m.numbers);
   const Tensor* scales = e.graph.constant(m.scales);

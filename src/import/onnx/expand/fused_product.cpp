@@ -1,5 +1,5 @@
-// Matrix products and convolutions with what ONNX Runtime fuses into them: transposes, factors, additions,
-// activations, and channels-last images.
+// Matrix products and convolutions with the operations that ONNX Runtime fuses into them: transposes,
+// factors, additions, activations, and channels-last images.
 #include <numeric>
 
 #include "import/onnx/expand/products.hpp"

@@ -32,7 +32,7 @@ ValueId fold(Expansion& e, ValueId x, uint32_t bits) {
   return e.op("BitwiseXor", {x, e.op("BitShift", {x, word(e, bits)}, right)});
 }
 
-/// `count` numbers of float32 in (0, 1), where `count` is a scalar.
+/// `count` numbers of float32 in (0, 1), where `count` is a scalar. `stream` keeps draws of one node apart.
 ValueId uniform(Expansion& e, ValueId count, uint32_t stream) {
   const ValueId index = e.op("Range", {e.number(0, DType::kInt64), count, e.number(1, DType::kInt64)});
   ValueId x = e.op("Mul", {e.cast(index, DType::kUInt32), word(e, 0x9e3779b9U)});

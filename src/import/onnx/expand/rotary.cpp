@@ -67,7 +67,7 @@ void rotary(Expansion& e, ValueId position_ids, ValueId cos, ValueId sin) {
     cos = e.op("Gather", {cos, position_ids}, attributes({{"axis", int64_t{0}}}));
     sin = e.op("Gather", {sin, position_ids}, attributes({{"axis", int64_t{0}}}));
   }
-  // The heads are axis 1 of four, and axis 2 of what three become.
+  // The heads are axis 1 of four, and axis 2 if there are three.
   const int64_t head_axis = rank == 4 ? 1 : 2;
   cos = e.unsqueeze(cos, {head_axis});
   sin = e.unsqueeze(sin, {head_axis});

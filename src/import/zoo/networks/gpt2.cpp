@@ -13,8 +13,8 @@ constexpr int64_t kLayers = 12;
 constexpr int64_t kVocabulary = 50257;
 constexpr int64_t kPositions = 1024;
 constexpr float kEpsilon = 1e-5f;
-// The table of words is the last projection too. Words are small next to what the layers add to them, or each
-// would predict itself.
+// The table of words is the last projection too. Words are small next to the sums that the layers add to
+// them, or each would predict itself.
 constexpr float kWordDeviation = 0.1f;
 constexpr float kPlaceDeviation = 0.1f;
 constexpr float kBranchGain = 0.4f;

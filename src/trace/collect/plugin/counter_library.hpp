@@ -64,7 +64,7 @@ std::string load_range_functions();
 /// After one of these; what was not loaded is null.
 const CounterFunctions& counter_functions();
 
-/// A sentence of what a call returned that did not succeed.
+/// A sentence about the result of a call that did not succeed.
 std::string problem_of(CUptiResult result, const char* action);
 /// Throws std::runtime_error with that sentence when it did not succeed.
 void check(CUptiResult result, const char* action);

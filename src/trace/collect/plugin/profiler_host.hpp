@@ -10,7 +10,7 @@
 
 namespace hone::trace::inject {
 
-/// Profiler data of one chip. All functions throw std::runtime_error with a sentence of what is wrong.
+/// Profiler data of one chip. All functions throw std::runtime_error with a sentence about the fault.
 class ProfilerHost {
  public:
   /// `availability`: what the GPU says that it has; empty where there is none.
@@ -26,7 +26,7 @@ class ProfilerHost {
   /// Names of the configured metrics, for CUPTI.
   const std::vector<const char*>& names() const { return names_; }
 
-  /// The values of what is configured, in its order, of one range or sample of decoded data.
+  /// The values of the configured metrics, in their order, of one range or sample of decoded data.
   std::vector<double> evaluate(const std::vector<uint8_t>& data, size_t index) const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace hone::trace::inject {
 
-/// Measures ranges in one context. All functions throw std::runtime_error with a sentence of what is wrong.
+/// Measures ranges in one context. All functions throw std::runtime_error with a sentence about the fault.
 class RangeProfiler {
  public:
   /// Metrics of today by their names. Metrics that the GPU does not know are left out and reported as losses.

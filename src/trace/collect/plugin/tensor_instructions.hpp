@@ -18,6 +18,7 @@ std::map<std::string, bool, std::less<>> tensor_functions(std::string_view cubin
 void note_module(std::string_view cubin);
 
 /// Returns whether the modules noted so far let a kernel use Tensor Cores; unknown where two of them differ.
+/// `id` is text_id(name).
 raw::TensorUse tensor_use(std::string_view name, uint32_t id);
 
 }  // namespace hone::trace::inject

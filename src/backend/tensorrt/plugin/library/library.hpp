@@ -36,7 +36,7 @@ class Library {
   /// "8.6.1".
   std::string version() const;
   const std::string& folder() const { return folder_; }
-  /// Environment error, with what the library said, where one cannot be made.
+  /// Environment error, with the library's message, where one cannot be made.
   std::unique_ptr<nvinfer1::IBuilder> make_builder();
   std::unique_ptr<nvinfer1::IRuntime> make_runtime();
   std::unique_ptr<nvonnxparser::IParser> make_parser(nvinfer1::INetworkDefinition& network);

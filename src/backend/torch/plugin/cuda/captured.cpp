@@ -31,8 +31,8 @@ class NvtxRanges final : public base::RangeListener {
   void end() override { nvtxRangePop(); }
 };
 
-/// Where to capture: the default stream cannot be. Libraries keep a workspace for every stream, so graphs
-/// that may run at the same time are to be captured on streams of their own.
+/// The stream to capture on, since the default stream cannot be captured. Libraries keep a workspace for
+/// every stream, so graphs that may run at the same time are to be captured on streams of their own.
 c10::cuda::CUDAStream capturing_stream(at::Device device) {
   const c10::cuda::CUDAStream current = c10::cuda::getCurrentCUDAStream(device.index());
   if (current != c10::cuda::getDefaultCUDAStream(device.index())) return current;

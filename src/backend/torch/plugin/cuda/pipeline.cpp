@@ -70,7 +70,7 @@ class Lane {
   void copy(const std::vector<at::Tensor>& outputs) {
     outputs_.resize(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {
-      // Converted on the device, as what is copied to pinned memory is not there yet when the call returns.
+      // Converted on the device, since a copy to pinned memory has not arrived when the call returns.
       const at::Tensor output = outputs[i].to(to_scalar_type(output_type_(i, outputs[i]))).contiguous();
       at::Tensor& host = outputs_[i];
       if (!host.defined() || host.sizes() != output.sizes())

@@ -348,7 +348,7 @@ class CudaExecutor final : public engine::Executor {
   std::unique_ptr<OwnIo> second_;
   std::unique_ptr<CapturedGraph> second_graph_;
   std::unique_ptr<OverlappedRuns> overlapped_runs_;
-  /// Where the outputs of the last run lie; null before it.
+  /// The outputs of the last run; null before it.
   const DeviceIo* latest_ = nullptr;
   /// Whether the steps have run, so that libraries have loaded their kernels.
   bool has_run_ = false;

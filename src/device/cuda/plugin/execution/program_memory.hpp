@@ -1,4 +1,4 @@
-// Where a program's operands lie on the device.
+// The memory of a program's operands on the device.
 #pragma once
 
 #include <map>

@@ -18,7 +18,7 @@ class CudnnRefusal final : public Error {
   using Error::Error;
 };
 
-/// Whether the status speaks of what was asked for, rather than of memory, libraries or the GPU.
+/// True if the status is about the request, rather than about memory, libraries or the GPU.
 bool is_refusal(cudnnStatus_t status);
 
 /// Throws unless `status` is success, as fail_library_call() does: of calls that no graph takes part in.

@@ -23,7 +23,7 @@ struct Plan {
   CudnnConvolution convolution;
   /// Node input behind each pointwise operand, in the order of their ids.
   std::vector<size_t> operands;
-  /// Channels of the source and of the result, padded to what tensor cores take.
+  /// Channels of the source and of the result, padded to the multiples that tensor cores take.
   int64_t channels = 0;
   int64_t filters = 0;
 

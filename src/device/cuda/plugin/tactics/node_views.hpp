@@ -16,7 +16,7 @@ struct NodeViews {
   Refusal refusal;
   /// Views of input 0 as it lies in `layout`, one per output, which then lies so too.
   std::vector<StridedView> outputs;
-  /// That in which the producer of input 0 leaves it, where the operator can read it so; else plain.
+  /// The layout in which the producer of input 0 leaves it, where the operator can read it so; else plain.
   engine::Layout layout = engine::Layout::kPlain;
 };
 

@@ -117,8 +117,8 @@ Offer pooled(const StepRequest& whole, Ask&& ask) {
   return offer;
 }
 
-/// The tactic with a pool behind what it makes. It asks the tactic for the convolution alone, whose
-/// requirements are seen to then.
+/// The tactic with a pool after its result. It asks the tactic for the convolution alone, whose requirements
+/// are seen to then.
 engine::Tactic with_pool(const engine::Tactic& tactic) {
   const auto convolution = std::make_shared<const engine::Tactic>(tactic);
   return {

@@ -88,7 +88,7 @@ Refusal read(const StepRequest& request, RecurrentSize& size, Product& product) 
   return recurrent_refusal(size);
 }
 
-/// Where the parts of the scratch area begin.
+/// The beginnings of the parts of the scratch area.
 struct Scratch {
   int64_t states = 0;   ///< behind the products
   int64_t library = 0;  ///< what cuBLASLt asks for

@@ -13,7 +13,7 @@
 
 namespace hone::device::cuda {
 
-/// Where the operands of a part are among the inputs of its step.
+/// The places of a part's operands among the inputs of its step.
 class PartOperands {
  public:
   PartOperands() = default;
@@ -60,8 +60,8 @@ class RegionParts {
 
   /// The roles, what plays them, which of their operands the others make, and what leaves the region:
   /// "conv=Conv pool=MaxPool(0:conv) -> pool". A FusedConv stands there as Conv, a region as Region:kind.
-  /// Untrusted files may have any body in a region of any kind, so that tactics compare this with what they
-  /// take. Names that are no words are "?", so that no two bodies of words have the same form.
+  /// Untrusted files may have any body in a region of any kind, so that tactics compare this with the forms
+  /// that they take. Names that are no words are "?", so that no two bodies of words have the same form.
   const std::string& form() const { return form_; }
   /// The part in a role; null where there is none.
   const RegionPart* find(std::string_view role) const;

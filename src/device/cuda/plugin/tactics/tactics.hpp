@@ -25,7 +25,7 @@ using engine::TacticList;
 class CudnnCompiler;
 class Cublaslt;
 
-// Rows keep the references that they are made with, to what outlives them.
+// Rows keep the references that they are made with; their targets outlive them.
 
 /// Conv and FusedConv of images, also with the max pool and the convolution after them (regions conv_max_pool
 /// and stem), by kernels of ours.
@@ -147,7 +147,7 @@ struct PostOpRequest {
   OperandShape shape = OperandShape::kFull;  ///< of a binary post-op's operand
 };
 
-/// Where a result has its channels.
+/// The axis of a result's channels.
 enum class ChannelAxis : uint8_t {
   kSecond,  ///< of images
   kLast     ///< of matrices and stacks of them, whose columns they are

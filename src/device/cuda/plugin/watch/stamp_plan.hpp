@@ -32,7 +32,7 @@ struct Moment {
 };
 
 /// Neighbouring nodes of a step that are timed together: one that stamps itself, or others, from the end of
-/// what ran before them to the beginning of what ran after.
+/// the node before them to the beginning of the one after.
 struct Stretch {
   size_t first = 0;  ///< among the recorded nodes
   size_t count = 0;
@@ -53,7 +53,7 @@ std::vector<Stretch> find_stretches(const std::vector<RecordedNode>& nodes,
 uint64_t time_of(const Moment& moment, std::span<const KernelStamp> stamps);
 
 /// Microseconds of each of `steps` steps, from the latest end before it to its own, so that they add up where
-/// steps overlap; 0 of steps without nodes, and of what had ended before something ahead of it.
+/// steps overlap; 0 of steps without nodes, and of steps that had ended before an earlier one.
 std::vector<double> step_times(const std::vector<RecordedNode>& nodes, const std::vector<Stretch>& stretches,
                                std::span<const KernelStamp> stamps, size_t steps);
 

@@ -103,7 +103,8 @@ Refusal size_refusal(const graph::Dim& height, const graph::Dim& width, int64_t 
     return {};
   }
   if (!height.known()) return "the height of its images is not known";
-  // Two columns lie between rows of a tile, and the kernel has room for what the windows of a tile reach.
+  // Two columns lie between rows of a tile, and the kernel has room for the pixels under the windows of a
+  // tile.
   const int64_t rows = (kClusterTilePixels + 2) / (w + 2);
   const int64_t room = channels == 128 ? 104 : 72;
   if (rows * w * 4 < kClusterTilePixels * 3)

@@ -20,7 +20,7 @@ using namespace transform;
 namespace {
 
 constexpr size_t kMostPairPostOps = 2;
-/// Where extra inputs of a fused product begin.
+/// The index of the first extra input of a fused product.
 constexpr size_t kFirstExtra = 3;
 
 /// Whether the node normalizes the rows of its first input by constants.

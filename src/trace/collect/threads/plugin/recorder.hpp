@@ -14,6 +14,7 @@ using raw::ThreadFunction;
 uint64_t now();
 
 /// True if a call is to be recorded: recording is on, and it does not come from the profiler's own libraries.
+/// `caller` is the address that the call returns to.
 bool is_of_program(const void* caller);
 
 /// Records a call of this thread. Does not change errno.

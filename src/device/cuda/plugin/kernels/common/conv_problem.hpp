@@ -15,7 +15,8 @@
 
 namespace hone::device::cuda {
 
-/// The type of the elements of x, w and y.
+/// The type of the elements of x, w and y. kTf32 are floats that tensor cores multiply after rounding them to
+/// 11 bits; w is rounded already.
 enum class Element : uint8_t { kHalf, kBFloat16, kFloat, kTf32 };
 
 inline int element_bytes(Element element) {

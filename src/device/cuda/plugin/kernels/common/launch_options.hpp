@@ -41,7 +41,7 @@ struct LaunchOptions {
   bool behind_cluster = false;
   /// Zeroed once before the first launch; kernels that count leave zeros behind.
   void* counters = nullptr;
-  /// Where launches leave their stamps; null: nowhere.
+  /// The memory in which launches leave their stamps; null: none.
   StampSource* stamps = nullptr;
 };
 

@@ -8,7 +8,7 @@
 
 namespace hone::device::cuda::ptx {
 
-/// Where the window of the first pixel of a column stands: its corner in image `n`.
+/// The place of the window of the first pixel of a column: its corner in image `n`.
 struct WindowCorner {
   int w;
   int h;

@@ -65,7 +65,9 @@ inline std::array<int, 2> depthwise_tile_runs(const ConvolutionSize& size) {
 }
 
 /// A depthwise convolution of fp16 and bf16 for compute capability 9.0, by threads that go down tiles which
-/// the copy unit brings: `run` rows of outputs each, one of depthwise_tile_runs().
+/// the copy unit brings: `run` rows of outputs each, one of depthwise_tile_runs(). cudaErrorInvalidValue for
+/// problems that depthwise_tiles_refusal() names, cudaErrorMisalignedAddress where an operand does not begin
+/// at a multiple of 16 bytes.
 cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType type,
                             const ConvolutionSize& size, const StreamEpilogue& epilogue, int run,
                             const LaunchOptions& options);

@@ -13,7 +13,7 @@ constexpr int kWidth = 2;
 
 struct Plan {
   int first, count, tiles;  ///< of the part, and of all
-  int channels;             ///< of what is made
+  int channels;             ///< of the result
   int rows, columns;        ///< of the image that is read or written
   int pad_y, pad_x;
   Divisor<uint32_t> by_group, by_column, by_row;

@@ -72,7 +72,7 @@ struct AppendedRow {
   const int64_t* place = nullptr;
   const void* k = nullptr;
   const void* v = nullptr;
-  /// Where they lie for each head; of these only the offset and the loops count.
+  /// The matrices of each head; only the offset and the loops count.
   AttentionMatrix k_heads;
   AttentionMatrix v_heads;
   /// The caches, AttentionArgs::k and v, to write to.

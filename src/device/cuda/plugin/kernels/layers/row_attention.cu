@@ -166,7 +166,7 @@ struct Masks {
     }
   }
 
-  /// A score, which is a logarithm of base 2, with what masks do to it.
+  /// Applies the masks to a score, which is a logarithm of base 2.
   __device__ __forceinline__ float apply(const Params& params, int i, float score) const {
 #pragma unroll
     for (int m = 0; m < AttentionSize::kMostMasks; ++m) {

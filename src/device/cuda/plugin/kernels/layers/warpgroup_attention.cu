@@ -25,8 +25,7 @@ enum class Masking : uint8_t { kNone, kByKey, kAny };
 /// Keys of which a block keeps the masks.
 constexpr int64_t kMostMaskedKeys = 4096;
 
-/// Copies rows [first, first + 64) of a matrix to a tile, zeros for what it does not have, by `threads`
-/// threads.
+/// Copies rows [first, first + 64) of a matrix to a tile, and zeros for rows beyond it, by `threads` threads.
 template <class T>
 __device__ __forceinline__ void load_tile(uint32_t tile, const T* matrix, int64_t row_stride, int64_t first,
                                           int64_t rows, int columns, int thread, int threads) {

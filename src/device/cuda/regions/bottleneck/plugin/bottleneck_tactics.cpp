@@ -36,7 +36,7 @@ struct BottleneckParts {
   bool unknown() const { return window == nullptr; }
   /// The part that adds.
   const RegionPart& last() const { return project == nullptr ? *expand : *project; }
-  /// Position of the shortcut, or of what is projected to make it, among the region's inputs.
+  /// Position of the shortcut, or of the image that is projected to make it, among the region's inputs.
   int shortcut() const {
     return project == nullptr ? expand->operands.position(3) : project->operands.position(0);
   }
@@ -100,7 +100,7 @@ Refusal read_size(const BottleneckParts& parts, Bottleneck& size) {
   return {};
 }
 
-/// Where weights go; an empty function where they stay as they are.
+/// The places of weights; an empty function where they stay as they are.
 struct FilterPlaces {
   FragmentPlace window;
   FragmentPlace expand;

@@ -44,7 +44,7 @@ bool cuts(const StepRequest& request, const RegionPart& part, size_t rank, int64
          std::min(*stop, depth) == end;
 }
 
-/// Where rows of a table lie for the leading dimensions of x; false where they do not broadcast into it.
+/// Strides of the rows of a table for the leading dimensions of x; false where they do not broadcast into it.
 bool read_table(const Shape& table, const Shape& x, int64_t (&strides)[kLeading]) {
   if (table.empty() || table.size() > x.size() || table.back() != x.back()) return false;
   int64_t stride = table.back();

@@ -115,7 +115,7 @@ __device__ __forceinline__ void with_finish_kind(const ByteFinish& p, const Fini
   finish.template operator()<FinishKind<kFunction, false, false>>();
 }
 
-/// The operations after a sum, in registers.
+/// The operations after a sum, in registers. `late` is added at last.
 template <class Kind>
 struct ByteFinisher {
   const ByteFinish& p;
@@ -166,9 +166,9 @@ __device__ __forceinline__ float4 widen_bytes(uint32_t bytes) {
                      static_cast<float>(bytes >> 16 & 0xff), static_cast<float>(bytes >> 24));
 }
 
-/// Rounded to the nearest integer, halves to even, and then to what an unsigned byte holds; `flip` makes that
-/// the signed byte that is 128 less. A zero point goes with clamped numbers only, which it takes out of no
-/// range.
+/// Rounded to the nearest integer, halves to even, and then to the range of an unsigned byte; `flip` makes
+/// that the signed byte that is 128 less. A zero point goes with clamped numbers only, which it takes out of
+/// no range.
 template <class Kind>
 __device__ __forceinline__ uint32_t narrow_bytes(const ByteParams& p, const float4& v) {
   const auto integer = [&](float value) {
@@ -177,7 +177,7 @@ __device__ __forceinline__ uint32_t narrow_bytes(const ByteParams& p, const floa
   return ptx::pack_unsigned_bytes(integer(v.x), integer(v.y), integer(v.z), integer(v.w)) ^ p.flip;
 }
 
-/// A warpgroup's sums as bytes to their places in shared memory, behind the addition of what lies there. A
+/// Writes a warpgroup's sums as bytes to their places in shared memory, after adding the present contents. A
 /// warp's 16 rows and 32 channels are four matrices, as ldmatrix and stmatrix take them.
 template <class Kind, class TileT>
 __device__ __forceinline__ void finish_bytes(const ByteParams& p, uint32_t output, int tile_n,

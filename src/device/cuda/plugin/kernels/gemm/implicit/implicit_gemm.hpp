@@ -52,7 +52,8 @@ int64_t conv_counter_bytes(const ConvProblem& problem, const ConvConfig& config)
 
 /// Enqueues the convolution. With `pdl` (programmatic dependent launch, compute capability 9.0) it may start
 /// while the kernel before it on the stream still runs: it reads `w` and `bias` at once, and touches
-/// everything else after that kernel has finished. cudaErrorInvalidValue for what conv_refusal refuses.
+/// everything else after that kernel has finished. cudaErrorInvalidValue for a configuration that
+/// conv_refusal refuses.
 cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, const ConvArgs& args,
                         const LaunchOptions& options);
 

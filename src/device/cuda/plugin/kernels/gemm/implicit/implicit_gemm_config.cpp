@@ -122,7 +122,7 @@ std::optional<ConvConfig> ConvConfig::parse(const std::string& text) {
                                  &config.tile_k, &config.stages, &kind, &config.split_k);
   if (fields != 4 && fields != 6) return std::nullopt;
   config.reduction = kind == 'w' ? Reduction::kWorkspace : Reduction::kCluster;
-  // Comparing with the text of what was read refuses everything that has a second spelling.
+  // Comparing the text with that of the parsed configuration refuses everything that has a second spelling.
   if (config.text() != text) return std::nullopt;
   return config;
 }

@@ -6,7 +6,7 @@
 
 namespace hone::device::cuda {
 
-/// Where a block stands: its tile of the output and its part of the depth.
+/// The place of a block: its tile of the output and its part of the depth.
 struct BlockPlace {
   __device__ __forceinline__ explicit BlockPlace(const TileParams& p)
       : tile(static_cast<int>(p.split.divide(blockIdx.x))),

@@ -56,7 +56,7 @@ struct StageLoader {
     }
   }
 
-  /// Where this thread's chunk of step `step` begins along the depth.
+  /// The beginning of this thread's chunk of step `step` along the depth.
   __device__ __forceinline__ int depth_of(int step) const {
     return (step * TileT::kChunks + chunk) * (16 / static_cast<int>(sizeof(T)));
   }

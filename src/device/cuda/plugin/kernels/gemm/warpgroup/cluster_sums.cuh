@@ -147,7 +147,7 @@ class ShareFinish {
   /// The first channel, in the tile, of all runs of this thread.
   static __device__ __forceinline__ int column() { return static_cast<int>(threadIdx.x) % kPerRow * 8; }
 
-  /// Where a run lies in y.
+  /// The place of a run in y.
   struct Place {
     __device__ __forceinline__ Place(const ShareFinish& finish, int run)
         : row(finish.row_ + run / kPerRow),

@@ -91,7 +91,7 @@ std::optional<WarpgroupConfig> WarpgroupConfig::parse(const std::string& text) {
   WarpgroupConfig config;
   const int fields = std::sscanf(text.c_str(), "%4dx%4d_s%2d_c%2d", &config.tile_m, &config.tile_n,
                                  &config.stages, &config.parts);
-  // Comparing with the text of what was read refuses everything that has a second spelling.
+  // Comparing the text with that of the parsed configuration refuses everything that has a second spelling.
   if ((fields != 3 && fields != 4) || config.text() != text) return std::nullopt;
   return config;
 }

@@ -77,8 +77,8 @@ class PairFinish {
   Pair high_;
 };
 
-/// A warpgroup's sums to their places in the output, behind the addition of what lies there: those of the
-/// first `filters_left`, rounded up to 16; the copy unit stores none behind the last filter. A warp's 16 rows
+/// Writes a warpgroup's sums to their places in the output, after adding the present contents: those of the
+/// first `filters_left`, rounded up to 16; the copy unit stores none after the last filter. A warp's 16 rows
 /// and 16 channels are four matrices, as ldmatrix and stmatrix take them.
 template <StreamKind kKind, class T, class TileT>
 __device__ __forceinline__ void finish_sums(const StreamEpilogue& epilogue, uint32_t output, int filters_left,

@@ -42,7 +42,7 @@ struct GemmBlock {
   DepthPart depth;
   float* bias;
   StageRing ring;
-  uint32_t received;  ///< barrier of what a cluster sends
+  uint32_t received;  ///< barrier of the rows that a cluster sends
   uint4* prefetched;
 
   __device__ __forceinline__ GemmBlock(const typename TileT::Params& params, unsigned char* shared)

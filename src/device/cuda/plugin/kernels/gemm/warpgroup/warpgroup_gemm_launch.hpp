@@ -27,8 +27,8 @@ bool set_source(const ConvProblem& problem, const WarpgroupConfig& config, const
 void set_result(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
                 WarpgroupParams& params);
 
-/// Boxes of 64 rows of y or of what is added to it, as many channels as a slab of the output has; false where
-/// the driver cannot describe it.
+/// Boxes of 64 rows of y or of its summand, with the channels of a slab of the output; false where the driver
+/// cannot describe it.
 bool set_rows(const ConvProblem& problem, const WarpgroupConfig& config, const void* y, CUtensorMap& map);
 
 /// A kernel of the table, of one block or a cluster of config.parts blocks for each of `tiles`; `params`

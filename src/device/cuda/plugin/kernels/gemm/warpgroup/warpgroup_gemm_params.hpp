@@ -105,7 +105,7 @@ std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const
                                                size_t limit, int64_t depth_steps);
 
 /// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or behind it the sums that
-/// a cluster sends; bias (of one block a tile), barriers of the stages and of what is received, prefetched
+/// a cluster sends; bias (of one block a tile), barriers of the stages and of received rows, prefetched
 /// operand.
 constexpr int64_t warpgroup_staging_bytes(const WarpgroupConfig& config) {
   const int64_t ring = int64_t{config.stages} * (config.tile_m + config.tile_n) * kStageRowBytes;

@@ -61,8 +61,8 @@ struct RingPlace {
   }
 };
 
-/// Where the warp that copies stands in the depth of a tile. All of its lanes are together in each call, and
-/// know the same. `source` is what the stages are of: the kernel's parameter, or the second of a sum.
+/// The place of the copying warp in the depth of a tile. All of its lanes are together in each call, and know
+/// the same. `source` is what the stages are of: the kernel's parameter, or the second of a sum.
 template <class TileT>
 class StageCopies {
  public:

@@ -149,7 +149,7 @@ class StationaryBlock {
     }
   }
 
-  /// They wait for nothing but bytes. Where they lie is known when this is compiled: an address that is not
+  /// They wait for nothing but bytes. The places are known when this is compiled: an address that is not
   /// takes 80 clocks instead of 6.
   __device__ __forceinline__ void init_barriers() const {
 #pragma unroll
@@ -308,8 +308,8 @@ class StationaryBlock {
     }
   }
 
-  /// Sums of a lane are of two filters and two pixels each, results of eight filters of a pixel: between them
-  /// they lie in shared memory, as what is added does.
+  /// Sums of a lane are of two filters and two pixels each, results of eight filters of a pixel: in between
+  /// they lie in shared memory, as the summand does.
   __device__ __forceinline__ void finish(int i, const Kept& kept, const float2& bias,
                                          const int (&places)[kPieces]) const {
     const Tile at = tile(i);

@@ -25,7 +25,7 @@ struct Bottleneck {
   int64_t width = 0;
   int64_t next = 0;  ///< channels of narrow: 64, or 128 without projection; of more channels as many, or 0
   bool projects = false;  ///< what is added is a convolution of 1 x 1 of `shortcut`, of kChannels
-  /// Bounds of what the convolutions make; kinds are ignored.
+  /// Bounds of the results of the convolutions; kinds are ignored.
   StreamEpilogue window_bounds = {};
   StreamEpilogue wide_bounds = {};
   StreamEpilogue narrow_bounds = {};

@@ -23,8 +23,8 @@ struct BottleneckWarps {
 
 /// In shared memory. Filters land once, the patch for each step; four warps of each warpgroup say when they
 /// have left it. A slab is full for a warpgroup when what is added has landed, or at once where nothing is,
-/// and empty when four warps have left it. Warpgroups have barriers of their own for that: one that waits
-/// may be two phases behind what both do with a slab.
+/// and empty when four warps have left it. Warpgroups have barriers of their own for that: one that waits may
+/// be two phases behind the other's use of a slab.
 struct BottleneckBarriers {
   uint32_t start;
   /// Barriers of the filters of a row of the window: its products begin while the next row's come.
@@ -319,7 +319,7 @@ class BottleneckBlock {
 
   /// The expansion, stored, and its product with the filters of the next convolution, chunk by chunk. While
   /// one chunk is finished, the next one is multiplied, and the one before with those filters: two chunks are
-  /// started ahead, so that no chunk waits for what the one before goes on to.
+  /// started ahead, so that no chunk waits for the later steps of the one before.
   __device__ __forceinline__ void expand_and_narrow(const BottleneckTile& tile, Slabs& slabs,
                                                     const uint32_t (&middle)[4][4],
                                                     float (&narrow)[kNext / 2]) const {
@@ -412,7 +412,7 @@ class BottleneckBlock {
       ptx::wait_barrier(barriers_.full(k, 0), 0);
       return k;
     }
-    // In turn, behind what is projected.
+    // In turn, after the projected image.
     constexpr int kTurn = Memory::kSlabs - Memory::kProjected;
     const int result = k - Memory::kProjected;
     if (result >= kTurn) {

@@ -13,7 +13,7 @@ struct ClusterBottleneck {
   static constexpr bool takes(int64_t channels) { return channels == 128 || channels == 256; }
   /// Blocks.
   static constexpr int64_t cluster(int64_t channels) { return channels / 64 * (channels / 64); }
-  /// Rows of an image in a tile: between two of them lie two columns that are no pixels.
+  /// Rows of an image in a tile: between two of them lie two columns that are no pixels. 0 when none fits.
   static constexpr int64_t rows(int64_t width) { return (kTilePixels + 2) / (width + 2); }
   static int64_t tiles(const Bottleneck& size) {
     return size.batch * ((size.height + rows(size.width) - 1) / rows(size.width));

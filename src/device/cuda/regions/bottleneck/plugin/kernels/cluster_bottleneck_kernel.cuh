@@ -18,7 +18,7 @@ struct ClusterBottleneckBarriers {
   __device__ __forceinline__ uint32_t filters() const { return start; }
   __device__ __forceinline__ uint32_t patch() const { return start + 8; }
   __device__ __forceinline__ uint32_t shortcut() const { return start + 16; }
-  /// Counted by what other blocks send.
+  /// Counts the parts that other blocks send.
   __device__ __forceinline__ uint32_t window_parts() const { return start + 24; }
   __device__ __forceinline__ uint32_t middle() const { return start + 32; }
   __device__ __forceinline__ uint32_t next_parts() const { return start + 40; }
@@ -295,7 +295,7 @@ class ClusterBottleneckBlock {
     if constexpr (kNarrows) narrow(next);
   }
 
-  /// The expansion with what is added.
+  /// The expansion with the shortcut.
   __device__ __forceinline__ void expand(const uint32_t (&filters)[8][4]) const {
     constexpr bool kHalves = Memory::kWideSlabs == 1;
     float sums[16];

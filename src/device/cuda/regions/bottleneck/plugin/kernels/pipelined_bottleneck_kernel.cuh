@@ -319,7 +319,8 @@ class PipelinedBottleneckBlock {
     return {bias_of(bias, channel), bias_of(bias, channel + 8)};
   }
 
-  /// Registers are scarce while the expansion is multiplied: each time anew, from what is near.
+  /// Registers are scarce while the expansion is multiplied, so biases are loaded each time, from near
+  /// memory.
   __device__ __forceinline__ Biases wide_bias(int chunk) const {
     Biases bias = biases(p_.expand_bias, chunk * 64);
     if (!kProjects) return bias;

@@ -267,7 +267,7 @@ const void* kernel_for(FloatType type, FloatType result, int rows, bool paired) 
   return nullptr;
 }
 
-/// The most bytes of rows and of what normalizes them: the oldest device has one stage of the ring more.
+/// The most bytes of rows and of their normalization: the oldest device has one stage of the ring more.
 constexpr int64_t kMostRowBytes = (64 << 10) - kStageBytes;
 
 int64_t row_bytes(const MatrixVector& size, FloatType type) {

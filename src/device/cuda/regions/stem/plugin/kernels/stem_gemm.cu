@@ -143,7 +143,7 @@ std::optional<StemConfig> StemConfig::parse(const std::string& text) {
   if (text.starts_with('w')) config.way = StemWay::kWarpgroups;
   if (text.starts_with('p')) config.way = StemWay::kPooled;
   const char* const tile = text.c_str() + (config.way == StemWay::kWarps ? 0 : 1);
-  // Comparing with the text of what was read refuses everything that has a second spelling.
+  // Comparing the text with that of the parsed configuration refuses everything that has a second spelling.
   if (std::sscanf(tile, "%4dx%4d", &config.tile_m, &config.tile_n) != 2 || config.text() != text)
     return std::nullopt;
   return config;

@@ -10,7 +10,7 @@
 
 namespace hone::device::cuda {
 
-/// Where a tile's outputs begin.
+/// The beginning of a tile's outputs.
 struct StemCorner {
   int image;
   int y;

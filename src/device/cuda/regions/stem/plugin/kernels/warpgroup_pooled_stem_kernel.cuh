@@ -1,5 +1,5 @@
 // The stem and its pool. Filters are the left matrix and stay in registers for all tiles of a block, so that
-// products take pixels alone from shared memory, half of what both matrices would ask of it. A thread's sums
+// products only take pixels from shared memory, half of what both matrices would ask of it. A thread's sums
 // are two filters' outputs of two neighbouring columns in all rows of a tile, so that they are pooled where
 // they are, too. The pool's result can be multiplied once more in place: its pixels are the right matrix
 // then. A product whose left matrix is in registers keeps its warps until it is nearly done, so that one
@@ -318,7 +318,7 @@ class PooledStemBlock {
     }
   }
 
-  /// The convolution of what was pooled; what lies behind that reaches no result.
+  /// The convolution of the pooled pixels; columns beyond them reach no result.
   __device__ __forceinline__ void multiply_pooled(int group) const {
     constexpr int kN = TileT::kPlaces;
     uint32_t filters[kStemNextSteps][4];

@@ -90,7 +90,7 @@ __device__ __forceinline__ void pool_tile(const WarpgroupStemParams& p, const St
     const int x = (corner.x - p.first_x) / 2 + right;
     const int filter = tile_n * kN + piece * 8;
     if (y >= p.pooled_height || x >= p.pooled_width || filter >= p.epilogue.filters) continue;
-    // A neighbour inside the image stands for what lies outside of it: it is under the window, too.
+    // A neighbour inside the image stands for a pixel outside of it: it is under the window, too.
     int rows[3];
     int columns[3];
 #pragma unroll
