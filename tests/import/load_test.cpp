@@ -71,6 +71,8 @@ TEST(LoadModel, NamesFilesOfOtherToolsAndTheLineToType) {
   const std::string module = "\x80\x02 torch.nn.modules.linear _parameters _modules";
   const std::vector<std::tuple<const char*, std::string, const char*, const char*>> cases = {
       {"net.pth", zip({{"net/data.pkl", module}}), "a network that torch.save pickled", "torch.load(\"/"},
+      {"best.pt", zip({{"best/data.pkl", module + " ultralytics.nn.tasks DetectionModel"}}),
+       "a checkpoint of Ultralytics", "yolo export model=/"},
       {"old.pt", module, "a network that torch.save pickled", "torch.onnx.export(m, "},
       {"state.pt", zip({{"archive/data.pkl", "\x80\x02 OrderedDict"}}),
        "a state_dict that torch.save pickled", "net.load_state_dict("},
