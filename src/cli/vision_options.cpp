@@ -85,11 +85,11 @@ void refuse_exchanged(const std::string& model, const std::string& input) {
 }  // namespace
 
 void complete(VisionOptions& options) {
+  refuse_exchanged(options.network.model, options.input.empty() ? options.input_option : options.input);
   if (!options.input.empty() && !options.input_option.empty())
     fail_usage("input is given twice: {} and --input {}", options.input, options.input_option);
   if (options.input.empty()) options.input = options.input_option;
   if (options.input.empty()) fail_usage("input is required: an image, a folder of images or a video");
-  refuse_exchanged(options.network.model, options.input);
   options.network.threads =
       options.threads.value_or(std::max(1, system::usable_cores() / options.network.streams));
   if (options.size.empty()) return;

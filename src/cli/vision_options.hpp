@@ -27,8 +27,8 @@ struct VisionOptions {
 
 void add_vision_options(CLI::App& command, VisionOptions& options);
 
-/// Reads --threads and --size into the network's options, and --input into `input`; usage error for a text
-/// that is no size, and where there is no input or there are two.
+/// Reads --threads and --size into the network's options, and --input into `input`; usage error for what is
+/// no size, and where there is no input or there are two.
 void complete(VisionOptions& options);
 
 }  // namespace hone::cli
