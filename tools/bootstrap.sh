@@ -73,8 +73,8 @@ install_packages() {
   exit 4
 }
 
-# Installs what the groups need. Where that is impossible it says what to install and exits with 4;
-# HONE_NO_INSTALL=1 trusts that everything is there under other names.
+# Installs what the groups need. If that is impossible, it says what to install and exits with 4; HONE_NO_INSTALL=1
+# trusts that everything is there under other names.
 ensure_packages() {
   [[ -z ${HONE_NO_INSTALL:-} ]] || return 0
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

@@ -39,7 +39,7 @@ class FrameSink {
 /// Usage error for a file type or an encoder that FFmpeg does not know.
 std::unique_ptr<FrameSink> create_video(const std::string& file, const WriteOptions& options);
 
-/// Whether a name ends as files of videos do: .mp4, .mkv, .avi …
+/// True if a name ends as files of videos do: .mp4, .mkv, .avi …
 bool names_video(const std::string& file);
 
 /// The functions that the plugin exports as hone_open_video and hone_create_video: they return the object,

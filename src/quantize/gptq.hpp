@@ -32,9 +32,9 @@ std::vector<double> gram_factor(Gram gram);
 
 /// Levels for one row of weights, -127 to 127: those of GPTQ (Frantar and others 2022, arXiv 2210.17323) in
 /// the order of the columns. Column j becomes round(w[j] / scale + sum over i < j of e[i] * L[j, i] / L[j,
-/// j]), where e is the error of the columns before it: Babai's nearest plane, which GPTQ is another form of
-/// (Chen and others 2025, arXiv 2507.18553) and which needs no inverse. `factor` is gram_factor() of what the
-/// row is multiplied with.
+/// j]), where e is the error of the columns before it: Babai's nearest plane, of which GPTQ is another form
+/// (Chen and others 2025, arXiv 2507.18553) and which needs no inverse. `factor` is gram_factor() of the
+/// numbers with which the row is multiplied.
 std::vector<int8_t> gptq_levels(std::span<const float> weights, float scale, std::span<const double> factor);
 
 /// By the result of the node that they belong to.

@@ -167,8 +167,8 @@ class Placer {
     return {};
   }
 
-  /// Whether a product that stays in floating point makes the value, so that integers of it would be made for
-  /// what moves them only.
+  /// True if a product that stays in floating point makes the value, so that integers of it would be made
+  /// only for operators that move them.
   bool is_made_in_floats(ValueId id) const {
     for (int step = 0; step < kMostSteps; ++step) {
       const int32_t producer = links_.producer_of(id);

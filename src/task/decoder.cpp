@@ -29,7 +29,7 @@ Box in_pixels(const Box& box, int64_t width, int64_t height) {
   return {box.x1 * w, box.y1 * h, box.x2 * w, box.y2 * h};
 }
 
-/// Whether an output holds what the role reads, with a dimension for the batch or without.
+/// True if an output holds what the role reads, with a dimension for the batch or without.
 bool has_form(const tensor::Shape& shape, const tensor::Shape& least) {
   if (least.empty()) return true;
   if (shape.size() != least.size() && shape.size() != least.size() + 1) return false;

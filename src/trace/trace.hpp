@@ -42,7 +42,7 @@ struct HostEvent {
   HostKind kind = HostKind::kOperator;
   StringId name = 0;
   int32_t thread = 0;           ///< index into Trace::threads
-  int64_t correlation = kNone;  ///< API calls: joins them to what they launched
+  int64_t correlation = kNone;  ///< API calls: joins them to the operations that they launched
   int64_t external_id = kNone;  ///< operators and what they call: joins API calls to operators
   int32_t detail = -1;          ///< operators: index into Trace::operators
   int64_t result = 0;           ///< API calls: the value returned
@@ -276,7 +276,7 @@ struct Stream {
 };
 
 enum class Severity : uint8_t {
-  kNote,   ///< how the trace was made, where that bears on what it says
+  kNote,   ///< how the trace was made, where that bears on its figures
   kDoubt,  ///< figures may be off
   kLoss    ///< events are missing
 };

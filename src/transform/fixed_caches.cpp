@@ -322,7 +322,7 @@ class CacheFixer {
     const auto has_zeros = [&](ValueId id) { return zeros_.contains(id); };
     const bool moved = !graph::traits_of(node).elementwise || node.op == "Cast" || node.op == "Identity";
     const bool product = node.op == "Mul" && std::any_of(node.inputs.begin(), node.inputs.end(), has_zeros);
-    // As the guard of exporters: 0 for what is no number.
+    // As the guard of exporters: 0 for NaN.
     const bool guarded = node.op == "Where" && (has_zeros(node.input(1)) || is_zero(node.input(1))) &&
                          (has_zeros(node.input(2)) || is_zero(node.input(2)));
     if ((moved && has_zeros(node.input(0))) || product || guarded) zeros_.insert(node.output(0));

@@ -22,8 +22,8 @@ using graph::Value;
 using graph::ValueId;
 using tensor::Shape;
 
-/// Two lengths of the past, which any table of positions has, and sizes of the batch and of what else is
-/// open. None is 1, which would broadcast.
+/// Two lengths of the past, which any table of positions has, and sizes of the batch and of other open
+/// dimensions. None is 1, which would broadcast.
 inline constexpr std::array<int64_t, 2> kPasts{2, 4};
 inline constexpr int64_t kBatch = 2;
 inline constexpr int64_t kNew = 3;
@@ -100,7 +100,7 @@ class Probes {
   /// A size at the first length.
   int64_t size(ValueId id, size_t axis) const { return (*graphs_[0].value(id).type.dims)[axis].value(); }
 
-  /// Where the value is as long as all tokens.
+  /// Axes along which the value is as long as all tokens.
   std::vector<size_t> total_axes(ValueId id) const {
     std::vector<size_t> axes;
     for (size_t i = 0; i < rank(id); ++i) {

@@ -1,4 +1,4 @@
-// Numbers as people read them: a unit, few digits, and a dash for what was not measured.
+// Numbers as people read them: a unit, few digits, and a dash for a figure that was not measured.
 
 export const NONE = '–';
 const THIN = '\u202f';

@@ -1,4 +1,4 @@
-// Estimates how long a sweep still takes, from what its configurations have taken so far. The estimate never
+// Estimates how long a sweep still takes, from the times of its configurations so far. The estimate never
 // grows: a configuration that takes longer than was thought holds it where it is.
 #pragma once
 

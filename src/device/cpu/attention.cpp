@@ -26,7 +26,7 @@ constexpr int64_t kBlockScores = int64_t{64} * 1024;
 constexpr int64_t kLeastRows = 16;
 constexpr int64_t kMostRows = 256;
 
-/// Whether oneDNN multiplies them without a copy.
+/// True if oneDNN multiplies them without a copy.
 bool are_dense(const Matrices& m) {
   if (m.columns == 1 || m.column_stride == 1) return m.rows == 1 || m.row_stride >= m.columns;
   return (m.rows == 1 || m.row_stride == 1) && m.column_stride >= m.rows;

@@ -57,7 +57,7 @@ Boxes read_boxes(const float* values, size_t count, bool centered) {
   return boxes;
 }
 
-/// Whether a box shares more than `limit` of its union with one of those from `begin` to `end`.
+/// True if a box shares more than `limit` of its union with one of those from `begin` to `end`.
 HONE_CLONES bool overlaps_one(const double* box, const double* y0, const double* x0, const double* y1,
                               const double* x1, const double* area, size_t begin, size_t end, double limit) {
   int found = 0;

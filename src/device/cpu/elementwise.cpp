@@ -182,7 +182,7 @@ Refusal links(const StepRequest& request, size_t& main, std::vector<ChainLink>& 
   return {};
 }
 
-/// Whether a small error of the operand may become a large one of the result.
+/// True if a small error of the operand may become a large one of the result.
 bool magnifies(ChainOp op) {
   switch (op) {
     case ChainOp::kSin:

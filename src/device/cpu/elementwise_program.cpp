@@ -210,7 +210,7 @@ class ChainKernel final : public engine::Kernel {
     return buffer;
   }
 
-  /// Whether a row is the one whose channels are filled up.
+  /// True if a row is the one whose channels are filled up.
   bool is_last_block(int64_t row) const { return tail_ != 0 && row % blocks_ == blocks_ - 1; }
 
   /// Repeats one block of channels; the channels of a partial block end with the operand.

@@ -68,7 +68,7 @@ enum class ChainOp : uint8_t {
   kPRelu
 };
 
-/// Whether the operation takes a second operand.
+/// True if the operation takes a second operand.
 constexpr bool is_binary(ChainOp op) { return op >= ChainOp::kAdd; }
 /// The operation of a post-op's name; nullopt for an unknown one.
 std::optional<ChainOp> chain_op(std::string_view post_op);

@@ -45,7 +45,7 @@ std::optional<dnnl::memory::desc> binary_desc(const TensorDesc& operand, const T
   return onednn_desc({tensor::DType::kFloat32, padded, engine::Layout::kPlain});
 }
 
-/// Whether a broadcast operand, which a primitive reads in float32, may take its sums beyond the range in
+/// True if a broadcast operand, which a primitive reads in float32, may take its sums beyond the range in
 /// which it keeps results; a chain keeps those finite.
 bool may_overflow(const engine::StepRequest& request, size_t operand, const TensorDesc& output) {
   if (request.inputs[operand].shape == output.shape) return false;

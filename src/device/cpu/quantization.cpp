@@ -190,7 +190,7 @@ DType dtype_of(const StepRequest& request, size_t input) {
   return request.graph.value(request.node.inputs[input]).type.dtype;
 }
 
-/// Whether a step that reads the result wants channels-last images.
+/// True if a step that reads the result wants channels-last images.
 bool is_read_as_image(const StepRequest& request) {
   const graph::ValueId id = request.node.outputs[0];
   const auto& nodes = request.graph.nodes;

@@ -26,7 +26,7 @@ bool has_default_activations(const graph::Node& node, const RecurrentCell& cell,
                     [](const auto& a, const auto& b) { return a.function == b.function; });
 }
 
-/// Whether every sequence is known to be as long as the input.
+/// True if every sequence is known to be as long as the input.
 bool are_whole(const Tensor* lengths, int64_t steps) {
   if (lengths == nullptr) return false;
   const std::vector<int64_t> values = lengths->to_int64();

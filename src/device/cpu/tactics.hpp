@@ -50,7 +50,7 @@ void add_quantization_tactics(TacticList& list);
 void add_integer_tactics(TacticList& list);
 /// Tactics for these operators with loops of ours, which need no VNNI.
 void add_integer_sums_tactics(TacticList& list);
-/// Whether there are any with the oneDNN at hand.
+/// True if there are any with the oneDNN at hand.
 bool multiplies_bytes();
 /// LSTM, GRU and RNN through oneDNN.
 void add_recurrent_tactics(TacticList& list);

@@ -42,7 +42,7 @@ enum class TileType : uint8_t {
   kShorts,
 };
 
-/// Whether this CPU runs tiles of that type.
+/// True if this CPU runs tiles of that type.
 bool has_tiles(TileType type);
 /// The type for operands in memory of float32, or else of bfloat16, that is the fastest on this CPU.
 TileType tile_type(bool is_float32);
@@ -68,7 +68,7 @@ struct TileTarget {
   /// A value a column, of the type of sums: float32, or int32 of integers; null for zeros.
   const void* bias;
   TileStart start;
-  /// Whether sums go to `result` and not to `sums`.
+  /// True if sums go to `result` and not to `sums`.
   bool ends;
   /// Sums between calls, `sums_stride` elements a row. May be `result` where that is of their type.
   void* sums;

@@ -46,7 +46,7 @@ Orientation orientation_of(const int32_t* matrix) {
   return result;
 }
 
-/// Whether each packet gives one frame, so that the difference tells how many were lost. Others hide frames
+/// True if each packet gives one frame, so that the difference shows how many were lost. Others hide frames
 /// in packets of their own.
 bool is_one_for_one(AVCodecID codec) {
   return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC || codec == AV_CODEC_ID_MPEG1VIDEO ||

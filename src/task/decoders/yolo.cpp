@@ -94,7 +94,7 @@ void decode_yolov5(const DecodeCall& call, std::vector<Detection>* found) {
   });
 }
 
-/// Whether boxes are turned by an angle, which stands behind the classes.
+/// True if boxes are turned by an angle, which stands behind the classes.
 bool has_angles(const Signature& signature) {
   const auto task = signature.metadata.find("task");
   return task != signature.metadata.end() && task->second == "obb";

@@ -183,7 +183,7 @@ bool merge_relu(Editor& editor, int32_t index, Summary& summary) {
   return replace_match(editor, match, derived_node(outer, "Clip", {x, zero, outer.inputs[2]}), summary);
 }
 
-/// Relu of what cannot be negative changes nothing.
+/// Relu of a value that cannot be negative changes nothing.
 bool drop_relu(Editor& editor, int32_t index, Summary& summary) {
   const Node node = editor.node(index);
   if (node.op != "Relu" || !is_non_negative(editor, node.inputs[0])) return false;

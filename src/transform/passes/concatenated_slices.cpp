@@ -241,9 +241,9 @@ Summary concatenated_slices(Graph& graph) {
     if (!pattern) continue;
     const std::string name = editor.node(i).name;
     if (gather(editor, i, *pattern)) {
-      summary.change(fmt::format("'{}' became a Gather of what its slices are of", name));
+      summary.change(fmt::format("'{}' became a Gather of the input of its slices", name));
     } else if (rearrange(editor, i, *pattern)) {
-      summary.change(fmt::format("'{}' became a Transpose of what its slices are of", name));
+      summary.change(fmt::format("'{}' became a Transpose of the input of its slices", name));
     }
   }
   editor.commit();

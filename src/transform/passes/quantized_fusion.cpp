@@ -92,7 +92,7 @@ class Pattern {
     std::vector<ValueId> read;
     for (const Part& part : operands_) read.push_back(part.node.outputs[0]);
     Node region = make_region(std::string(kind), parts, {last().outputs[0]});
-    // The names of what dequantizes would hide what computes.
+    // The names of dequantizing nodes would hide those of computing ones.
     std::vector<const Node*> named;
     for (const Part& part : chain_) named.push_back(&part.node);
     join_names(region, named);
@@ -191,7 +191,7 @@ class QuantizedFusion {
       add_dequantized(pattern, fmt::format("operand{}", pattern.operand_count()), id);
   }
 
-  /// Takes in what follows as far as it ends in a QuantizeLinear, rounding once or twice.
+  /// Takes in the following nodes as far as they end in a QuantizeLinear, rounding once or twice.
   void extend(Pattern& pattern) {
     size_t roundings = 0;
     while (roundings < kMostRoundings) {
@@ -204,7 +204,7 @@ class QuantizedFusion {
     }
   }
 
-  /// The only reader of what the pattern makes.
+  /// The only reader of the pattern's result.
   int32_t next(const Pattern& pattern) const { return editor_.single_reader(pattern.last().outputs[0]); }
 
   bool take_quantization(Pattern& pattern) {

@@ -1,6 +1,5 @@
-// Writes QLinearConv and QLinearMatMul with constant weights as what they stand for: operands are
-// dequantized, the operator follows, and its result is quantized. Passes about quantized numbers know that
-// one form.
+// Replaces QLinearConv and QLinearMatMul with constant weights by their definition: operands are dequantized,
+// the operator follows, and its result is quantized. Passes about quantized numbers know that one form.
 #include "transform/fusion.hpp"
 #include "transform/quantized.hpp"
 #include "transform/quantized_passes.hpp"

@@ -62,7 +62,7 @@ class Movement {
   const Graph& graph() const { return editor_.graph(); }
   const std::string& name_of(ValueId id) const { return graph().value(id).name; }
 
-  /// QuantizeLinear of what DequantizeLinear made by the same scale.
+  /// Cancels QuantizeLinear of a value that DequantizeLinear made by the same scale.
   bool cancel(int32_t index) {
     const Node quantize = editor_.node(index);
     const auto from = dequantized_bytes(editor_, quantize.inputs[0]);

@@ -137,7 +137,7 @@ class Lifting {
     makers_.push_back(index);
   }
 
-  /// The same elements; of what broadcasts to rows, what broadcasts to images.
+  /// The same elements as images; an operand that broadcasts to rows becomes one that broadcasts to images.
   ValueId image_of(int32_t index, ValueId row) {
     if (row == kNoValue) return row;
     const auto known = images_.find(row);

@@ -15,7 +15,7 @@ using tensor::Shape;
 
 /// The convolution holds zeros where an output has fewer taps than its neighbours.
 constexpr double kMostGrowth = 4;
-/// Convolutions of smaller groups are no faster than what reads each input once.
+/// Convolutions of smaller groups are no faster than a kernel that reads each input once.
 constexpr int64_t kLeastGroup = 8;
 /// Outputs are cut off where that leaves so much of the products: moving the rest costs time, too.
 constexpr double kWorthCutting = 0.9;
@@ -39,7 +39,7 @@ struct Axis {
     made = std::max(wanted / from.stride + (wanted % from.stride != 0), from.output - last);
   }
   /// The one with fewer products: where the first tap reaches the first output of a pixel, no window is
-  /// larger than what an output needs.
+  /// larger than an output needs.
   static Axis least(const graph::WindowAxis& transposed) {
     const Axis whole(transposed, 0);
     const Axis aligned(transposed, transposed.pad_begin % transposed.stride);

@@ -25,7 +25,7 @@ class StageProgram {
   /// of memory; they are changed, and written to `output`, where the result's element 0 lies.
   void run(float* x, int64_t position, size_t n, std::span<const void* const> inputs, void* output) const;
 
-  /// Whether every element of the result depends on its own number only, so that a table can hold it; the
+  /// True if every element of the result depends on its own number only, so that a table can hold it; the
   /// numbers are those of the bytes of input `own`, which may also be a second operand.
   bool is_function(size_t own) const;
 

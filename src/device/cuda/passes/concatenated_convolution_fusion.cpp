@@ -37,8 +37,8 @@ const Part& largest(const std::vector<Part>& parts) {
                            [](const Part& a, const Part& b) { return area(a) < area(b); });
 }
 
-/// Whether windows of `part` lie within those of `whole` wherever they are, and are as many, whatever the
-/// image's size is.
+/// True if windows of `part` lie within those of `whole` wherever they are, and are equal in number, whatever
+/// the image's size is.
 bool lies_within(const graph::Window& part, const graph::Window& whole) {
   for (size_t i = 0; i < whole.rank(); ++i) {
     const int64_t before = whole.pads_begin[i] - part.pads_begin[i];

@@ -18,7 +18,7 @@ const Node* own_part(const Editor& editor, ValueId id, const char* op) {
   return editor.read_once(id) ? editor.made_by(id, op) : nullptr;
 }
 
-/// Whether the mean is over the last axis and keeps it.
+/// True if the mean is over the last axis and keeps it.
 bool is_over_rows(const Graph& graph, const Node& mean) {
   const graph::TensorType& type = graph.value(mean.inputs[0]).type;
   const auto axes = known_integers(graph, mean.input(1));

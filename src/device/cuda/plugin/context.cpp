@@ -15,8 +15,8 @@ CUdevice device_of(int ordinal) {
   return device;
 }
 
-/// Whether somebody else in this process has made the context; taken for granted where the driver does not
-/// tell.
+/// True if somebody else in this process has made the context; taken for granted where the driver does not
+/// report it.
 bool has_context(CUdevice device) {
   const auto get_state =
       find_driver_function<decltype(&cuDevicePrimaryCtxGetState)>("cuDevicePrimaryCtxGetState");

@@ -17,7 +17,7 @@ export interface Scene {
   /// Function whose segments are lit.
   wanted: number | null;
   selected: Segment | null;
-  /// Where a window is being drawn up.
+  /// The window that is being drawn up.
   brush: readonly [number, number] | null;
 }
 

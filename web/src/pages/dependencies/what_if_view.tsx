@@ -1,4 +1,4 @@
-// The possible gains: the changes that were worked out, and sliders for what lies between them.
+// The possible gains: the changes that were worked out, and sliders between them.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Mark } from '../../components/figure';
 import { Name } from '../../components/name';

@@ -28,7 +28,7 @@ export interface Layout {
   route: (from: number, to: number) => string;
 }
 
-/// Only the columns, which do not depend on what is unfolded.
+/// Only the columns, which do not depend on unfolded parts.
 export interface Columns {
   rows: Rows;
   middles: number[];

@@ -301,7 +301,7 @@ class CudaExecutor final : public engine::Executor {
                        first().bound.steps.size());
   }
 
-  /// Whether there are.
+  /// Returns whether there are such steps.
   bool make_stamped_steps() {
     if (host_steps() || stamped_steps_ != nullptr || forks_) return stamped_steps_ != nullptr;
     hand_over();  // as capture() does
@@ -350,7 +350,7 @@ class CudaExecutor final : public engine::Executor {
   std::unique_ptr<OverlappedRuns> overlapped_runs_;
   /// The outputs of the last run; null before it.
   const DeviceIo* latest_ = nullptr;
-  /// Whether the steps have run, so that libraries have loaded their kernels.
+  /// True if the steps have run, so that libraries have loaded their kernels.
   bool has_run_ = false;
   std::unique_ptr<StampedSteps> stamped_steps_;
   bool forks_ = false;  ///< the graph of the steps is no chain, which stamping takes

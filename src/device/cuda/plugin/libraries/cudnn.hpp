@@ -46,7 +46,7 @@ struct CudnnPointwise {
   cudnnPointwiseMode_t mode;
   /// Id of the tensor that is the second operand; 0 for none.
   int64_t operand = 0;
-  /// Whether the operand is one value per channel, and not a tensor like the output.
+  /// True if the operand is one value per channel, and not a tensor like the output.
   bool per_channel = false;
   /// ReLU between bounds; swish factor; ELU slope; negative slope of ReLU.
   double lower = 0;

@@ -27,7 +27,7 @@ void check_machine(cudnnStatus_t status, std::string_view what);
 /// Throws unless `status` is success: a CudnnRefusal, or as check_machine() does.
 void check(cudnnStatus_t status, std::string_view what);
 
-/// Whether `status` is success; false for a refusal, and throws for all else as check_machine() does.
+/// True if `status` is success; false for a refusal, and throws for all else as check_machine() does.
 bool is_accepted(cudnnStatus_t status, std::string_view what);
 
 /// The first of the libraries that libcudnn.so.9 opens when it needs them which is neither a file of `folder`

@@ -38,7 +38,7 @@ Refusal read_problem(const StepRequest& request, DirectProblem& out) {
 /// The differences between the three tactics.
 struct Way {
   FilterOrder order;
-  /// Whether filters stay floats, whatever the images are.
+  /// True if filters stay floats, whatever the images are.
   bool float_filter;
   std::vector<std::string> (*variants)(const StepRequest& request, const DeviceProperties& device);
   Refusal (*refusal)(const DirectProblem& problem, std::string_view variant, const DeviceProperties& device);

@@ -88,7 +88,7 @@ void add_reduction_tactics(TacticList& list);
 /// A kernel of which one knows whether the step before it may let it in early, and what it leaves the next.
 class EarlyKernel : public engine::Kernel {
  public:
-  /// Whether it always launches something, and what it launches first waits for the kernel before it by
+  /// True if it always launches something, and its first launch waits for the previous kernel by
   /// griddepcontrol.
   virtual bool waits() const = 0;
   /// LaunchOptions::behind_cluster of the next.
@@ -117,11 +117,11 @@ class LaunchKernel final : public EarlyKernel {
 
 /// A pool of an image of that batch and these channels.
 PoolSize pool_size(int64_t batch, int64_t channels, const std::vector<graph::WindowAxis>& axes);
-/// Whether kernels, which compute windows in 32 bits, can run these.
+/// True if kernels, which compute windows in 32 bits, can run these.
 bool fits_in_int(const std::vector<graph::WindowAxis>& axes);
 
 FloatType float_type(tensor::DType dtype);
-/// Whether kernels compute with elements of this type.
+/// True if kernels compute with elements of this type.
 bool is_float_type(tensor::DType dtype);
 ImageOrder image_order(engine::Layout layout);
 /// How the kernels of one execution are launched.

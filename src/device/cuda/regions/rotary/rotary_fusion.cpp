@@ -17,7 +17,7 @@ const Node* own_part(const Editor& editor, ValueId id, const char* op) {
   return editor.read_once(id) ? editor.made_by(id, op) : nullptr;
 }
 
-/// Whether the node cuts `begin` to `end` out of rows of `depth` elements.
+/// True if the node cuts `begin` to `end` out of rows of `depth` elements.
 bool cuts(const Graph& graph, const Node& slice, int64_t begin, int64_t end, int64_t depth) {
   const auto starts = known_integers(graph, slice.input(1));
   const auto ends = known_integers(graph, slice.input(2));

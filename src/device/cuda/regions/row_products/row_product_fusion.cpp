@@ -23,7 +23,7 @@ constexpr size_t kMostPairPostOps = 2;
 /// The index of the first extra input of a fused product.
 constexpr size_t kFirstExtra = 3;
 
-/// Whether the node normalizes the rows of its first input by constants.
+/// True if the node normalizes the rows of its first input by constants.
 bool is_normalization(const Graph& graph, const Node& node) {
   if (node.op == "LayerNormalization") {
     if (node.has_output(1) || node.has_output(2)) return false;

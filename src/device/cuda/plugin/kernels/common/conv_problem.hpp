@@ -45,8 +45,9 @@ struct ConvProblem {
   int dilation_w = 1;
   /// Elements between two pixels of a row when they overlap or have gaps; 0: `channels`, densely packed.
   int pixel_pitch = 0;
-  /// Whether y has floats whatever x and w have, as logits do. Clusters of the warpgroup GEMM alone do that,
-  /// with bounds behind the sums at most.
+  /// True if y has floats whatever x and w have, as logits do. Only clusters of the warpgroup GEMM do that,
+  /// with bounds after the sums at most. Clusters of the warpgroup GEMM alone do that, with bounds behind the
+  /// sums at most.
   bool float_result = false;
 
   int out_height() const {
@@ -61,7 +62,7 @@ struct ConvProblem {
   double flops() const { return 2.0 * static_cast<double>(rows()) * filters * static_cast<double>(depth()); }
 };
 
-/// Whether a row of the product is a row of memory: no window, no stride, no padding.
+/// True if a row of the product is a row of memory: no window, no stride, no padding.
 inline bool is_pointwise(const ConvProblem& p) {
   return p.kernel_h == 1 && p.kernel_w == 1 && p.stride_h == 1 && p.stride_w == 1 && p.pad_top == 0 &&
          p.pad_left == 0 && p.pad_bottom == 0 && p.pad_right == 0 && p.pitch() == p.channels;
@@ -93,7 +94,7 @@ struct ConvArgs {
   void* y = nullptr;
   std::array<EpilogueStep, kMaxEpilogueSteps> steps{};
   int step_count = 0;
-  /// Whether the next kernel of the stream is one of ours that waits for this one itself
+  /// True if the next kernel of the stream is one of ours that waits for this one itself
   /// (griddepcontrol.wait), so that it may be let in early. Kernels of libraries need not wait as ours do.
   bool next_waits = false;
   /// Conv_workspace_bytes() bytes of any content; launches on one stream share them.

@@ -80,7 +80,7 @@ __device__ __forceinline__ void apply_epilogue(const Epilogue& epilogue, float (
   }
 }
 
-/// Whether all full operands allow 16-byte accesses.
+/// True if all full operands allow 16-byte accesses.
 inline bool is_aligned(const Epilogue& epilogue) {
   for (int i = 0; i < epilogue.count; ++i) {
     if (epilogue.links[i].full && !is_aligned(epilogue.links[i].operand)) return false;

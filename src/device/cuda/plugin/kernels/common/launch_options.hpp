@@ -33,10 +33,10 @@ struct LaunchOptions {
   /// Programmatic dependent launch: the kernel may start while its predecessor in the stream ends. Needs
   /// sm_90 or newer.
   bool pdl = false;
-  /// Whether the next kernel of the stream is one of ours that waits for this one itself
+  /// True if the next kernel of the stream is one of ours that waits for this one itself
   /// (griddepcontrol.wait), so that it may be let in early, where this one can.
   bool next_waits = false;
-  /// Whether the kernel ahead is a bottleneck in clusters, whose blocks leave room for one each of the next
+  /// True if the kernel ahead is a bottleneck in clusters, whose blocks leave room for one each of the next
   /// such kernel (cluster_bottleneck.hpp).
   bool behind_cluster = false;
   /// Zeroed once before the first launch; kernels that count leave zeros behind.

@@ -28,7 +28,7 @@ struct EpilogueParams {
   EpilogueStep steps[kMaxEpilogueSteps];
 };
 
-/// Whether the steps are at most kMaxEpilogueSteps and exactly the binary ones have an operand.
+/// True if the steps are at most kMaxEpilogueSteps and exactly the binary ones have an operand.
 bool valid_steps(const ConvArgs& args);
 
 EpilogueParams make_epilogue(const ConvProblem& problem, const ConvArgs& args);

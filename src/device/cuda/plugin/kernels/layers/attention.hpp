@@ -19,7 +19,7 @@ struct AttentionMatrix {
   int64_t column = 1;  ///< 1 but for masks
 };
 
-/// Whether a mask is bools, and `value` takes the place of scores where it is `where`; else it is added.
+/// True if a mask is bools, and `value` replaces scores where it is `where`; else it is added.
 struct AttentionFill {
   bool fills = false;
   bool where = false;

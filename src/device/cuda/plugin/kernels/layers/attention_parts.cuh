@@ -21,7 +21,7 @@ struct Params {
   AttentionArgs args;
   AttentionSize size;
   int row_tiles = 1;
-  /// Whether every run of an operand begins at a multiple of 16 bytes.
+  /// True if every run of an operand begins at a multiple of 16 bytes.
   bool aligned = false;
   bool next_waits = false;
   /// By the lengths of the loops over heads, of which there are fewer than 2^31 in all.
@@ -367,7 +367,7 @@ __device__ __forceinline__ void store_joined(const Params& params, T* y, int64_t
   }
 }
 
-/// Whether every run of the operands begins at a multiple of 16 bytes.
+/// True if every run of the operands begins at a multiple of 16 bytes.
 inline bool are_aligned(const AttentionArgs& args, const AttentionSize& size) {
   const auto aligned = [](const void* pointer, const AttentionMatrix& matrix) {
     const auto in_runs = [](int64_t elements) { return elements % kRun == 0; };

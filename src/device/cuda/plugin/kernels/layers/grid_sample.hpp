@@ -18,7 +18,7 @@ struct GridSampleSize {
   int axes = 2;
   SampleMode mode = SampleMode::kLinear;
   SamplePadding padding = SamplePadding::kZeros;
-  /// Whether -1 and 1 are the centres of the outermost pixels, not their outer edges.
+  /// True if -1 and 1 are the centres of the outermost pixels, not their outer edges.
   bool align_corners = false;
 };
 

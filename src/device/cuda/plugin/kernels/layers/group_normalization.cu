@@ -41,7 +41,7 @@ struct Pieces {
   float epsilon = 0;
 };
 
-/// Whether pieces of runs cover the groups.
+/// True if pieces of runs cover the groups.
 bool has_runs(const GroupNormalization& norm) {
   const int64_t run = run_of(norm.type);
   const int64_t members = norm.channels / norm.groups;

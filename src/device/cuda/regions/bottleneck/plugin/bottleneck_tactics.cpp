@@ -55,7 +55,7 @@ struct BottleneckParts {
   const RegionPart* next = nullptr;     ///< null where none is
 };
 
-/// Whether its first post-op adds something of the size of its result.
+/// True if its first post-op adds something of the size of its result.
 bool adds_first(const RegionPart& part) {
   const auto post_ops = part.node.attributes.get_or<std::vector<std::string>>("post_ops", {});
   return !post_ops.empty() && post_ops[0] == "add" &&

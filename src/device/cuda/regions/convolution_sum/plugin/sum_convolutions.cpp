@@ -26,7 +26,7 @@ struct Plan {
   int images = 0;              ///< in all
 };
 
-/// Whether the first post-op adds the other convolution as it is.
+/// True if the first post-op adds the other convolution as it is.
 bool adds_shortcut(const ConvolutionRequest& sum, const RegionPart& shortcut) {
   if (sum.post_ops.empty() || shortcut.node.has_input(2) || shortcut.node.op != "Conv") return false;
   const PostOpRequest& first = sum.post_ops[0];

@@ -14,7 +14,7 @@ namespace hone::device::cuda {
 /// Elements of y.
 struct Bytes {};
 
-/// Whether the tile in shared memory begins as an operand.
+/// True if the tile in shared memory begins as an operand.
 template <ByteFunction kFunction, class Out>
 inline constexpr bool kBringsOperand = kFunction == ByteFunction::kAdd&& __is_same(Out, Bytes);
 

@@ -79,7 +79,7 @@ inline constexpr ResidentShape kResidentShapes[] = {
     {16, 32, 8, 1, 1}, {16, 64, 4, 1, 2}, {32, 32, 4, 1, 1}, {32, 32, 8, 1, 1},  {32, 64, 4, 1, 2},
     {64, 32, 4, 2, 1}, {64, 64, 2, 2, 2}, {64, 64, 4, 2, 2}, {64, 128, 1, 2, 4}, {128, 64, 1, 4, 2}};
 
-/// Whether a pixel of y needs more than one pixel of x, or one that may be padding.
+/// True if a pixel of y needs more than one pixel of x, or one that may be padding.
 inline bool has_window(const ConvProblem& p) {
   return p.kernel_h != 1 || p.kernel_w != 1 || p.pad_top != 0 || p.pad_left != 0 || p.pad_bottom > 0 ||
          p.pad_right > 0;

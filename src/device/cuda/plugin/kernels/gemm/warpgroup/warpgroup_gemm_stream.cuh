@@ -55,8 +55,8 @@ __device__ __forceinline__ void copy_operand(const StreamBlock<TileT>& block, in
   __syncwarp();
 }
 
-/// Whether the warp that stores brings the first windows: where the kernel ahead has ended before this block
-/// begins, they come behind all filters otherwise. Beside an operand it does not pay.
+/// True if the warp that stores brings the first windows: where the previous kernel has ended before this
+/// block begins, they come after all filters otherwise. Beside an operand it does not pay.
 template <StreamKind kKind>
 inline constexpr bool kWindowsApart = kKind != StreamKind::kAdd;
 

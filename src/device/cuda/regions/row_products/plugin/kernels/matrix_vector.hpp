@@ -26,7 +26,7 @@ struct MatrixVector {
   /// Columns of each matrix; 0 where there is none.
   std::array<int64_t, kMostMatrices> columns = {};
   float alpha = 1;
-  /// Whether rows are (x - mean) / sqrt(variance + epsilon) * scale + shift first, rounded to their type;
+  /// True if rows are (x - mean) / sqrt(variance + epsilon) * scale + shift first, rounded to their type;
   /// those that are not centered count the mean as 0.
   bool normalizes = false;
   bool centers = false;

@@ -68,7 +68,7 @@ int64_t place(const SqueezeExcite& size, bool with_weights, SqueezeExcitePlan& p
   return places.end();
 }
 
-/// Whether it fits; fills in where things lie.
+/// Returns whether it fits; fills in where things lie.
 bool place_within(const SqueezeExcite& size, int64_t budget, bool with_weights, SqueezeExcitePlan& plan) {
   const int64_t bytes = place(size, with_weights, plan);
   if (bytes > budget) return false;

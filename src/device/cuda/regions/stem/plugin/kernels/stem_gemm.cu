@@ -101,7 +101,7 @@ void set_stem(const StemLayout& layout, const ConvProblem& windows, const Reside
   g.row_skip = patch.width * windows.dilation_h * g.patch_pitch - g.slab * 2;
 }
 
-/// Whether all steps are unary.
+/// True if all steps are unary.
 bool is_unary(const ConvArgs& args) {
   return std::all_of(args.steps.begin(), args.steps.begin() + args.step_count,
                      [](const EpilogueStep& step) { return step.operand == nullptr; });
