@@ -35,7 +35,7 @@ bool is_other_image(const fs::path& path) {
 /// A video of its own where it is the input; among images its first picture counts.
 bool is_gif(const fs::path& path) { return lower_extension(path) == ".gif"; }
 
-/// "frame_%03d.png": what stands before and behind the number, and how wide it is at least.
+/// "frame_%03d.png": the text before and after the number, and how wide it is at least.
 struct Pattern {
   std::string before;
   std::string behind;
@@ -105,7 +105,7 @@ class ImageSource : public FrameSource {
   }
 
  private:
-  /// A damaged image among others is counted; one alone is bad input.
+  /// A damaged image among others is counted; a single one is bad input.
   bool read(Frame* frame) {
     try {
       if (is_plain_image(name_)) {

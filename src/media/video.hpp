@@ -16,7 +16,7 @@ struct WriteOptions {
   std::string encoder;  ///< empty: libx264, or mpeg4 where this FFmpeg has none
   std::string preset = "veryfast";
   int crf = 23;
-  int threads = 0;         ///< 0: as many as the encoder likes
+  int threads = 0;         ///< 0: the encoder's choice
   std::string audio_from;  ///< a file whose audio is copied; empty: none
   Rational time_base{1, 1000};
   Rational frame_rate{0, 1};

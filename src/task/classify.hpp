@@ -64,7 +64,7 @@ struct ClassifyOutcome {
 };
 
 /// Calls `use` for each image in order. Bad input for a network whose first output is no row of scores an
-/// image, for labels and ground truth that are not as many as classes, and where no image can be read.
+/// image, for labels and ground truth whose number is not that of classes, and where no image can be read.
 ClassifyOutcome classify(const ClassifyRequest& request, const std::function<void(const ImageClasses&)>& use);
 
 }  // namespace hone::task

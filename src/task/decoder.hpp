@@ -33,7 +33,7 @@ struct Signature {
   std::vector<std::string> inputs;
   std::vector<OutputInfo> outputs;
   importer::Metadata metadata;
-  /// As names in the metadata or a file of labels tell; 0 where nothing does.
+  /// As stated by names in the metadata or a file of labels; 0 where nothing states it.
   int64_t classes = 0;
 };
 

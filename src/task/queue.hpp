@@ -68,7 +68,7 @@ class BoundedQueue {
     const std::lock_guard lock(mutex_);
     return given_up_;
   }
-  /// Waits until then, or until somebody gives up, which it tells.
+  /// Waits until then, or until somebody gives up, and returns whether that happened.
   template <class TimePoint>
   bool is_given_up_by(TimePoint time) {
     std::unique_lock lock(mutex_);

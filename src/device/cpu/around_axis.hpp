@@ -1,4 +1,4 @@
-// A tensor as the elements before, along and behind one of its axes.
+// A tensor as the elements before, along and after one of its axes.
 #pragma once
 
 #include "tensor/shape.hpp"

@@ -65,7 +65,7 @@ class AxisCopy {
   int64_t length_ = 1;
   RowKind kind_ = RowKind::kSegments;
   std::vector<Segment> segments_;
-  /// kRepeats: each element so many times; kGather: the element at each position.
+  /// kRepeats: each element `times_` times; kGather: the element at each position.
   int64_t times_ = 1;
   std::vector<int32_t> gather_;
   /// Element offsets of the sources along the outer axes.

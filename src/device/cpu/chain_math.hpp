@@ -8,7 +8,7 @@
 
 namespace hone::device::cpu {
 
-/// Longest run that one call handles: two runs fit the first-level cache beside each other.
+/// Longest run that one call handles: two runs fit the first-level cache together.
 inline constexpr size_t kRun = 512;
 
 /// to[i] = op(x[i]) or op(x[i], y[i * y_stride]) for i < n; y_stride is 0 or 1. `to` may be x or y.

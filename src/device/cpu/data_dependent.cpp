@@ -1,5 +1,6 @@
-// Operators whose results have as many rows as the data say: NonMaxSuppression, NonZero and Compress. They
-// take and give whole tensors, since no memory can be planned for them.
+// Operators whose number of result rows depends on data: NonMaxSuppression, NonZero and Compress.
+// NonMaxSuppression, NonZero and Compress. They take and give whole tensors, since no memory can be planned
+// for them.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -74,7 +75,7 @@ HONE_CLONES bool overlaps_one(const double* box, const double* y0, const double*
 }
 
 /// Kept boxes by where they begin, in strips at least as high as the highest box, so that a box meets only
-/// those of its strip and the two beside it. Models that move the boxes of each class far away from those of
+/// those of its strip and the two next to it. Models that move the boxes of each class far away from those of
 /// others, so as to call one suppression for all, have many strips.
 class KeptBoxes {
  public:

@@ -40,7 +40,7 @@ Shape memory_order(Shape shape, Layout layout) {
   return shape;
 }
 
-/// The output alone; blocked: [N, C / b, pixels * b].
+/// Only the output; blocked: [N, C / b, pixels * b].
 StridedDims walk_of(const TensorDesc& output) {
   StridedDims walk;
   if (is_blocked(output)) {

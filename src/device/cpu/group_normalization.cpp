@@ -1,4 +1,4 @@
-// Group and instance normalization of images in every layout, with the activations behind it. An image is cut
+// Group and instance normalization of images in every layout, with the activations after it. An image is cut
 // into parts that lie together and fit a cache; a first pass leaves the mean and the squared differences of
 // each channel in each part, a second one scales, shifts and activates.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Post-ops of fused nodes: as oneDNN's (see onednn.hpp), and as a chain behind a primitive.
+// Post-ops of fused nodes: as oneDNN's (see onednn.hpp), and as a chain after a primitive.
 #include "device/cpu/post_ops.hpp"
 
 #include <algorithm>

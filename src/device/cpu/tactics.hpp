@@ -40,7 +40,7 @@ void add_softmax_tactics(TacticList& list);
 void add_normalization_tactics(TacticList& list);
 /// LayerNormalization.
 void add_row_normalization_tactics(TacticList& list);
-/// GroupNormalization and InstanceNormalization, with activations behind them.
+/// GroupNormalization and InstanceNormalization, with activations after them.
 void add_group_normalization_tactics(TacticList& list);
 /// Reductions over any axes, ArgMax and ArgMin.
 void add_reduction_tactics(TacticList& list);

@@ -16,7 +16,7 @@ namespace {
 #define HONE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,avx512vnni")))
 #define HONE_AVX512_INLINE HONE_AVX512 HONE_INLINE
 
-/// How far ahead of the units at hand columns are fetched.
+/// How many units before their use columns are fetched.
 constexpr int64_t kAhead = 16;
 
 /// Sums of integers are in the same registers as those of float32, which only hold bits then.
@@ -151,8 +151,8 @@ HONE_AVX512 void run_tile(const uint32_t* a, const uint32_t* b, int64_t units, c
       }
     }
   }
-  // A few rows alone would wait for each addition: they have several sums of their own, each of every nth
-  // unit.
+  // A few rows by themselves would wait for each addition: they have several sums of their own, each of every
+  // nth unit.
   constexpr int64_t kChains = kRows == 1 ? 4 : kRows <= 3 ? 2 : 1;
   __m512 more[kChains][kRows][2];
   for (auto& chain : more) {

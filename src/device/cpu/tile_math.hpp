@@ -25,7 +25,7 @@ inline constexpr int64_t kTileColumns = 32;
 inline constexpr int64_t kTileUnits = 512;
 inline constexpr int64_t kTileStride = kTileUnits + 16;
 
-/// How many parts of that size hold so many.
+/// The number of parts of that size that hold `count`.
 constexpr int64_t parts_of(int64_t count, int64_t part) { return (count + part - 1) / part; }
 
 /// The types of operands and of results.

@@ -17,7 +17,7 @@ namespace {
 
 /// Floats of a vector.
 constexpr int64_t kLanes = 8;
-/// How far ahead of the units at hand columns are fetched.
+/// How many units before their use columns are fetched.
 constexpr int64_t kAhead = 16;
 
 /// The lanes of vector `index` of a part that columns are left for.

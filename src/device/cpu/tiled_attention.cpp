@@ -135,7 +135,7 @@ class TiledAttentionKernel final : public engine::Kernel {
     }
   }
 
-  /// Rows next to each other, with a zero behind an odd number of neighbours.
+  /// Rows next to each other, with a zero after an odd number of neighbours.
   template <class T, class Row>
   void copy_queries(const T* from, int64_t rows, uint32_t* to) const {
     for (int64_t row = 0; row < rows; ++row, from += o_.q.row_stride, to += kTileStride) {

@@ -236,7 +236,7 @@ class TiledRecurrentKernel final : public engine::Kernel {
       const auto* const lengths = static_cast<const int32_t*>(k_.input(run_, kLengths));
       return lengths == nullptr ? k_.layer_.steps : lengths[first_ + item];
     }
-    /// The place of an item in its sequence at a step. Steps behind its end keep their own place.
+    /// The place of an item in its sequence at a step. Steps after its end keep their own place.
     int64_t place(int64_t step, int64_t item) const {
       const bool turned = k_.layer_.reversed[static_cast<size_t>(direction_)] && step < length(item);
       return turned ? length(item) - 1 - step : step;
@@ -363,7 +363,7 @@ class TiledRecurrentKernel final : public engine::Kernel {
       multiply(output, next, state(item), hidden());
     }
 
-    /// The state of a step to Y; zeros behind the end of a sequence.
+    /// Writes the state of a step to Y; zeros after the end of a sequence.
     void write(int64_t step, int64_t item) const {
       if (run_.outputs[kY] == nullptr) return;
       const int64_t t = place(step, item);

@@ -1,4 +1,4 @@
-// TopK along any axis: each row is copied beside its indices and ordered as far as is wanted.
+// TopK along any axis: each row is copied together with its indices and ordered as far as is wanted.
 #include <algorithm>
 #include <span>
 

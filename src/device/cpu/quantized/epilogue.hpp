@@ -46,7 +46,7 @@ Refusal make_epilogue(const engine::StepRequest& request, const graph::Quantized
                       const ProductScales& scales, const engine::TensorDesc& result, int64_t axis,
                       engine::Offer& offer, ByteEpilogue& epilogue);
 
-/// The epilogue that gives the sums as numbers in float32, with the bias alone.
+/// The epilogue that gives the sums as numbers in float32, with only the bias.
 Refusal make_plain_epilogue(const engine::StepRequest& request, const graph::QuantizedChain& chain,
                             const ProductScales& scales, int64_t channels, ByteEpilogue& epilogue);
 

@@ -44,8 +44,8 @@ CUcontext enter_context(int ordinal, bool own_process) {
   // Waiting by polling: waking a sleeping thread costs more than many a batch.
   check(cudaInitDevice(ordinal, cudaDeviceScheduleSpin, cudaInitDeviceFlagsAreValid), kWhat);
   CUcontext context = primary_context(device);
-  // Where a kernel needs a stack, the driver makes room for it at its launch. A driver that refuses costs
-  // memory alone.
+  // Where a kernel needs a stack, the driver makes room for it at its launch. A driver that refuses only
+  // costs memory.
   const DeviceGuard guard(context);
   if (ours && cudaDeviceSetLimit(cudaLimitStackSize, 0) != cudaSuccess) (void)cudaGetLastError();
   return context;

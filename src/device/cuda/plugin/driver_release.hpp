@@ -1,4 +1,4 @@
-// Which release of the driver is loaded: the version that CUDA tells is that of its interface, which many
+// Which release of the driver is loaded: the version that CUDA reports is that of its interface, which many
 // share.
 #pragma once
 

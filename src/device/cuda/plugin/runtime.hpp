@@ -83,7 +83,8 @@ class PinnedBytes {
   std::byte* data_ = nullptr;
 };
 
-/// Copies from the host, done when it returns (cudaMemcpy alone may still be under way for other streams).
+/// Copies from the host, done when it returns (cudaMemcpy by itself may still be under way for other
+/// streams).
 void copy_to_device(const DeviceBytes& to, const void* from, size_t size);
 
 /// Fills with zeros, done when it returns.

@@ -1,5 +1,5 @@
-// cuDNN 9's graph API behind three plain classes: a descriptor, a convolution with fused pointwise
-// operations, and an execution plan. Attribute names and shapes follow the cuDNN backend API reference.
+// cuDNN 9's graph API as three plain classes: a descriptor, a convolution with fused pointwise operations,
+// and an execution plan. Attribute names and shapes follow the cuDNN backend API reference.
 #pragma once
 
 #include <cudnn.h>

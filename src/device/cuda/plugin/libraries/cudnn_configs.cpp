@@ -13,8 +13,8 @@ namespace {
 using tensor::Precision;
 
 constexpr int64_t kMostRecommended = 32;
-/// A sweep turns the knobs of the best configuration of so many engines, takes so many values of a knob, and
-/// ends with so many configurations in all.
+/// Limits of a sweep: engines whose best configuration's knobs are turned, values of a knob, and
+/// configurations in all.
 constexpr size_t kMostSweptEngines = 4;
 constexpr int64_t kMostKnobValues = 12;
 constexpr size_t kMostSwept = 192;

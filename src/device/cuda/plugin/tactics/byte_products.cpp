@@ -150,7 +150,7 @@ Refusal read(const StepRequest& request, Plan& plan) {
   return choose_result(request, plan);
 }
 
-/// Weights as byte_gemm.hpp says, behind them the sum of each filter as int32.
+/// Weights as byte_gemm.hpp says, and after them the sum of each filter as int32.
 PackedConstant pack_weights(Gpu& gpu, const StepRequest& request, const Plan& plan,
                             engine::WeightStore& weights) {
   const graph::Value& value = request.graph.value(request.node.inputs[plan.chain.w.value]);

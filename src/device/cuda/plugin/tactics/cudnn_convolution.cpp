@@ -21,7 +21,7 @@ using tensor::DType;
 struct Plan {
   ConvolutionRequest request;
   CudnnConvolution convolution;
-  /// Node input behind each pointwise operand, in the order of their ids.
+  /// Node input of each pointwise operand, in the order of their ids.
   std::vector<size_t> operands;
   /// Channels of the source and of the result, padded to the multiples that tensor cores take.
   int64_t channels = 0;

@@ -29,7 +29,7 @@ Layout layout_of(const StepRequest& request) {
   return request.inputs[0].layout == Layout::kChannelsLast ? Layout::kChannelsLast : Layout::kPlain;
 }
 
-/// Brings the channels of a tensor's dimensions to where they lie: behind all others with channels-last.
+/// Brings the channels of a tensor's dimensions to where they lie: after all others with channels-last.
 void bring_channels(std::vector<int64_t>& dimensions, Layout layout) {
   if (layout == Layout::kChannelsLast)
     std::rotate(dimensions.begin() + 1, dimensions.begin() + 2, dimensions.end());

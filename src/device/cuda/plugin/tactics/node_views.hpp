@@ -38,7 +38,7 @@ MiddleAxes around_axis(const engine::Shape& shape, size_t axis);
 /// one element lie between them.
 std::optional<MiddleAxes> middle_axes(const engine::Shape& shape, const std::vector<int64_t>& axes);
 
-/// The same elements, in row-major order, with these axes (any order) behind all others: with them, `axis` of
+/// The same elements, in row-major order, with these axes (any order) after all others: with them, `axis` of
 /// MiddleAxes is their product and `inner` is 1.
 StridedView axes_last(const engine::Shape& shape, const std::vector<int64_t>& axes);
 

@@ -76,7 +76,7 @@ class PooledKernel final : public EarlyKernel {
 
 bool is_global(const StepRequest& request) { return graph::kind_of(request.node) == "conv_global_pool"; }
 
-/// Why the convolution in the body cannot be asked for alone; empty when it can.
+/// Why the convolution in the body cannot be asked for by itself; empty when it can.
 Refusal form_refusal(const StepRequest& request, const RegionParts& parts) {
   if (parts.form() != (is_global(request) ? kGlobalForm : kMaxForm))
     return "its body is no convolution and its pool";
@@ -117,7 +117,7 @@ Offer pooled(const StepRequest& whole, Ask&& ask) {
   return offer;
 }
 
-/// The tactic with a pool after its result. It asks the tactic for the convolution alone, whose requirements
+/// The tactic with a pool after its result. It asks the tactic only for the convolution, whose requirements
 /// are seen to then.
 engine::Tactic with_pool(const engine::Tactic& tactic) {
   const auto convolution = std::make_shared<const engine::Tactic>(tactic);

@@ -90,7 +90,7 @@ Refusal read(const StepRequest& request, RecurrentSize& size, Product& product) 
 
 /// The beginnings of the parts of the scratch area.
 struct Scratch {
-  int64_t states = 0;   ///< behind the products
+  int64_t states = 0;   ///< after the products
   int64_t library = 0;  ///< what cuBLASLt asks for
   int64_t end = 0;
 

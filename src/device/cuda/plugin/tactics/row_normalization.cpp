@@ -40,7 +40,7 @@ std::optional<float> constant_number(const StepRequest& request, int input) {
   return constant->values<float>()[0];
 }
 
-/// True if the mean is over the last axis alone and keeps it.
+/// True if the mean is only over the last axis and keeps it.
 bool is_over_rows(const RegionPart& mean, const StepRequest& request, size_t rank) {
   const int axes = mean.operands.position(1);
   if (axes < 0 || mean.node.attributes.get_int("keepdims") == 0) return false;

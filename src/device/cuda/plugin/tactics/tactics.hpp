@@ -174,7 +174,7 @@ enum class FilterOrder : uint8_t { kKrsc, kKrscTf32, kRsck };
 PackedConstant pack_filter(Gpu& gpu, const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                            FilterOrder order, int64_t channels, engine::WeightStore& weights,
                            int64_t filters = 0);
-/// Where a weight goes among as many: `place(filter, tap, channel)`.
+/// The place of a weight: `place(filter, tap, channel)`.
 using FragmentPlace = std::function<size_t(int64_t, int64_t, int64_t)>;
 /// The constant filter, each weight where `place` says: as wgmma takes left matrices. `order` names that of
 /// all its weights.

@@ -1,4 +1,4 @@
-// Which stamps tell when a node of the steps' graph ran. No CUDA: tested without a GPU.
+// Which stamps show when a node of the steps' graph ran. No CUDA: tested without a GPU.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct RecordedNode {
   bool early = false;  ///< let in before the node ahead has ended
 };
 
-/// A small kernel that tells the time.
+/// A small kernel that reads the time.
 enum class Mark : uint8_t {
   kNone,
   kBeside,   ///< on a branch of its own, which hardly costs the steps anything
@@ -44,7 +44,7 @@ struct Stretch {
 /// that both do not stamp themselves, and at such a first and last node.
 std::vector<Mark> find_marks(const std::vector<RecordedNode>& nodes, size_t steps);
 
-/// `marks`: the place of the stamp whose beginning tells the time before each step and after the last one; -1
+/// `marks`: the place of the stamp whose beginning is the time before each step and after the last one; -1
 /// where none does.
 std::vector<Stretch> find_stretches(const std::vector<RecordedNode>& nodes,
                                     const std::vector<int64_t>& marks);

@@ -41,7 +41,7 @@ class Places final : public StampSource {
   int64_t taken_ = 0;
 };
 
-/// Small kernels that tell when what was handed over before them had ended.
+/// Small kernels that record when earlier work had ended.
 class Marks {
  public:
   explicit Marks(const Stream& stream) : stream_(stream), side_(Stream::Priority::kHighest) {}

@@ -16,7 +16,7 @@ namespace hone::device::cuda {
 /// Hands a step over to the stream, whose kernels leave stamps where the source says.
 using StepRunner = std::function<void(size_t step, StampSource* stamps)>;
 
-/// Kernels of ours stamp themselves; beside steps of libraries, small kernels tell the time. A last one
+/// Kernels of ours stamp themselves; next to steps of libraries, small kernels read the time. A last one
 /// brings all stamps to the host.
 class StampedSteps {
  public:

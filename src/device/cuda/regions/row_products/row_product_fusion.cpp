@@ -75,7 +75,7 @@ class RowProducts {
   }
 
  private:
-  /// The product whose result alone is what the first binary post-op of `index` takes; -1 where it is none.
+  /// The product whose result only the first binary post-op of `index` takes; -1 where there is none.
   int32_t pair_of(int32_t index, const std::vector<int32_t>& products) const {
     const Node& node = editor_.node(index);
     const PostOps post_ops = post_ops_of(node);

@@ -1,5 +1,5 @@
-// Fuses the convolution of an image with the max pool that alone reads its result: at the image's resolution,
-// that is the largest result of many a network, and need not be written then.
+// Fuses the convolution of an image with the max pool that is the only reader of its result: at the image's
+// resolution, that is the largest result of many a network, and need not be written then.
 #include <algorithm>
 
 #include "device/cuda/passes/pass_list.hpp"

@@ -13,7 +13,7 @@ namespace {
 
 // Limits of the kernel (warpgroup_pooled_stem.hpp).
 constexpr int64_t kImageChannels = 4;
-constexpr int64_t kChannels = 64;  ///< behind each convolution
+constexpr int64_t kChannels = 64;  ///< after each convolution
 constexpr int64_t kRowMultiple = 4;
 /// Larger images have enough work in each step.
 constexpr int64_t kMostPixels = int64_t{256} * 256;
@@ -28,7 +28,7 @@ int32_t next_convolution(const Editor& editor, ValueId image) {
   return -1;
 }
 
-/// Why a stem stays with its pool alone; empty when it does not.
+/// Why a stem stays with only its pool; empty when it does not.
 Refusal refusal(const Graph& graph, const Node& stem, const Node& next) {
   const graph::TensorType& image = graph.value(stem.inputs[0]).type;
   const auto& filters = graph.value(stem.inputs[1]).constant;

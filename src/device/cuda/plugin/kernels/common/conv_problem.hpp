@@ -46,8 +46,7 @@ struct ConvProblem {
   /// Elements between two pixels of a row when they overlap or have gaps; 0: `channels`, densely packed.
   int pixel_pitch = 0;
   /// True if y has floats whatever x and w have, as logits do. Only clusters of the warpgroup GEMM do that,
-  /// with bounds after the sums at most. Clusters of the warpgroup GEMM alone do that, with bounds behind the
-  /// sums at most.
+  /// with bounds after the sums at most.
   bool float_result = false;
 
   int out_height() const {

@@ -27,7 +27,7 @@ __device__ __forceinline__ void begin_kernel(bool next_waits) {
   begin_kernel();
 }
 
-/// The kernel's parameters are the arguments and, behind them, the place of its stamp.
+/// The kernel's parameters are the arguments and, after them, the place of its stamp.
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, const LaunchOptions& options,
                    Arguments&&... arguments) {

@@ -24,7 +24,7 @@ constexpr size_t float_bytes(FloatType type) { return type == FloatType::kFloat 
 /// Memory order of an image of rank 3 to 5: (N, C, pixels) or (N, pixels, C), pixels row-major.
 enum class ImageOrder : uint8_t { kPlain, kChannelsLast };
 
-/// One launch: where it goes, what it may rely on of its neighbours, and the memory that it needs beside its
+/// One launch: where it goes, what it may rely on of its neighbours, and the memory that it needs besides its
 /// operands.
 struct LaunchOptions {
   cudaStream_t stream = nullptr;
@@ -39,7 +39,7 @@ struct LaunchOptions {
   /// True if the kernel ahead is a bottleneck in clusters, whose blocks leave room for one each of the next
   /// such kernel (cluster_bottleneck.hpp).
   bool behind_cluster = false;
-  /// Zeroed once before the first launch; kernels that count leave zeros behind.
+  /// Zeroed once before the first launch; kernels that count reset it to zeros.
   void* counters = nullptr;
   /// The memory in which launches leave their stamps; null: none.
   StampSource* stamps = nullptr;

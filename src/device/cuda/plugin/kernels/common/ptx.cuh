@@ -26,7 +26,7 @@ __device__ __forceinline__ T in_register(T value) {
   return value;
 }
 
-/// Whatever reads the value behind this stays behind it.
+/// Code that reads the value after this stays after it.
 __device__ __forceinline__ void hold(float& value) { asm volatile("" : "+f"(value)); }
 
 /// The larger of both; NaN where one is NaN.

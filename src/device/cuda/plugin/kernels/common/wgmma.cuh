@@ -1,5 +1,5 @@
-// Matrix products of a warpgroup (wgmma) and copies by tensor map (TMA), which compute capability 9.0a has
-// alone. PTX ISA 9.0, 9.7.15 (wgmma) and 9.7.9.27 (cp.async.bulk.tensor).
+// Matrix products of a warpgroup (wgmma) and copies by tensor map (TMA), which only compute capability 9.0a
+// has. PTX ISA 9.0, 9.7.15 (wgmma) and 9.7.9.27 (cp.async.bulk.tensor).
 #pragma once
 
 #include <cuda.h>
@@ -102,7 +102,7 @@ __device__ __forceinline__ void wait_received(uint32_t barrier) {
 #endif
 }
 
-/// Brings a tensor map near, ahead of its first copy.
+/// Brings a tensor map near, before its first copy.
 __device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
 #ifdef HONE_HAS_WGMMA
   asm volatile("prefetch.tensormap [%0];" ::"l"(reinterpret_cast<uint64_t>(&map)) : "memory");

@@ -59,7 +59,7 @@ inline bool has_tile_windows(const ConvolutionSize& size) {
 }
 
 /// Rows of outputs that a thread of depthwise_tiles() may take: fewer at a stride of 2, whose windows read
-/// twice as many rows of the input.
+/// twice the rows of the input.
 inline std::array<int, 2> depthwise_tile_runs(const ConvolutionSize& size) {
   return size.stride[1] == 1 ? std::array{4, 7} : std::array{2, 4};
 }

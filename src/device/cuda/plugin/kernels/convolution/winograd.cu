@@ -159,7 +159,7 @@ Plan plan_of(const Winograd& size, int64_t first, int64_t count, bool image) {
   plan.by_group = Divisor<uint32_t>(plan.channels / kWidth);
   plan.by_column = Divisor<uint32_t>(size.tiles_x());
   plan.by_row = Divisor<uint32_t>(size.tiles_y());
-  // Tiles behind the last one are transformed as zeros, but nothing is written for them.
+  // Tiles after the last one are transformed as zeros, but nothing is written for them.
   const int64_t made = image ? count : std::min(count, size.tiles() - first);
   plan.units = static_cast<uint32_t>(std::max<int64_t>(made, 0) * plan.channels / kWidth);
   return plan;

@@ -1,7 +1,7 @@
 // Convolutions of 3 x 3 and 5 x 5 by minimal filtering (winograd_transforms.hpp): the image and the filters
-// are transformed, multiplied as 36 matrix products, and transformed back. In float alone: the sums are
-// nearly as exact as those of a direct convolution, but a narrower type would lose what the transforms
-// cancel. An infinity in the image makes every output of its tiles NaN.
+// are transformed, multiplied as 36 matrix products, and transformed back. Only in float: the sums are nearly
+// as exact as those of a direct convolution, but a narrower type would lose what the transforms cancel. An
+// infinity in the image makes every output of its tiles NaN.
 #pragma once
 
 #include <string>
@@ -48,15 +48,15 @@ Refusal winograd_refusal(const Winograd& size);
 /// Why they take it without gain; empty when there may be one.
 Refusal winograd_loss(const Winograd& size);
 
-/// In how many parts the tiles are taken so that what a part is transformed to has at most so many bytes, if
-/// a single tile has.
+/// The number of parts in which the tiles are taken so that the transform of a part has at most `most_bytes`
+/// bytes, if that of a single tile has.
 int64_t winograd_parts(const Winograd& size, int64_t most_bytes);
 
 /// The filters [K][C][taps][taps] as [36][K][C], on the host.
 void winograd_filter(const Winograd& size, const float* filter, float* to);
 
-/// The tiles [first, first + count) of x as v [36][count][C]; zeros for those behind the last one. x is
-/// 8-byte aligned.
+/// The tiles [first, first + count) of x as v [36][count][C]; zeros for those after the last one. x is 8-byte
+/// aligned.
 cudaError_t winograd_image(const Winograd& size, const float* x, int64_t first, int64_t count, float* v,
                            const LaunchOptions& options);
 

@@ -23,7 +23,7 @@ struct EpilogueParams {
   int filters;
   FastDivisor pixels;  ///< out_height * out_width
   EpilogueMode mode;
-  bool float_y;  ///< of depths split over a cluster, with bounds alone
+  bool float_y;  ///< of depths split over a cluster, with only bounds
   int step_count;
   EpilogueStep steps[kMaxEpilogueSteps];
 };

@@ -68,7 +68,7 @@ struct RowRotation {
 
 /// One row that is appended to keys and one to values, which are caches then.
 struct AppendedRow {
-  /// Which row of the caches it becomes; counted from behind where it is negative.
+  /// The row of the caches that it becomes; counted from the end where it is negative.
   const int64_t* place = nullptr;
   const void* k = nullptr;
   const void* v = nullptr;

@@ -70,7 +70,7 @@ __device__ __forceinline__ float (&flat(Sums<kBlocks>& sums))[kBlocks * 4] {
   return *reinterpret_cast<float(*)[kBlocks * 4]>(&sums);
 }
 
-/// Whatever reads the sums behind it stays behind it, and so behind the wait for the products.
+/// Code that reads the sums after it stays after it, and so after the wait for the products.
 template <int kBlocks>
 __device__ __forceinline__ void hold(Sums<kBlocks>& sums) {
 #pragma unroll

@@ -21,7 +21,7 @@ struct ElementPicks {
   int64_t axis_stride = 1;
 };
 
-/// One tuple of indices per slice of neighbours: the first coordinates of the data behind its batch.
+/// One tuple of indices per slice of neighbours: the first coordinates of the data after its batch.
 struct SlicePicks {
   std::vector<int64_t> sizes;    ///< of the data, one per index of a tuple
   std::vector<int64_t> strides;  ///< of the data, likewise

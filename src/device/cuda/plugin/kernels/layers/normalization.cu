@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(32 * kMostRowWarps)
 
 namespace {
 
-/// The kernel of as many runs a lane as the columns need, null where no kernel has as many.
+/// The kernel with the number of runs a lane that the columns need, null where there is none.
 template <class T, bool kShared, int kRuns = 1>
 const void* row_kernel_for(int64_t columns, int64_t lanes) {
   if (columns <= lanes * kRunOf<T> * kRuns) return kernel_address(normalize_row_kernel<T, kRuns, kShared>);

@@ -15,7 +15,7 @@ constexpr int kMostTurns = 4;
 struct Params {
   RecurrentArgs args;
   RecurrentSize size;
-  float* h[2];  ///< states before and behind a step take turns
+  float* h[2];  ///< states before and after a step take turns
   float* c;
 };
 

@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   const float scale = size.scale * kLog2E;
 
   Weighed own;
-  // All lanes of a warp take as many turns.
+  // All lanes of a warp take the same number of turns.
   for (int64_t begin = own_keys; begin < size.keys; begin += kAhead * stride) {
     const int64_t first = begin + lane / kLanes;
     if (begin != own_keys) load_keys(first);

@@ -111,8 +111,8 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking,
   MaskRows masks;
   if constexpr (kMasking == Masking::kAny) masks = mask_rows(size, head, first_row + warp_row + lane / 4);
   begin_kernel(params.next_waits);
-  // Three stages of keys and values a warpgroup, behind the queries: of the tile whose weights are being
-  // made, of the next one, whose scores are, and of one that comes.
+  // Three stages of keys and values a warpgroup, after the queries: of the tile whose weights are being made,
+  // of the next one, whose scores are, and of one that comes.
   constexpr int kStagesBytes = kStages * 2 * kTileBytes;
   const uint32_t stages = shared + kRowGroups * kTileBytes + key_group * kStagesBytes;
   auto* const key_masks =
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking,
     ptx::commit_products();
   };
   // A group without keys multiplies what lies there and looks at none of it: a product that may not be made
-  // would have to be waited for at once, as would the one behind the last tile.
+  // would have to be waited for at once, as would the one after the last tile.
   start_scores(scores, 0);
   ptx::wait_products<0>();
   hold(scores);

@@ -22,7 +22,7 @@ constexpr std::string_view kForm = "shortcut=Conv sum=Conv(3:shortcut) -> sum";
 
 struct Plan {
   ConvolutionRequest request;  ///< the convolution that adds the other one, without the addition
-  ConvSum sum;                 ///< of as many images as a launch takes
+  ConvSum sum;                 ///< of the images that a launch takes
   int images = 0;              ///< in all
 };
 

@@ -93,7 +93,7 @@ Refusal take(Gpu& gpu, const PlacedProduct& placed, bool x_inside, engine::Weigh
   return {};
 }
 
-/// Steps behind the first matrix, whose operands are the step's inputs but for that of `pair`.
+/// Steps after the first matrix, whose operands are the step's inputs but for that of `pair`.
 void take_steps(const PlacedProduct& placed, RowProducts& products) {
   const engine::Shape& shape = placed.request->outputs[0].shape;
   products.size.rows_of_image = shape.size() > 2 ? products.size.rows / shape[0] : 1;
@@ -217,7 +217,7 @@ Refusal take_rows(const Body& body, const StepRequest& request, RowProducts& pro
   return body.norm->operands.arrange(wanted, offer.inputs);
 }
 
-/// Why a product cannot stand beside the first one; empty when it can.
+/// Why a product cannot run together with the first one; empty when it can.
 Refusal beside_refusal(const PlacedProduct& placed, const PlacedProduct& first, bool x_inside) {
   const Product& product = placed.layer.product;
   const Product& other = first.layer.product;

@@ -23,7 +23,7 @@ constexpr std::string_view kStemForm = "pooled=Region:conv_max_pool next=Conv(0:
 
 struct StemPlan {
   GemmPlan convolution;
-  std::optional<StemNext> next;  ///< of the convolution behind its pool: its activation
+  std::optional<StemNext> next;  ///< of the convolution after its pool: its activation
 };
 
 /// The parts of a step: only a convolution, or one with its pool, or with both.
@@ -208,7 +208,7 @@ Offer make(Gpu& gpu, const StepRequest& request, const StemPlan& plan, const Ste
 }  // namespace
 
 void add_stem_tactics(TacticList& list, Gpu& gpu) {
-  // The first convolution straight from the caller's image, the pool behind it, and the convolution behind
+  // The first convolution straight from the caller's image, the pool after it, and the convolution after
   // that.
   list.push_back(configured_tactic<StemPlan, StemConfig>(
       "stem_gemm", {"Conv", "FusedConv", "Region:conv_max_pool", "Region:stem"}, gpu,

@@ -1,5 +1,5 @@
-// Convolutions and matrix products of bytes by warpgroup GEMM (wgmma with sums of int32, compute capability
-// 9.0 alone): which configurations a problem has, and the launch.
+// Convolutions and matrix products of bytes by warpgroup GEMM (wgmma with sums of int32, only on compute
+// capability 9.0): which configurations a problem has, and the launch.
 //
 // y = finish(scales[k] * sum + bias[k]), and what finish does to v is, in this order:
 //   1. rounded: v = clamp(round(v), first_low, first_high) * first_factor;

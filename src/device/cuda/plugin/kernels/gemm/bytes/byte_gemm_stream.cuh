@@ -141,8 +141,8 @@ __device__ __forceinline__ void byte_products(const StreamBlock<TileT>& block) {
   });
 }
 
-/// Blocks that are to fit a multiprocessor beside each other: one finishes while others multiply. Some sums
-/// need just a few registers less for that.
+/// Blocks that are to share a multiprocessor: one finishes while others multiply. Some sums need just a few
+/// registers less for that.
 template <class TileT>
 inline constexpr int kBlocksBeside = TileT::kFragments* TileT::kN <= 128 ? 2 : 1;
 

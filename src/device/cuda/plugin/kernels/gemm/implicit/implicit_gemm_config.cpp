@@ -68,7 +68,8 @@ double guess(const ConvProblem& problem, const ConvConfig& config, const DeviceP
          kClocksPerMicrosecond;
 }
 
-/// Stages worth trying: as many as the depth can use within half and within a quarter of the shared memory.
+/// Stages worth trying: the most that the depth can use within half and within a quarter of the shared
+/// memory.
 std::vector<int> stage_counts(ConvConfig config, const ConvProblem& problem, const DeviceProperties& device) {
   const int64_t steps = ceil_divide(ceil_divide(problem.depth(), config.tile_k), config.split_k);
   std::vector<int> counts;

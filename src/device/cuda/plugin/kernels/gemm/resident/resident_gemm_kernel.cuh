@@ -176,7 +176,7 @@ __device__ __forceinline__ void sum_slices(const float* staged, int run, float (
   }
 }
 
-/// The runs that this thread finishes: worked out, and the operand of an addition fetched, ahead of the sums.
+/// The runs that this thread finishes: worked out, and the operand of an addition fetched, before the sums.
 template <class T, class TileT>
 struct ThreadRuns {
   template <class Tile>

@@ -44,7 +44,7 @@ struct ResidentParams {
   int weight_pitch;  ///< bytes between two filters' rows in shared memory
   int patch_pitch;   ///< bytes between two pixels
   int tap_skip;      ///< bytes from the end of a tap's slab to the next tap in the row
-  int row_skip;      ///< bytes from behind a row's last tap to the next row's first
+  int row_skip;      ///< bytes from after a row's last tap to the next row's first
   int down_pitch;    ///< bytes between output pixels one below the other
   int right_pitch;   ///< bytes between neighbouring output pixels
   int patch_at;      ///< bytes from the start of shared memory

@@ -23,7 +23,7 @@ __device__ __forceinline__ float4 four_neighbours(float2 first, float2 second, i
   return odd ? make_float4(x, y, second.x, second.y) : make_float4(first.x, first.y, x, y);
 }
 
-/// Where the sum of pixel `pixel` of 32, channel `channel` of eight, lies behind the first of their runs.
+/// Where the sum of pixel `pixel` of 32, channel `channel` of eight, lies after the first of their runs.
 __device__ __forceinline__ int sum_place(int pixel, int channel) {
   const int four = pixel / 4;
   const int run = four / 4;

@@ -1,5 +1,5 @@
-// Convolution by warpgroup GEMM (wgmma and tensor maps, compute capability 9.0 alone): which configurations a
-// problem has, and the launch. Half and bfloat16.
+// Convolution by warpgroup GEMM (wgmma and tensor maps, only on compute capability 9.0): which configurations
+// a problem has, and the launch. Half and bfloat16.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -53,11 +53,11 @@ struct GemmBlock {
         bias(reinterpret_cast<float*>(memory + p.staging_bytes)),
         ring{ptx::shared_address(memory), ptx::shared_address(bias + TileT::kN), p.stages},
         received(ring.barriers + p.stages * kRingBarrierBytes),
-        prefetched(reinterpret_cast<uint4*>(bias + TileT::kN) + p.stages + 1) {}  // behind the barriers
+        prefetched(reinterpret_cast<uint4*>(bias + TileT::kN) + p.stages + 1) {}  // after the barriers
 
   static __device__ __forceinline__ bool multiplies() { return static_cast<int>(threadIdx.x) < kCopier; }
 
-  /// Barriers; all threads are together behind it.
+  /// Sets up the barriers; all threads are together after it.
   __device__ __forceinline__ void begin() const {
     if (static_cast<int>(threadIdx.x) == kCopier) {
       ptx::prefetch_map(p.filters);

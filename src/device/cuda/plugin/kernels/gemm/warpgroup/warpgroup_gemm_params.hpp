@@ -97,14 +97,14 @@ extern const WarpgroupTable kBFloat16SumSplit;
 /// Stages of the depth of a convolution whose extents are valid.
 int64_t warpgroup_depth_steps(const ConvProblem& problem);
 
-/// As without `depth_steps`, of a depth of so many stages: that of the convolution and of others whose sum it
-/// is.
+/// Without `depth_steps`, for a depth of this number of stages: that of the convolution and of others whose
+/// sum it is.
 Refusal warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
                           const DeviceProperties& device, int64_t depth_steps);
 std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,
                                                size_t limit, int64_t depth_steps);
 
-/// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or behind it the sums that
+/// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or after it the sums that
 /// a cluster sends; bias (of one block a tile), barriers of the stages and of received rows, prefetched
 /// operand.
 constexpr int64_t warpgroup_staging_bytes(const WarpgroupConfig& config) {

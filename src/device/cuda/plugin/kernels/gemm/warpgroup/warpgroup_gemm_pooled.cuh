@@ -1,4 +1,4 @@
-// The warpgroup GEMM with a mean behind it: a tile's rows are the pixels of one image, and what leaves it is
+// The warpgroup GEMM with a mean after it: a tile's rows are the pixels of one image, and what leaves it is
 // their mean for each filter. Blocks stay on their multiprocessor and make tile after tile.
 #pragma once
 
@@ -29,7 +29,7 @@ struct PooledBlock {
     }
   }
   __device__ __forceinline__ int pixels() const { return static_cast<int>(p.epilogue.pixels.divisor); }
-  /// Rows behind the image's own are those of the next one, or zeros; they count for nothing.
+  /// Rows after the image's own are those of the next one, or zeros; they count for nothing.
   __device__ __forceinline__ StageCopies<TileT> copies(int image, int tile_n) const {
     return StageCopies<TileT>(p, image * pixels(), tile_n, 0);
   }
@@ -37,8 +37,8 @@ struct PooledBlock {
   __device__ __forceinline__ int ahead() const { return min(p.stages, p.depth_steps); }
 };
 
-/// The warp that copies. Another one brings the windows of the first stages: where the kernel ahead has ended
-/// before this block begins, they would come behind all filters.
+/// The warp that copies. Another one brings the windows of the first stages: where the previous kernel has
+/// ended before this block begins, they would come after all filters.
 template <class TileT>
 __device__ __forceinline__ void pooled_stages(const PooledBlock<TileT>& block) {
   RingPlace place;
@@ -137,7 +137,7 @@ __device__ __forceinline__ void store_means(const PooledBlock<TileT>& block, int
 template <class T, StreamKind kKind, class TileT>
 __device__ __forceinline__ void pooled_products(const PooledBlock<TileT>& block) {
   RingPlace place;
-  // Two of them: who writes sums again has met all others behind the tile between.
+  // Two of them: who writes sums again has met all others after the tile in between.
   float* sums = block.sums;
   float* other = sums + 4 * TileT::kN;
   block.tiles([&](int image, int tile_n) {

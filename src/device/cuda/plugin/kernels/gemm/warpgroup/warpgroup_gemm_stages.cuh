@@ -49,7 +49,7 @@ struct StageRing {
   }
 };
 
-/// A place in the ring that goes round. Who fills starts one round behind, since all stages are empty at
+/// A place in the ring that goes round. The filler starts one round behind, since all stages are empty at
 /// first.
 struct RingPlace {
   int stage = 0;
@@ -272,7 +272,7 @@ struct WarpgroupProduct {
     if (speaks) ptx::arrive(ring.empty(before));
   }
 
-  /// Whatever reads the sums behind it stays behind it, and so behind the wait for the products.
+  /// Code that reads the sums after it stays after it, and so after the wait for the products.
   __device__ __forceinline__ void hold() {
 #pragma unroll
     for (auto& fragment : sums) {

@@ -8,7 +8,7 @@
 
 namespace hone::device::cuda {
 
-/// The barriers of the tile in shared memory, behind those of the ring.
+/// The barriers of the tile in shared memory, after those of the ring.
 struct OutputBarriers {
   uint32_t start;
   __device__ __forceinline__ uint32_t operand() const { return start; }  ///< has landed

@@ -33,7 +33,7 @@ StationaryPlan StationaryPlan::of(const ConvProblem& p, const DeviceProperties& 
   plan.rows = rows_of(p, plan.columns);
   plan.strips = strips_of(p, plan.columns);
   plan.parts = p.channels / kBlockChannels;
-  // Rows above and below, and the first pixel behind them; the last window's columns may end later.
+  // Rows above and below, and the first pixel after them; the last window's columns may end later.
   const int64_t pitch = p.width + 1;
   const int64_t pixels = std::max((plan.rows + 3) * pitch, 2 * pitch + 2 + plan.columns);
   // A warpgroup finishes every other eight columns. The parts that the other one sends replace pixels.

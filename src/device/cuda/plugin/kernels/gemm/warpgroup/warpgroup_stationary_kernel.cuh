@@ -67,7 +67,7 @@ class StationaryBlock {
   static constexpr int kTapBytes = 64 * kRowBytes;
   static constexpr int kGroupBytes = kTaps * kTapBytes;  ///< filters of a warpgroup
   static constexpr int kCopier = 8;
-  /// Filters come in so many copies, of 1, 2, 3 and 3 taps: products begin when little has come.
+  /// Filters come in kFilterCopies copies, of 1, 2, 3 and 3 taps: products begin when little has come.
   static constexpr int kFilterCopies = 4;
   static constexpr __device__ int first_tap(int copy) { return min(copy * (copy + 1) / 2, kTaps); }
 
@@ -101,7 +101,7 @@ class StationaryBlock {
     return *reinterpret_cast<float4*>(bytes_ + slab_at(i, group) + e * kEightBytes + lane_place());
   }
   /// In the place of filters: sums of warpgroup `group` from one of the kParts - 1 other blocks, counted from
-  /// the one behind this.
+  /// the one after this.
   __device__ __forceinline__ int received_at(int i, int group, int from, int j) const {
     return (((2 * i + group) * (kParts - 1) + from) * kOwned + j) * kEightBytes + lane_place();
   }
@@ -124,7 +124,7 @@ class StationaryBlock {
     return barrier(group, kFilterCopies + 2 * i + 1);
   }
 
-  /// The warp that copies. Pixels come behind the first filters: blocks that begin late would wait for all.
+  /// The warp that copies. Pixels come after the first filters: blocks that begin late would wait for all.
   __device__ __forceinline__ void copy() const {
     if (ptx::elected()) init_barriers();
     __syncthreads();

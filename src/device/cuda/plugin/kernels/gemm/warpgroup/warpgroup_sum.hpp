@@ -15,7 +15,7 @@ struct ConvSum {
   ConvProblem second;
 };
 
-/// Operands of the first convolution, the bias of both together, the result, and at most bounds behind the
+/// Operands of the first convolution, the bias of both together, the result, and at most bounds after the
 /// sum.
 struct ConvSumArgs : ConvArgs {
   const void* second_x = nullptr;

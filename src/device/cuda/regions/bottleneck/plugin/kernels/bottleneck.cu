@@ -67,7 +67,7 @@ cudaError_t bottleneck(const BottleneckArgs& args, FloatType type, const Bottlen
 
   BottleneckParams p{};
   p.patch_width = static_cast<int>(std::min(size.width, Bottleneck::kTilePixels)) + 2;
-  // Two warpgroups share a block's filters; where each tile has a multiprocessor, one alone ends sooner.
+  // Two warpgroups share a block's filters; where each tile has a multiprocessor, a single one ends sooner.
   const int rows = size.tiles() > device.multiprocessors ? 2 : 1;
   const int64_t strips = (size.height + rows - 1) / rows;
   p.segments = FastDivisor(size.segments());

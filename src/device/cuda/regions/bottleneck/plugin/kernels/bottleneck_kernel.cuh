@@ -254,8 +254,8 @@ class BottleneckBlock {
   }
 
   /// The convolution of 3 x 3 as the left matrix of the next product. A tap's pixels are the patch from
-  /// another row on; rows behind the tile's last pixel hold anything and reach no result.
-  /// Meanwhile the last slab of the tile before, if there is one, is left.
+  /// another row on; rows after the tile's last pixel hold anything and reach no result. Meanwhile the last
+  /// slab of the tile before, if there is one, is left.
   __device__ __forceinline__ void multiply_windows(uint32_t parity, bool first, const Slabs& slabs,
                                                    uint32_t (&middle)[4][4]) const {
     float sums[32];
@@ -332,7 +332,7 @@ class BottleneckBlock {
     start_chunk(1, middle, projected, sums[1]);
 #pragma unroll
     for (int chunk = 0; chunk < Memory::kChunks; ++chunk) {
-      // Leaves the chunks behind this one, and the product of the one before it, under way.
+      // Leaves the later chunks, and the product of the one before this, under way.
       if (chunk == 0 || chunk + 1 == Memory::kChunks) {
         ptx::wait_products<1>();
       } else {
@@ -340,7 +340,7 @@ class BottleneckBlock {
       }
       if (chunk != 0) leave_stored(slabs.stored);
       const int slab = take(Memory::kProjected + chunk, slabs);
-      // All loads ahead of all stores: each waits for itself only.
+      // All loads before all stores: each waits for itself only.
       if (!kProjects) {
 #pragma unroll
         for (int k = 0; k < 4; ++k) ptx::load_matrix_x4(wide[chunk % 2][k], fragment_address(slab, k));

@@ -78,14 +78,14 @@ struct ClusterBottleneckMemory {
   static constexpr int kNextAt = kExpandAt + kExpandBytes;
   static constexpr int kPatchAt = kNextAt + kNextBytes;
   static constexpr int kWideAt = kPatchAt + kPatchBytes;
-  /// Other blocks send what lies here and behind it, whether this one has taken its filters of 3 x 3 or not.
+  /// Other blocks send the data here and after it, whether this one has taken its filters of 3 x 3 or not.
   static constexpr int kMiddleAt = std::max(kWideAt + kWideSlabs * kWideSlab, kWindowBytes);
   static constexpr int kWindowPartsAt = kMiddleAt + kChannels / 8 * kEight;
   static constexpr int kBiasAt = kWindowPartsAt + kWindowParts * kPart;
   static constexpr int kBarrierAt = kBiasAt + kBiases * 4;
   static constexpr int kBytes = kBarrierAt + kBarriers * 8;
   /// So that a multiprocessor, which has 228 KB and gives each block 1 KB more, holds a block of the next
-  /// kernel, which brings its filters, beside one that takes kClusterAloneBytes.
+  /// kernel, which brings its filters, next to one that takes kClusterAloneBytes.
   static constexpr int kMostBytes = 112 * 1024;
   static constexpr int kMultiprocessorBytes = 228 * 1024;
   static constexpr int kReservedBytes = 1024;

@@ -1,5 +1,5 @@
 // The pipelined bottleneck's kernel. Pixels are the columns of all products and filters their left matrix,
-// which stays in registers for all tiles of a block, so that products take pixels alone from shared memory. A
+// which stays in registers for all tiles of a block, so that products only take pixels from shared memory. A
 // tile is handed from one warpgroup to the next there, while the one before makes the next tile.
 #pragma once
 
@@ -81,7 +81,7 @@ class PipelinedBottleneckBlock {
     return memory_ + Memory::kFiltersAt + chunk * Memory::kFilterSlab;
   }
 
-  /// The warp that brings a tile's pixels and those beside it: zeros where it has no neighbours.
+  /// The warp that brings a tile's pixels and those next to it: zeros where it has no neighbours.
   __device__ __forceinline__ void copy_patches() const {
     ptx::wait_for_previous_kernel();
     RingPlace place;
@@ -365,7 +365,7 @@ class PipelinedBottleneckBlock {
     __syncwarp();
   }
 
-  /// Finished sums to a slab, behind the addition of `pairs`.
+  /// Writes finished sums to a slab, after adding `pairs`.
   template <class Finish>
   __device__ __forceinline__ void store(const Finish& finish, const Sums& sums, Pairs& pairs,
                                         uint32_t slab) const {

@@ -85,7 +85,7 @@ SqueezeExcitePlan squeeze_excite_plan(const SqueezeExcite& size, int most_blocks
 struct SqueezeExciteArgs {
   const void* x = nullptr;
   const void* w1 = nullptr;   ///< [hidden][channels]
-  const void* w2 = nullptr;   ///< [channels][hidden_pitch], zeros behind `hidden`
+  const void* w2 = nullptr;   ///< [channels][hidden_pitch], zeros after `hidden`
   const float* b1 = nullptr;  ///< [hidden] or null
   const float* b2 = nullptr;  ///< [channels] or null
   void* y = nullptr;          ///< may be x

@@ -20,8 +20,8 @@ struct StemPool {
   int out_width = 0;
 };
 
-/// The convolution of 1 x 1 behind the pool, of 64 channels to 64: its filters as next_index() says, what it
-/// gives, and the bounds of that.
+/// The convolution of 1 x 1 after the pool, of 64 channels to 64: its filters as next_index() says, its
+/// result, and the bounds of that.
 struct StemNext {
   const void* w = nullptr;
   const float* bias = nullptr;  ///< may be null

@@ -13,8 +13,8 @@
 namespace hone::device::cuda {
 
 /// The units that multiply: warps, warpgroups with filters in shared memory, or ones with filters in
-/// registers that pool as well, in turns. Warpgroups are of compute capability 9.0 alone, for windows that
-/// start 16 bytes apart.
+/// registers that pool as well, in turns. Warpgroups need compute capability 9.0, and windows that start 16
+/// bytes apart.
 enum class StemWay : uint8_t { kWarps, kWarpgroups, kPooled };
 
 /// One way to run a stem: output pixels and filters of a block's tile.

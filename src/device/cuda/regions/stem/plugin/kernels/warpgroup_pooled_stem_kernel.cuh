@@ -100,7 +100,7 @@ class PooledStemBlock {
   __device__ __forceinline__ unsigned char* planes(int group) const {
     return memory_ + p_.planes_at + group * p_.planes_bytes;
   }
-  /// Where a warpgroup's outputs of the pool lie, and behind them those of the next convolution.
+  /// Where a warpgroup's outputs of the pool lie, and after them those of the next convolution.
   __device__ __forceinline__ uint32_t outputs(int group) const {
     return ptx::shared_address(memory_) + group * (kNext ? 2 : 1) * TileT::kBytes;
   }
@@ -220,7 +220,7 @@ class PooledStemBlock {
     __syncwarp();
   }
 
-  /// The compiler would begin the second half's behind the first product.
+  /// The compiler would begin the second half's after the first product.
   __device__ __forceinline__ void begin(float (&sums)[2][TileT::kN / 2]) const {
 #pragma unroll
     for (int i = 0; i < TileT::kN / 2; ++i) {
@@ -284,8 +284,9 @@ class PooledStemBlock {
       }
       narrow(make_float2(most[0], most[1]), columns[i]);
     }
-    // Behind a thread's columns comes the first of the next thread; behind the left half's last ones that of
-    // the right half. Behind the right half's there is no window.
+    // The first column of the next thread follows a thread's columns; that of the right half follows the left
+    // half's last ones. After the right half's there is no window. Behind the right half's there is no
+    // window.
     uint32_t shown = reinterpret_cast<const uint32_t&>(columns[0]);
     if (lane_ % 4 == 0) shown = shown >> 16 | (shown & 0xffff0000);
     const uint32_t next = __shfl_sync(0xffffffff, shown, (lane_ & ~3) | ((lane_ + 1) & 3));
@@ -304,8 +305,8 @@ class PooledStemBlock {
   }
 
   /// Pairs of a row of the pool and eight filters are a matrix of 8 x 8, filters down and columns across: of
-  /// two neighbours the first is of the left half. The column that is under no window comes behind all
-  /// pixels, a bank of its own again.
+  /// two neighbours the first is of the left half. The column that is under no window comes after all pixels,
+  /// a bank of its own again.
   __device__ __forceinline__ void pool(const float (&sums)[2][TileT::kN / 2], uint32_t outputs) const {
     const int column = lane_ % 2 * 4 + lane_ % 8 / 2;
     const int piece = warp_ % 4 * 2 + lane_ / 8 % 2;

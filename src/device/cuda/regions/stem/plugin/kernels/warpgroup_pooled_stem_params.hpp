@@ -36,7 +36,7 @@ struct PooledStemTile {
   static constexpr int kColumns = 16;
   static constexpr int kN = kRows * kColumns / 2;  ///< columns of a product
   /// The pool's outputs in shared memory, 64 filters of a pixel in a row, and places for one more of each
-  /// row, as many as a convolution of them multiplies.
+  /// row, which a convolution of them multiplies.
   static constexpr int kPixelBytes = kPooledStemFilters * 2;
   static constexpr int kPlaces = kPooledRows * (kPooledColumns + 1);
   static constexpr int kBytes = kPlaces * kPixelBytes;
