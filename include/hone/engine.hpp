@@ -67,9 +67,9 @@ struct BuildOptions {
   /// "fp32" or "bf16"; on cuda also "tf32" and "fp16". Several, as "fp16+fp32": the engine's own, and others
   /// that single steps may be in where that is faster. Inputs and outputs keep the model's own types.
   std::string precision = "fp32";
-  /// By input name. Empty dims of a range follow from the others: opt is max, else min, and bounds are all
-  /// that the model allows. An input without a range gets all that the model allows and is tuned for open
-  /// dimensions of 1 or, where another input names the same dimension, of that size.
+  /// Ranges of shapes, keyed by input name. Empty dims of a range follow from the others: opt is max, else
+  /// min, and bounds are all that the model allows. An input without a range gets all that the model allows
+  /// and is tuned for open dimensions of 1 or, where another input names the same dimension, of that size.
   std::map<std::string, ShapeRange> shapes;
   /// Outputs that are caches of the next run, INPUT=OUTPUT as for Engine::make_sequence(). They get a fixed
   /// capacity, which the largest shape of one of them says, and stay where they are: a run appends to them

@@ -84,7 +84,7 @@ struct TensorView {
         strides(std::move(steps)),
         place(where) {}
 
-  /// From the first element on; of a GPU's memory only the address means something on the host.
+  /// The bytes from the first element on; for a GPU's memory only the address means something on the host.
   std::span<const std::byte> bytes;
   DataType type = DataType::kUndefined;
   Dims dims;

@@ -19,7 +19,7 @@ struct Signature {
   size_t end = 0;       ///< before the parameters
 };
 
-/// After the bracket that closes the one at `open`; the end when none does.
+/// The place after the bracket that closes the one at `open`; the end when none does.
 size_t after_bracket(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {

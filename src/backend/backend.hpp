@@ -230,8 +230,8 @@ class Backend {
   virtual std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions& options);
   /// A copy to the device and back and one wait, or nothing on the CPU, unless a backend says otherwise.
   virtual Handover handover(std::string_view device) const;
-  /// True if its executables bind (Executable::bind) on GPUs. In a model that is split between backends there
-  /// the others compute on the host.
+  /// True if its executables bind (Executable::bind) on GPUs. If a model is split between backends there, the
+  /// others compute on the host.
   virtual bool binds() const { return false; }
 };
 

@@ -39,7 +39,7 @@ class DeviceExchange {
   /// Waits for everything that was handed over.
   void synchronize();
   std::unique_ptr<Moment> record();
-  /// By the GPU's clock; both have passed.
+  /// The time between two moments that have passed, by the GPU's clock.
   static double microseconds_between(const Moment& begin, const Moment& end);
 
  private:

@@ -23,7 +23,7 @@ class PendingFile {
 
   /// Empty while it has no name.
   const std::filesystem::path& path() const { return path_; }
-  /// For writing; of the file itself.
+  /// Descriptor for writing; of the file itself.
   int descriptor() const { return descriptor_; }
   /// Environment error when the disk is full, say.
   void write(std::string_view content);

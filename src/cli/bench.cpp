@@ -189,7 +189,7 @@ void complete(Arguments* arguments) {
   }
   std::vector<std::string> partitioned;
   for (const std::string& file : arguments->partitions) {
-    // Before anything is measured.
+    // The file is read before anything is measured.
     partitioned.push_back(base::read_partition(file).precision);
     sweep.backends.push_back(std::string(backend::partition::kPrefix) + file);
   }

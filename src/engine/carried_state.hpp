@@ -60,7 +60,7 @@ class CarriedRuns {
 
   const graph::Graph& graph_;
   std::vector<Carry> carries_;
-  /// By carry.
+  /// Indexed by carry.
   std::vector<tensor::Tensor> states_;
   std::vector<size_t> state_of_input_;
   std::vector<size_t> state_of_output_;

@@ -38,8 +38,8 @@ class Context {
                                              const tensor::Queue* queue = nullptr);
   const ViewCounts& view_counts() const { return loose_.counts(); }
 
-  /// Returns the execution for inputs of these shapes in these layouts, compiled now if need be. For batches
-  /// above the engine's micro-batch it runs one group.
+  /// Returns the execution for inputs of these shapes in these layouts, compiled now if need be. It runs one
+  /// group for batches above the engine's micro-batch.
   std::shared_ptr<Execution> execution(std::span<const Shape> shapes,
                                        const std::vector<Layout>& layouts = {});
   const Program& program(std::span<const Shape> shapes) { return execution(shapes)->program(); }
@@ -67,7 +67,7 @@ class Context {
 
   std::shared_ptr<LoadedEngine> loaded_;
   std::vector<Entry> executions_;
-  /// For runs without one; null until then, and on the host.
+  /// The queue of runs without one; null until then, and on the host.
   std::unique_ptr<tensor::Queue> queue_;
   LooseBindings loose_;
 };

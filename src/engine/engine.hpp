@@ -31,7 +31,7 @@ struct ShapeProfile {
 struct TacticRecord {
   /// A node, or a piece of one, by name.
   std::string step;
-  /// With its variant.
+  /// The tactic with its variant.
   std::string tactic;
   Layout layout = Layout::kPlain;
   NumericPolicy policy;

@@ -101,7 +101,7 @@ class FixedCacheRuns {
   FixedCaches caches_;
   std::unique_ptr<tensor::Queue> queue_;
   int64_t batch_ = kNoBatch;
-  /// By cache; each is an input and an output.
+  /// Indexed by cache; each is an input and an output.
   std::vector<tensor::TensorView> memory_;
   tensor::TensorView length_view_;
   std::vector<std::unique_ptr<Bound>> bound_;

@@ -167,7 +167,7 @@ struct Tactic {
   Offer offer_variant(const StepRequest& request, WeightStore& weights, std::string_view variant) const;
 };
 
-/// In order of preference.
+/// Tactics in order of preference.
 using TacticList = std::vector<Tactic>;
 
 /// The rows for the node's operator, or for the kind of a region, in their order.

@@ -63,7 +63,7 @@ class LooseBindings {
   void copy_out(const Device& device, const Binding& staging, std::span<const tensor::TensorView> outputs,
                 const tensor::Queue* queue);
   void count_copy(int64_t bytes);
-  /// Until the queue has passed this moment.
+  /// Keeps the views until the queue has passed this moment.
   void keep(std::span<const tensor::TensorView> inputs, std::span<const tensor::TensorView> outputs,
             const tensor::Queue* queue);
 

@@ -13,8 +13,8 @@
 namespace hone::engine {
 
 struct StepPlan {
-  /// With its variant; none: the first that accepts. kDissolved: the pieces of the node run, by plans of
-  /// their own where they have some.
+  /// The tactic with its variant; none: the first that accepts. kDissolved: the pieces of the node run, by
+  /// plans of their own where they have some.
   TacticId tactic;
   /// The layout of the images that the step produces.
   Layout layout = Layout::kPlain;

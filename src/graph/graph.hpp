@@ -40,7 +40,8 @@ struct TensorType {
 struct Value {
   std::string name;
   TensorType type;
-  /// Set for initializers and folded values. Without bytes when an engine keeps the data in packed form only.
+  /// Set for initializers and folded values. Its bytes are absent when an engine keeps the data in packed
+  /// form only.
   std::optional<Tensor> constant;
   /// Elements of a small integer value (rank 0 or 1), as far as shape inference knows them.
   std::optional<Dims> data;

@@ -51,7 +51,7 @@ struct QuantizedStage {
   float alpha = 0;
   float beta = 0;
   QuantizedOperand operand;
-  /// Without a value.
+  /// The integers to round to; it has no value.
   QuantizedOperand to;
   /// The type of the rounded integers where it has no zero point.
   DType type = DType::kUInt8;

@@ -34,7 +34,7 @@ void narrow(Value& value, const SubgraphInput& input) {
   }
 }
 
-/// As many inputs as the subgraph has.
+/// Checks that there is an input for each of the subgraph's.
 void check_count(const Graph& body, std::span<const SubgraphInput> inputs) {
   if (body.inputs.size() != inputs.size()) {
     fail_bad_input("subgraph '{}' has {} inputs, expected {}", body.name, body.inputs.size(), inputs.size());

@@ -27,7 +27,7 @@ struct Importer {
   Model (*load)(const std::string& model, const LoadModelOptions& options) = nullptr;
 };
 
-/// In the order in which they are shown.
+/// Importers in the order in which they are shown.
 std::span<const Importer> importers();
 
 /// The importer of a file: by the end of its name, else by its first bytes. Bad input that lists what all of

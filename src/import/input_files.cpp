@@ -18,8 +18,7 @@ bool is_image(const graph::TensorType& type) {
   return type.ranked() && (type.dims->size() == 3 || type.dims->size() == 4);
 }
 
-/// The axis of the input's channels: NCHW unless only the last axis can be 1 or 3 of them. NCHW unless only
-/// the last axis can be 1 or 3 of them.
+/// The axis of the input's channels: NCHW unless only the last axis can be 1 or 3 of them.
 Layout layout_of(const graph::TensorType& type) {
   if (!is_image(type)) return Layout::kNchw;
   const graph::Dim& first = (*type.dims)[type.dims->size() - 3];

@@ -55,7 +55,7 @@ struct WritableFrame {
   Frame frame;
   std::array<uint8_t*, 3> data{};
 };
-/// With room for `width` x `height` and no content.
+/// A frame like it with room for `width` x `height` and no content.
 WritableFrame blank_like(const Frame& frame, int64_t width, int64_t height);
 WritableFrame copy_of(const Frame& frame);
 

@@ -17,7 +17,7 @@ struct PlanarImage {
   std::array<std::vector<uint8_t>, 3> planes;  ///< red, green, blue, row by row
 };
 
-/// By the frame's own matrix and range; chroma samples count for all pixels that they cover.
+/// Converts by the frame's own matrix and range; chroma samples count for all pixels that they cover.
 PlanarImage to_rgb(const Frame& frame);
 importer::Image interleaved(const PlanarImage& image);
 PlanarImage planar(const importer::Image& image);

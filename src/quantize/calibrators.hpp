@@ -1,4 +1,4 @@
-// From a histogram to the range that an integer's levels are spread over.
+// Chooses from a histogram the range over which an integer's levels are spread.
 #pragma once
 
 #include <span>

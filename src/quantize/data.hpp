@@ -33,7 +33,7 @@ struct DataOptions {
 
 /// The inputs of one run of a model.
 struct Samples {
-  /// In the order of the graph's inputs.
+  /// Inputs in the order of the graph's.
   std::vector<tensor::Tensor> inputs;
   /// As many as the model's batch, where that is fixed, else one.
   int64_t count = 1;

@@ -37,7 +37,7 @@ std::vector<double> gram_factor(Gram gram);
 /// numbers with which the row is multiplied.
 std::vector<int8_t> gptq_levels(std::span<const float> weights, float scale, std::span<const double> factor);
 
-/// By the result of the node that they belong to.
+/// Keyed by the result of the node that they belong to.
 using RoundedWeights = std::map<graph::ValueId, QuantizedWeights>;
 
 /// The weights of convolutions, Gemm and MatMul, rounded for their inputs in these samples. Transposed

@@ -32,7 +32,7 @@ struct LayerTime {
 };
 
 struct LayerTimes {
-  /// From the operations and bytes of each layer and not from a clock.
+  /// True if they come from the operations and bytes of each layer and not from a clock.
   bool estimated = false;
   /// In the order of Placement::weighted.
   std::vector<LayerTime> layers;

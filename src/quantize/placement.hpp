@@ -67,7 +67,7 @@ struct PlacementRules {
   std::set<int32_t> kept = {};
 };
 
-/// For a graph in the form of float_graph().
+/// Places quantizations in a graph in the form of float_graph().
 Placement place(const graph::Graph& graph, const PlacementRules& rules = {});
 
 /// The part of a placement that stricter rules allow. Its values stay, in their order; those that no node

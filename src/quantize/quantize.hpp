@@ -57,7 +57,7 @@ struct QuantizeOptions {
   JudgeOptions judge;
   /// The most that Accuracy::loss() may be; layers stay in floating point until it is. Absent: none does.
   std::optional<double> budget;
-  /// For the budget.
+  /// Times for the budget.
   TimeNodes time_nodes;
   int threads = 1;
   std::function<void(const base::Progress&)> progress;

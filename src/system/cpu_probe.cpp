@@ -246,7 +246,7 @@ CpuRates measure_cpu_rates(int threads) {
                                         : has_avx2() ? multiply_add_avx2
                                                      : multiply_add_sse);
   if (!has_amx()) {
-    // Without the instruction bf16 is widened and computed in fp32.
+    // Without the instruction, bf16 is widened and computed in fp32.
     rates.bf16 = has_avx512() && __builtin_cpu_supports("avx512bf16") != 0
                      ? arithmetic_rate(threads, multiply_add_bf16)
                      : rates.fp32;

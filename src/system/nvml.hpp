@@ -71,7 +71,7 @@ class Nvml {
  private:
   struct Functions;
 
-  /// Without a GPU yet.
+  /// Loads the library, without a GPU yet.
   explicit Nvml(const std::string& path);
   /// Checks the result of looking up a GPU. Environment error when it was not found.
   void check_found(int result, const std::string& name);

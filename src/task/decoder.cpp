@@ -59,7 +59,7 @@ void check_form(const DecoderChoice& choice, const Signature& signature, const S
   }
 }
 
-/// In pixels of the image.
+/// The box in pixels of the image.
 Box placed(Space space, const Box& box, const Geometry& g) {
   switch (space) {
     case Space::kImagePixels: return box;

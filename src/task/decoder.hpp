@@ -33,7 +33,7 @@ struct Signature {
   std::vector<std::string> inputs;
   std::vector<OutputInfo> outputs;
   importer::Metadata metadata;
-  /// As stated by names in the metadata or a file of labels; 0 where nothing states it.
+  /// The number of classes, from names in the metadata or a file of labels; 0 where nothing states it.
   int64_t classes = 0;
 };
 
@@ -56,7 +56,7 @@ struct Role {
 
 /// A form that fits, with the data for decoding.
 struct Match {
-  /// In the order that the row's decode() wants.
+  /// Roles in the order that the row's decode() wants.
   std::vector<Role> roles;
   int64_t classes = 0;
   std::string assumed;  ///< a clause; empty where nothing was
@@ -107,7 +107,7 @@ struct Decoder {
 /// The shape of one image's part of a role's output.
 tensor::Shape part_of(const Role& role, tensor::Shape output);
 
-/// In the order in which they are asked.
+/// Decoders in the order in which they are asked.
 std::span<const Decoder> decoders();
 
 struct DecoderChoice {

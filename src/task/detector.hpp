@@ -46,7 +46,7 @@ class Detector {
   /// The way in which the frames so far became the input.
   std::string preprocessing() const { return feed_.text(); }
   bool feeds_device() const { return feed_.has_device(); }
-  /// For a source whose frames shall stay on the network's device; null where none can.
+  /// The device for a source whose frames shall stay on the network's device; null where none can.
   std::shared_ptr<media::DecodingDevice> decoding_device() const { return feed_.decoding_device(); }
   /// A frame of the host's with the content of one of that source. May be called by any thread.
   media::Frame on_host(const media::Frame& frame) const {

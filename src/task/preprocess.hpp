@@ -54,7 +54,7 @@ class Preprocessor {
   void fill(const media::Frame& frame, const Geometry& geometry, float* image) const;
   /// The rule of a channel of an input of three colours: all of fill() that is not geometry.
   ChannelRule rule_of(size_t channel) const;
-  /// For a device that does what fill() does; frame_refusal() says of which frames.
+  /// The target for a device that does the work of fill(); frame_refusal() says of which frames.
   engine::FrameTarget target() const;
   FrameForm form_of(const media::Frame& frame, const Geometry& geometry) const;
   /// "letterbox to 640 x 640, RGB, times 0.00392".

@@ -10,7 +10,7 @@
 
 namespace hone::task {
 
-/// For one thread that gives and one that takes.
+/// A queue for one thread that gives and one that takes.
 template <class T>
 class BoundedQueue {
  public:

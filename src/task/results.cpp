@@ -13,7 +13,7 @@
 namespace hone::task {
 namespace {
 
-/// In JSON's quotes. Names come from files and may be in no encoding at all.
+/// The text in JSON's quotes. Names come from files and may be in no encoding at all.
 std::string quoted(const std::string& text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }

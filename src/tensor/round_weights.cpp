@@ -124,13 +124,13 @@ class FilterRounding {
     }
   }
 
-  /// From a number to its neighbour on the other side of the weight.
+  /// The distance from a number to its neighbour on the other side of the weight.
   static float spacing_beside(T rounded, float error) {
     const T other = next(rounded, moves_away_from_zero(rounded, error));
     return std::abs(static_cast<float>(other) - static_cast<float>(rounded));
   }
 
-  /// To the other side of the weight; returns by how much.
+  /// Moves it to the other side of the weight; returns by how much.
   static float move(T& rounded, float& error) {
     const T other = next(rounded, moves_away_from_zero(rounded, error));
     const float by = static_cast<float>(other) - static_cast<float>(rounded);

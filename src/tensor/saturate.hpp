@@ -16,7 +16,7 @@ bool is_beyond(float value) {
   return std::isfinite(value) && std::isinf(static_cast<float>(T(value)));
 }
 
-/// To the nearest; a finite value beyond the largest one of T becomes that one.
+/// Rounds to the nearest; a finite value beyond the largest one of T becomes that one.
 template <class T>
 T saturated(float value) {
   T narrow(value);

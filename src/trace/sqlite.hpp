@@ -69,7 +69,7 @@ class SqliteDatabase {
   bool has_table(const std::string& name);
   /// True if the table has a column of that name.
   bool has_column(const std::string& table, std::string_view name);
-  /// As named by the user.
+  /// The file as the user named it.
   const std::string& file() const { return file_; }
   /// The damage of the file, as the text of a doubt about it; empty when none is known.
   const std::string& damage() const { return damage_; }

@@ -327,8 +327,8 @@ struct Span {
   Time end = 0;
 };
 
-/// From the first start to the last end of all host and device events and of threads' waits for each other;
-/// zeros when there are none.
+/// The span from the first start to the last end of all host and device events and of threads' waits for each
+/// other; zeros when there are none.
 Span extent(const Trace& trace);
 
 /// Puts rows into their order and makes times valid: an event that ends before it starts, has no time at all

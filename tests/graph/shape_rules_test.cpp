@@ -90,8 +90,7 @@ TEST(ShapeRules, ReshapeFindsTheMissingDimension) {
   EXPECT_EQ(s.shape(s.add("Reshape", {s.input({6, 4}), ints({-1, 8})})), "3x8");
 }
 
-/// Exporters write x.view(x.size(0), -1) as Shape, Gather, Unsqueeze, Concat, Reshape. Shape, Gather,
-/// Unsqueeze, Concat, Reshape.
+/// Exporters write x.view(x.size(0), -1) as Shape, Gather, Unsqueeze, Concat, Reshape.
 TEST(ShapeRules, ShapeArithmeticStaysSymbolic) {
   Sketch s;
   const ValueId x = s.input({n(), 3, 8, 8});

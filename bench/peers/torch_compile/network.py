@@ -25,7 +25,7 @@ class Network:
         torch.set_num_threads(request["threads"])
         self.use_settings()
         # PyTorch recommends channels-last for convolutions on tensor cores; Inductor changes layouts where it sees a
-        # gain. Inductor changes layouts where it sees a gain.
+        # gain.
         self.channels_last = self.prefers_channels_last()
         network = weights.build(request["onnx"]).to(self.device, TYPES[self.precision])
         if self.channels_last:

@@ -92,7 +92,7 @@ struct HostWait {
 };
 
 /// A point of a host thread where an edge begins or ends: first event, begin of a launch, begin and end of a
-/// wait, what another thread waited for, last event. Between two nodes of a thread runs host code.
+/// wait, what another thread waited for, last event. The host's code runs between two nodes of a thread.
 struct HostNode {
   Time time = 0;
   /// The wait that ends here. It begins at the node before it, or before those at which the waiting call let

@@ -27,7 +27,7 @@ class Walker {
       position = position.on_host ? from_host(position) : from_operation(position);
   }
 
-  /// From the beginning of an operation to the end of the one that it waited for.
+  /// Goes from the beginning of an operation to the end of the one that it waited for.
   Position before(int32_t operation) {
     const Operation& row = graph_.operations[static_cast<size_t>(operation)];
     const Decisive cause = decisive(graph_, operation);
@@ -62,7 +62,7 @@ class Walker {
     return before_thread(thread, node.time);
   }
 
-  /// From the first node of a thread to the call that created it.
+  /// Goes from the first node of a thread to the call that created it.
   Position before_thread(int32_t thread, Time begin) {
     const HostThread& row = graph_.threads[static_cast<size_t>(thread)];
     if (row.creator < 0) {

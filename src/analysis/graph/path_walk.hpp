@@ -46,7 +46,7 @@ Time launch_time(const EventGraph& graph, const Operation& operation);
 /// The cause that ended last; -1 when the thread did not wait.
 int32_t decisive_cause(const EventGraph& graph, const HostWait& wait);
 
-/// From the last event of the graph back to the first. Newest first.
+/// Walks from the last event of the graph back to the first. Newest first.
 std::vector<Charge> walk_from_end(const EventGraph& graph);
 
 /// Appends what happened in [stop, begin of the operation], newest first.

@@ -65,7 +65,7 @@ struct SegmentTable {
   size_t left_out = 0;
 };
 
-/// At most 20'000.
+/// At most 20'000 segments.
 SegmentTable longest_segments(const CriticalPath& path);
 
 /// O(n log n). Checks that charges fill the window.

@@ -180,7 +180,7 @@ class Collector {
                        [](const Layer& layer) { return layer.floor > 0; });
   }
 
-  /// As the model's steps are listed; the others as they were first seen.
+  /// Sorts layers in the order of the model's steps; the others as they were first seen.
   void sort_by_run(std::vector<Layer>& layers) const {
     std::map<std::string, size_t> place;
     for (size_t i = 0; i < trace_.model_steps.size(); ++i)

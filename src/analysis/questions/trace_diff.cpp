@@ -204,7 +204,7 @@ DiffSide diff_side(const trace::Trace& trace, const StepList& steps) {
 
 namespace {
 
-/// As if an iteration were its layers and nothing else.
+/// Treats an iteration as its layers and nothing else.
 DiffSide by_layers(const DiffSide& side) {
   DiffSide result = side;
   LayerTable& table = result.layers;

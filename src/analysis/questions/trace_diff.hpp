@@ -83,7 +83,7 @@ struct TraceDiff {
   /// Nothing where one of the two has no time.
   std::optional<DiffSpeedup> speedup() const;
 
-  /// For the schema.
+  /// Values for the schema.
   std::optional<double> speedup_ratio() const;
   std::optional<std::array<double, 2>> speedup_interval() const;
   bool speedup_undisturbed() const;

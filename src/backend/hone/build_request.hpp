@@ -42,15 +42,16 @@ struct BuildRequest {
   tensor::Precision precision = tensor::Precision::kFp32;
   /// Others that single steps may be in, where that is faster.
   std::vector<tensor::Precision> other_precisions = {};
-  /// For kInt8.
+  /// The request for kInt8.
   Int8Request int8 = {};
-  /// By input name; shapes that are empty follow from the others, inputs that are not named from the model.
+  /// Shapes keyed by input name; shapes that are empty follow from the others, inputs that are not named from
+  /// the model.
   std::map<std::string, engine::ShapeProfile> shapes;
   /// Outputs that are caches of the next run, as engine::parse_carries() has it: they get a fixed capacity,
   /// the size that the largest shape of one of them says.
   std::vector<std::string> bind = {};
   engine::OpenDims open_dims = engine::OpenDims::kAnySize;
-  /// To tune for; 0: all that this process may use.
+  /// The number of threads to tune for; 0: all that this process may use.
   int threads = 0;
   /// As engine::BuildOptions has it.
   int optimization_level = 3;
@@ -65,7 +66,7 @@ struct BuildRequest {
 /// A request whose parts are known to be there and to fit each other: the device found, the model imported,
 /// every input with its range, the threads and the timing cache known.
 struct ResolvedBuild {
-  /// As the user named the model; empty where it came from memory.
+  /// The model's name as the user gave it; empty where it came from memory.
   std::string source;
   const engine::Device& device;
   std::shared_ptr<const graph::Graph> graph;

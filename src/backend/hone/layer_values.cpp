@@ -26,7 +26,7 @@ using tensor::Tensor;
 
 /// As quantize::with_qdq() names what QuantizeLinear makes of a value.
 constexpr std::string_view kQuantizedEnding = "_quantize_output";
-/// As passes name the integers of a value that is moved before it is dequantized.
+/// The ending by which passes name the integers of a value that is moved before it is dequantized.
 constexpr std::string_view kMovedEnding = ".integers";
 
 /// The engine with every value between steps as an output.
@@ -48,7 +48,7 @@ std::shared_ptr<engine::Engine> with_all_outputs(const engine::Engine& engine) {
 struct Quantization {
   /// One, or one for each index of the axis.
   std::vector<float> scales;
-  /// As many as there are scales.
+  /// One for each scale.
   std::vector<int32_t> zero_points;
   /// Dimension of the tensor; -1: one scale for all of it.
   int axis = -1;

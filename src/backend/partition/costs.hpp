@@ -21,7 +21,7 @@ struct BackendCost {
 };
 
 struct Costs {
-  /// By backend and node; infinite where the backend does not take the node.
+  /// Keyed by backend and node; infinite where the backend does not take the node.
   std::vector<std::vector<double>> node_us;
   std::vector<BackendCost> backends;
 

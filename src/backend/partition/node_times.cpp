@@ -188,7 +188,7 @@ void add_round_trip(const Subject& subject, BackendCost& cost) {
   cost.output_us_per_byte += std::max(out - least_out, 0.0) / bytes;
 }
 
-/// On a GPU a block that binds reads and writes values where they are.
+/// A block that binds on a GPU reads and writes values in place.
 BackendCost bound_cost(const Subject& subject, int backend) {
   OneNode one(subject, backend, 1);
   BackendCost cost;

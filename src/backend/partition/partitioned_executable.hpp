@@ -1,5 +1,5 @@
 // A partitioned model as one executable: its regions run one after the other, each on its backend. Values
-// stay where the block that made them left them, and the next one reads them there. On a GPU all blocks whose
+// stay where the block that made them left them, and the next one reads them there. All blocks on a GPU whose
 // backends bind hand their runs to one queue; values go over the host only for the others.
 #pragma once
 

@@ -55,7 +55,7 @@ std::string make_key() {
   if (std::string key = find_key(); !key.empty()) return key;
   std::error_code ignored;
   std::filesystem::create_directories(key_path().parent_path(), ignored);
-  // Before the key has a name that others could open.
+  // The folder is closed to others before the key has a name that they could open.
   ::chmod(key_path().parent_path().c_str(), S_IRWXU);
   std::random_device random;
   std::string key;

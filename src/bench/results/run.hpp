@@ -24,7 +24,7 @@ struct RunMemory {
   int64_t weights = 0;
   int64_t activations = 0;
   int64_t engine_file = 0;
-  /// With one run at a time.
+  /// Use with one run at a time.
   backend::DeviceMemoryUse device;
   /// device.allocated with all streams of the pipelined runs.
   int64_t streams_allocated = 0;

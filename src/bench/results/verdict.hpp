@@ -27,7 +27,7 @@ struct VerdictInput {
   int threads = 1;
   int cores = 1;
   system::Interference interference;
-  /// By threads that are part of the setup.
+  /// Disturbed by threads that are part of the setup.
   bool disturbed = false;
   /// State of the GPU; null on the CPU.
   const GpuConditions* gpu = nullptr;

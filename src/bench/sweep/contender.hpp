@@ -40,7 +40,7 @@ struct MeasureOptions {
 /// State that the contenders of one model share.
 struct ModelUnderTest {
   const ModelInfo& model;
-  /// With the batch of the contenders reserved.
+  /// Inputs with the batch of the contenders reserved.
   InputPool& inputs;
   /// The model as an ONNX file for external workers; empty when there are none.
   std::string onnx;

@@ -65,7 +65,7 @@ class AttentionKernel final : public engine::Kernel {
   explicit AttentionKernel(AttentionOperands operands)
       : o_(std::move(operands)), threads_(omp_get_max_threads()) {
     block_ = std::clamp(kBlockScores / o_.k.columns, kLeastRows, kMostRows);
-    // As many blocks as keep all threads busy.
+    // The blocks shrink until there are enough to keep all threads busy.
     while (block_ > kLeastRows && o_.heads() * blocks() < 2 * threads_) block_ /= 2;
     block_ = std::min(block_, o_.q.rows);
     const Matrices scores{0, block_, o_.k.columns, {}, o_.k.columns, 1};

@@ -26,8 +26,8 @@ struct MemoryAxes {
   engine::Shape input;
 };
 
-/// As both tensors lie in that layout; nullopt where channels would be moved between or within blocks of
-/// channels. `input`: of the output's rank.
+/// The axes as both tensors lie in that layout; nullopt where channels would be moved between or within
+/// blocks of channels. `input`: of the output's rank.
 std::optional<MemoryAxes> memory_axes(const AxisSources& sources, const engine::Shape& input,
                                       engine::Layout layout);
 

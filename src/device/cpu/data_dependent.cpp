@@ -1,6 +1,5 @@
-// Operators whose number of result rows depends on data: NonMaxSuppression, NonZero and Compress.
-// NonMaxSuppression, NonZero and Compress. They take and give whole tensors, since no memory can be planned
-// for them.
+// Operators whose number of result rows depends on data: NonMaxSuppression, NonZero and Compress. They take
+// and give whole tensors, since no memory can be planned for them.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,4 @@
 // Operators that create tensors from a few numbers: ConstantOfShape, Range, OneHot and Trilu.
-// ConstantOfShape, Range, OneHot and Trilu.
 #include "device/cpu/generation.hpp"
 
 #include <algorithm>

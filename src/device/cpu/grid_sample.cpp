@@ -30,7 +30,8 @@ struct SampledAxis {
   bool align_corners;
   Padding padding;
 
-  /// Between which positions points are kept. Beside zeros no pixel is read from two before the first one on.
+  /// The bounds between which positions are kept. Beside zeros no pixel is read from two before the first one
+  /// on.
   float lowest() const { return padding == Padding::kZeros ? -2.0f : 0.0f; }
   float highest() const { return padding == Padding::kZeros ? size + 1 : size - 1; }
 

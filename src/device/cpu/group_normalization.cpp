@@ -156,7 +156,7 @@ class GroupNormKernel final : public engine::Kernel {
     }
   }
 
-  /// In runs that stay in the first-level cache while they are activated.
+  /// Writes in runs that stay in the first-level cache while they are activated.
   void write(const void* x, void* y, int64_t part, const float* scales, const float* shifts) const {
     const int64_t begin = parts_.begin(part);
     const auto lanes = static_cast<size_t>(parts_.lanes);

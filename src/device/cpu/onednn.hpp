@@ -24,7 +24,7 @@ dnnl::memory::dims row_major(const dnnl::memory::dims& dims);
 dnnl::memory::desc onednn_desc(const engine::TensorDesc& desc);
 
 /// The constant arranged as `wanted` (its dimensions seen as `dims`), from the store or packed into it now;
-/// weights go to bfloat16 by tensor::round_weights(). With request.emulates_bf16() values are rounded to
+/// weights go to bfloat16 by tensor::round_weights(). If request.emulates_bf16(), values are rounded to
 /// bfloat16 first, whatever their storage.
 struct PackedConstant {
   const void* data = nullptr;

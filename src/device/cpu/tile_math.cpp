@@ -186,7 +186,7 @@ HONE_AVX512 void run_tile(const uint32_t* a, const uint32_t* b, int64_t units, c
 
 using RunTile = void (*)(const uint32_t*, const uint32_t*, int64_t, const TileTarget&);
 
-/// By the number of rows less one.
+/// Functions by the number of rows less one.
 template <TileType type, size_t... kRows>
 constexpr std::array<RunTile, sizeof...(kRows)> tiles(std::index_sequence<kRows...>) {
   return {run_tile<type, static_cast<int64_t>(kRows) + 1>...};

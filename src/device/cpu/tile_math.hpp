@@ -53,9 +53,9 @@ constexpr int64_t most_units(TileType type) {
 
 /// The start of a tile's sums.
 enum class TileStart : uint8_t {
-  /// At the bias.
+  /// Sums start at the bias.
   kBias,
-  /// At the bias and what `result` holds.
+  /// Sums start at the bias plus the contents of `result`.
   kResult,
   /// At `sums`: earlier units are summed already.
   kSums,

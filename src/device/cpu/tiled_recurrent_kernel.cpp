@@ -35,7 +35,7 @@ struct BlockedRows {
   }
   uint32_t* at(int64_t row, int64_t block) const { return data + (block * rows + row) * kTileStride; }
 
-  /// From `depth` floats.
+  /// Fills a row from `depth` floats.
   void set_row(int64_t row, const float* from, int64_t depth) const {
     const int64_t width = type == TileType::kFloat32 ? 1 : 2;
     for (int64_t first = 0; first < depth; first += kTileUnits * width) {
@@ -51,7 +51,7 @@ struct BlockedRows {
     }
   }
 
-  /// From `bytes` of the type's own elements.
+  /// Fills a row from `bytes` bytes of the type's own elements.
   void copy_row(int64_t row, const std::byte* from, int64_t bytes) const {
     for (int64_t first = 0; first < bytes; first += 4 * kTileUnits) {
       uint32_t* const to = at(row, first / (4 * kTileUnits));

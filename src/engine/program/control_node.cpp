@@ -25,7 +25,7 @@ struct Subgraph {
 
 class State final : public KernelState {
  public:
-  /// By subgraph; null until it runs.
+  /// Indexed by subgraph; null until it runs.
   std::vector<std::unique_ptr<Executor>> executors;
 };
 

@@ -212,7 +212,7 @@ class HostBoundRuns final : public BoundRuns {
   IoAddresses io_;
   std::vector<InputCopy> copies_;
   std::vector<BoundStep> steps_;
-  /// By output; undefined but where the shape depends on data.
+  /// Indexed by output; undefined unless the shape depends on data.
   std::vector<Tensor> open_;
 };
 

@@ -44,7 +44,7 @@ struct ProgramStep {
   StepPlan plan;
   /// Index of the graph's node, -1 for inserted steps.
   int32_t node = -1;
-  /// The StepKey::path of a piece of a dissolved node. StepKey::path.
+  /// The StepKey::path of a piece of a dissolved node.
   std::vector<int32_t> path;
   /// The sources of its node, also for a piece.
   std::vector<std::string> sources;

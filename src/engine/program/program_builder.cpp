@@ -168,7 +168,6 @@ class ProgramBuilder {
     Layout layout = Layout::kPlain;
     NumericPolicy policy = {};
     /// For a piece, its ProgramStep::whole_refusals, together with those of the pieces that contain it.
-    /// ProgramStep::whole_refusals, and those of pieces that it is a piece of.
     std::vector<TacticRefusal> whole_refusals = {};
     std::vector<TacticRefusal> refusals = {};
   };
@@ -476,7 +475,7 @@ class ProgramBuilder {
   std::unique_ptr<Program> program_ = std::make_unique<Program>();
   SlotTable slots_;
   std::vector<int32_t> slot_of_;
-  /// By node of the given graph.
+  /// Indexed by node of the given graph.
   NodePolicies policies_;
   /// (slot, the same value in another arrangement).
   std::multimap<int32_t, int32_t> arranged_;

@@ -16,7 +16,7 @@ namespace {
 /// A challenger must be this much faster than the favourite.
 constexpr double kMargin = 0.97;
 
-/// Between a candidate's tactic and its policy.
+/// Stands between a candidate's tactic and its policy.
 constexpr std::string_view kIn = " in ";
 /// In the cache, between a refused candidate and the reason. A variant's name can hold a colon, but no space
 /// follows it.

@@ -88,7 +88,7 @@ struct StepSearch {
   void take_times(const StepTimer& timer, const Plans& ran, size_t k);
   /// Forgets what came from an earlier search.
   void reopen();
-  /// For the cache; fills in the candidates' summaries. `level` and `budget_seconds`: the search's.
+  /// The entry for the cache; fills in the candidates' summaries. `level` and `budget_seconds`: the search's.
   TimingEntry entry(int level, double budget_seconds);
 };
 

@@ -68,7 +68,7 @@ class TacticTrials {
   /// where one of those cannot run.
   std::string doubt_of_cached(const LayoutSearch& search);
 
-  /// As OutputCheck has it; where no two of the outputs agree, the reference decides.
+  /// See OutputCheck; where no two of the outputs agree, the reference decides.
   void expect(const std::vector<Ballot>& ballots, Layout layout) {
     check_.expect(ballots, [&] { return reference_outputs(layout); });
   }

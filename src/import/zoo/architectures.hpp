@@ -24,7 +24,7 @@ struct ArchitectureEntry {
   std::vector<std::pair<std::string_view, int64_t>> typical_sizes = {};
 };
 
-/// In the order they are shown.
+/// Architectures in the order they are shown.
 std::span<const ArchitectureEntry> architectures();
 
 /// The layers of a classifier of images: from GraphBuilder::input() to its logits, float32 [batch, 1000].

@@ -40,7 +40,7 @@ ValueId slice(GraphBuilder& net, const std::string& name, ValueId x, ValueId sta
 /// [batch, rows, heads * depth] as [batch, heads, rows, depth].
 ValueId split_heads(GraphBuilder& net, const std::string& name, ValueId x, int64_t heads);
 /// softmax(q k^T / sqrt(depth) + mask) v for q, k and v of [batch, heads, rows or keys, depth]; the result is
-/// [batch, rows, heads * depth]. Without a mask where it is kNoValue.
+/// [batch, rows, heads * depth]. There is no mask if it is kNoValue.
 ValueId attend(GraphBuilder& net, const std::string& name, ValueId q, ValueId k, ValueId v, ValueId mask);
 
 /// Keys and values of a decoder, those of earlier tokens before the new ones.

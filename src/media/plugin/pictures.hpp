@@ -1,4 +1,4 @@
-// Between FFmpeg's pictures and ours.
+// Converts between FFmpeg's pictures and ours.
 #pragma once
 
 #include "media/frame.hpp"

@@ -305,7 +305,7 @@ class VideoSource : public FrameSource {
     return true;
   }
 
-  /// As it is stored. A GPU's picture stays there where nobody has to turn it.
+  /// Reads the picture as it is stored. A GPU's picture stays there where nobody has to turn it.
   void read(const Orientation& orientation, Frame* frame) {
     const AVFrame& picture = *picture_;
     const bool turnable = orientation.degrees % 180 != 0;

@@ -89,7 +89,7 @@ DiffCandidate diff_candidate(const std::string& id, const trace::Trace& trace);
 /// Sets the comparisons: those of one subject, each two, of hone with others first, sixteen at most.
 void compare_profiles(std::span<const DiffCandidate> candidates, Report* report);
 
-/// Without a timeline.
+/// A profile without a timeline.
 ReportProfile make_profile(const std::string& id, const Answers& answers);
 
 /// "0.1.0 (a1b2c3d)".

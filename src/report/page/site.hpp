@@ -26,7 +26,7 @@ class Site final : public SiteContent {
   std::string policy() const override;
   /// Looks through the folders now; else that is done when the list is asked for, every two seconds at most.
   void search();
-  /// Until everything found has been read.
+  /// Waits until everything found has been read.
   void wait();
 
  private:

@@ -49,7 +49,7 @@ class Canvas {
   void frame(const Area& area, Color fill, Color stroke);
   /// Draws one of kMarkers shapes; hollow ones show the background.
   void marker(Place at, size_t shape, Color color, bool hollow);
-  /// From low to high with caps; `vertical` along y.
+  /// Draws from low to high with caps; `vertical` along y.
   void error_bar(Place low, Place high, Color color, bool vertical);
 
  private:

@@ -96,7 +96,7 @@ void draw_dot(const Row& row, const Scale& scale, double middle, Canvas* canvas)
   canvas->marker({scale.place(row.dot->y), middle}, row.style.marker, color, !row.dot->valid);
 }
 
-/// From the end of a bar to the beginning of the next.
+/// Connects the end of a bar to the beginning of the next.
 void connect(const Row& row, const Scale& scale, double from, double to, Canvas* canvas) {
   const double at = scale.place(row.bars.back().to);
   canvas->line({at, from}, {at, to}, canvas->theme().axis);

@@ -18,7 +18,7 @@ struct TraceLabel {
   std::string machine;  ///< what it ran on; empty where not known
 };
 
-/// From what the trace says of itself; `name` where it says nothing.
+/// The label from the trace's own metadata; `name` if it has none.
 TraceLabel label_trace(const trace::Trace& trace, const std::string& name);
 
 /// The longest layers, at most 40, in the order in which they run. Null without layers.
@@ -26,7 +26,7 @@ std::optional<Figure> layers_figure(const TraceLabel& label, const analysis::Lay
 /// Up to 12 steps are lines, more are columns, of which there are at most 120: more steps are put together.
 /// Null without announced steps.
 std::optional<Figure> steps_figure(const TraceLabel& label, const analysis::StepBreakdown& steps);
-/// From one iteration of A to one of B.
+/// The steps from one iteration of A to one of B.
 Figure waterfall_figure(const TraceLabel& a, const TraceLabel& b, const analysis::TraceDiff& diff);
 
 }  // namespace hone::report

@@ -12,7 +12,8 @@ namespace hone::report {
 /// run.
 Sheet bench_layer_sheet(const bench::RunRecord& run);
 
-/// With a header; a line for each layer of each run that has any. Times are in milliseconds.
+/// The layers as CSV with a header; a line for each layer of each run that has any. Times are in
+/// milliseconds.
 std::string layers_csv(const bench::SweepRecord& sweep);
 
 }  // namespace hone::report

@@ -17,7 +17,7 @@ struct BenchForm {
   std::vector<std::string> models;
   std::vector<std::string> backends;
   std::vector<std::string> precisions;
-  /// In percent.
+  /// Percentiles in percent.
   std::vector<double> percentiles;
   /// Backend that speedups refer to.
   std::string compare_to;

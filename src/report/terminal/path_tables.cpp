@@ -51,7 +51,7 @@ const char* cause_text(IdleCause cause) {
   return "unknown";
 }
 
-/// As nvprof shows them; without parameters and namespaces where there is little room.
+/// Functions as nvprof shows them; without parameters and namespaces where there is little room.
 Cell function_cell(const analysis::FunctionTime& row) {
   if (row.kind != analysis::ChargeKind::kKernel) return text_cell(row.name);
   return {row.name, row.name, analysis::brief_name(row.name)};

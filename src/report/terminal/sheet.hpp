@@ -24,7 +24,7 @@ Cell bytes_cell(double bytes);
 Cell rate_cell(double bytes_per_second);
 /// A value of a counter or metric: sizes and rates with a unit that suits, others as they are.
 Cell unit_cell(double value, const std::string& unit);
-/// For what is not known.
+/// A cell for an unknown figure.
 Cell no_cell();
 
 struct SheetColumn {
@@ -54,7 +54,7 @@ std::vector<std::string> sheet_text(const Sheet& sheet, const SheetStyle& style)
 /// returns.
 std::vector<std::string> sheet_csv(const Sheet& sheet);
 
-/// In quotes where CSV needs them.
+/// The text, in quotes where CSV needs them.
 std::string csv_field(const std::string& text);
 
 /// With control characters written out (\x1b): names come from files, and a terminal would obey them.

@@ -121,7 +121,7 @@ std::optional<Match> match_tensorflow(const Signature& signature, bool forced) {
                "y before x in 0..1 of the image, classes that count from 1"};
 }
 
-/// As many rows as the first output says; y1, x1, y2, x2.
+/// The first output gives the number of rows; y1, x1, y2, x2.
 void decode_tensorflow(const DecodeCall& call, std::vector<Detection>* found) {
   const Rows boxes(call, 1);
   const Rows scores(call, 2);

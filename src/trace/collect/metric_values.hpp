@@ -1,4 +1,4 @@
-// From what a GPU counted in the launches of kernels to the metrics that were asked for.
+// Computes the metrics that were asked for from the GPU's counts in the launches of kernels.
 #pragma once
 
 #include "trace/collect/metrics.hpp"

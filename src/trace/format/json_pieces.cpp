@@ -254,7 +254,7 @@ bool JsonPieces::skip_container() {
   return false;
 }
 
-/// To the next of these bytes; false when there is none.
+/// Skips to the next of these bytes; false when there is none.
 bool JsonPieces::skip_to(std::string_view stops) {
   int c = peek();
   while (c != kNothing && stops.find(static_cast<char>(c)) == std::string_view::npos) {

@@ -74,7 +74,7 @@ class NsysImport {
   StringId string(int64_t id);
   /// The text of an enumeration's row, in lower case; empty when the file does not say.
   std::string enumerator(const char* table, int64_t id);
-  /// By `globalTid`.
+  /// The thread with this `globalTid`.
   int32_t thread(int64_t global_id);
   /// By `globalPid` or `globalTid`: an id within that process. kNone stays kNone.
   int64_t of_process(int64_t id, int64_t global_id);

@@ -334,7 +334,7 @@ class QuantizedFusion {
     return found;
   }
 
-  /// From `id` back to dequantized bytes; empty where there are none.
+  /// The links from `id` back to dequantized bytes; empty where there are none.
   std::vector<Link> links_before(ValueId id) {
     std::vector<Link> links;
     while (!dequantized_bytes(editor_, id)) {

@@ -45,7 +45,7 @@ struct Axis {
     const Axis aligned(transposed, transposed.pad_begin % transposed.stride);
     return aligned.products() < kWorthCutting * whole.products() ? aligned : whole;
   }
-  /// As if the outputs that are cut off were there.
+  /// The padding as if the outputs that are cut off were there.
   int64_t pad() const { return from.pad_begin - skipped; }
   int64_t kernel() const { return last - first + 1; }
   double products() const { return static_cast<double>(kernel()) * static_cast<double>(made); }

@@ -228,7 +228,6 @@ constexpr Image kImages[] = {{1, 1, 1},  {2, 3, 7},   {1, 5, 55},  {1, 4, 64},  
                              {40, 5, 3}, {90, 2, 66}, {150, 1, 9}, {1, 56, 56}, {3, 57, 56}};
 
 /// Images with more channels: ResNet's; rows that are one tile or several of a tile, with rows left over;
-/// more tiles than run at once. ResNet's; rows that are one tile or several of a tile, with rows left over;
 /// more tiles than run at once.
 constexpr std::pair<int64_t, Image> kClusterImages[] = {
     {128, {1, 28, 28}}, {128, {1, 1, 1}},  {128, {2, 5, 7}}, {128, {3, 3, 32}}, {128, {12, 28, 28}},

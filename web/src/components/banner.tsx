@@ -26,7 +26,8 @@ function doubtsOf(profile: Profile): Trouble[] {
   });
 }
 
-/// On a page of one profile only its own doubts; files that could not be read everywhere.
+/// The troubles of a page: for a page of one profile only its own doubts; files that could not be read
+/// everywhere.
 export function troublesOf(report: Report, route: Route): Trouble[] {
   const [page, id] = route.path;
   const files = report.problems.map(({ path, text }): Trouble => ({ severity: 'problem', where: path, text }));

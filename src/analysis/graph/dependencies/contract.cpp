@@ -22,7 +22,7 @@ constexpr Time kImplicitTail = 100'000;
 /// microseconds.
 constexpr Time kRounding = 1'000;
 
-/// In the order in which those of one call take effect.
+/// Steps in the order in which those of one call take effect.
 enum class StepKind : uint8_t { kOperation, kRecord, kStreamWait, kHostWait, kImplicit };
 
 struct Step {

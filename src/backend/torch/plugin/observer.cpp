@@ -117,8 +117,7 @@ class Notes {
   std::unordered_map<std::string, int64_t> ids_;
 };
 
-/// The notes of the living observer: PyTorch's callbacks are plain functions. PyTorch's callbacks are plain
-/// functions.
+/// The notes of the living observer: PyTorch's callbacks are plain functions.
 std::atomic<Notes*> current = nullptr;
 
 struct OpenCall final : at::ObserverContext {

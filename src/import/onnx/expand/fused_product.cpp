@@ -11,7 +11,7 @@ namespace {
 using graph::kNoValue;
 using graph::ValueId;
 
-/// The operand as MatMul wants it. With `batch` its first axis is the one next to the last in truth.
+/// The operand as MatMul wants it. With `batch`, its first axis really is the one before the last.
 ValueId operand(Expansion& e, ValueId x, bool transposed, bool batch) {
   const int64_t rank = e.rank(x);
   if (rank < 2 || (!transposed && !batch)) return x;

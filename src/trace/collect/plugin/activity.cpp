@@ -132,7 +132,7 @@ void add_sync(const CUpti_ActivitySynchronization2& from, Batch& batch) {
 }
 
 void add_event_record(const CUpti_ActivityCudaEvent2& from, Batch& batch) {
-  // Without a time on the device nobody knows whether it is wanted.
+  // If it has no time on the device, nobody knows whether it is wanted.
   if (from.deviceTimestamp != 0 && !may_be_captured(from.deviceTimestamp, from.deviceTimestamp)) return;
   raw::EventRecord to;
   to.event = from.eventId;

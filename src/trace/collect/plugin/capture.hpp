@@ -15,7 +15,7 @@ bool is_bounded_by_profiler_api();
 /// True if ranges of this name (a text id) bound what is recorded.
 bool is_capture_range(uint32_t name);
 
-/// From now on things are wanted; windows may be open several times over.
+/// Starts a window; windows may be open several times over.
 void open_window();
 void close_window();
 

@@ -56,12 +56,12 @@ struct CounterFunctions {
 #undef HONE_DECLARE
 };
 
-/// After load_cupti(). Each returns what is wrong, or an empty text. Functions that need no GPU; the others
-/// include them.
+/// To be called after load_cupti(). Each returns what is wrong, or an empty text. Functions that need no GPU;
+/// the others include them.
 std::string load_host_functions();
 std::string load_sampling_functions();
 std::string load_range_functions();
-/// After one of these; what was not loaded is null.
+/// Valid after one of these; functions that were not loaded are null.
 const CounterFunctions& counter_functions();
 
 /// A sentence about the result of a call that did not succeed.

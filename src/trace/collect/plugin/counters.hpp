@@ -10,7 +10,7 @@ namespace hone::trace::inject {
 void start_counters();
 /// The process uses this GPU from now on. Called from CUPTI, so it only notifies the thread.
 void watch_device(uint32_t device);
-/// Ends sampling and writes what is left. Before activities are flushed for the last time.
+/// Ends sampling and writes what is left. To be called before activities are flushed for the last time.
 void stop_counters();
 
 }  // namespace hone::trace::inject

@@ -1,6 +1,5 @@
 // Handlers of CUPTI's callbacks: CUDA graphs while they are built (nodes, copies of nodes, dependencies), and
-// the calls that launch kernels or bound what is recorded. CUDA graphs while they are built (nodes, copies of
-// nodes, dependencies), and the calls that launch kernels or bound what is recorded.
+// the calls that launch kernels or bound what is recorded.
 #pragma once
 
 #include <string>

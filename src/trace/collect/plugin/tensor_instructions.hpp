@@ -14,7 +14,7 @@ namespace hone::trace::inject {
 /// Empty for anything else, and where the file is damaged.
 std::map<std::string, bool, std::less<>> tensor_functions(std::string_view cubin);
 
-/// Keeps what tensor_functions() says of a module that has been loaded. From any thread.
+/// Keeps what tensor_functions() says of a module that has been loaded. May be called from any thread.
 void note_module(std::string_view cubin);
 
 /// Returns whether the modules noted so far let a kernel use Tensor Cores; unknown where two of them differ.

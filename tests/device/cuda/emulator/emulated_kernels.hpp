@@ -116,7 +116,7 @@ inline Extents result_extents(const ConvProblem& p) {
   return {p.batch, p.out_height(), p.out_width(), p.filters};
 }
 
-/// An output that a launch writes: NaN before. NaN before.
+/// An output that a launch writes: NaN before.
 class Output {
  public:
   Output(Element element, const Extents& extents)

@@ -3,7 +3,7 @@ import { Note } from '../../components/note';
 import { clip, plural } from '../../text';
 import { rowsOf, stateOf, type Line, type Row } from './lines';
 
-/// As many are read at a glance.
+/// The number that can be read at a glance.
 const FEW = 3;
 
 /// Runs by reason: most often one cause hits many.

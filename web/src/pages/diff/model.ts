@@ -72,7 +72,7 @@ export function gapOf(bars: Bar[]): number {
 const layersOf = (profile: Profile | null): string[] =>
   dicts<Layer>(dict<LayerAnalysis>(dict<NonNullable<Profile['analysis']>>(profile?.analysis).layers).layers).map(({ name }) => text(name));
 
-/// In the order in which A runs; what A has not got comes where B runs it, after the rest.
+/// Matches in the order in which A runs; those that A lacks come where B runs them, after the rest.
 export function inRunOrder(matches: Match[], a: Profile | null, b: Profile | null): Match[] {
   const firstOf = (names: string[]) => {
     const first = new Map<string, number>();

@@ -21,7 +21,7 @@ struct Version {
   int patch;
 };
 
-/// Until 9 the major counted thousands.
+/// Until version 9 the major counted thousands.
 Version parts_of(int number) {
   const int major = number >= 10000 ? number / 10000 : number / 1000;
   return {major, number / 100 % (number >= 10000 ? 100 : 10), number % 100};

@@ -11,7 +11,7 @@
 
 namespace hone::backend::tensorrt {
 
-/// As createNetworkV2() takes them for a graph in this typing.
+/// The flags with which createNetworkV2() makes a network for a graph in this typing.
 uint32_t network_flags(bool strong);
 
 /// Keeps what the library says until somebody asks; called from threads of its own.

@@ -40,8 +40,8 @@ struct Settings {
 /// settings that do not go together.
 Settings settings_of(const LoadOptions& options);
 
-/// As setTacticSources() takes them. Usage error for an unknown name, and for one that this major does not
-/// have.
+/// The mask that setTacticSources() takes. Usage error for an unknown name, and for one that this major does
+/// not have.
 uint32_t tactic_mask(const std::string& names);
 
 }  // namespace hone::backend::tensorrt

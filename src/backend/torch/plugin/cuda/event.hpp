@@ -17,7 +17,8 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  /// Behind the work of the current stream. In a capture every launch of the graph will record it.
+  /// Behind the work of the current stream. In a capture it becomes part of the graph: every launch will
+  /// record it.
   void record() const {
     const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream();
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;

@@ -84,7 +84,7 @@ class Lane {
   const bool transfers_;
   const OutputType output_type_;
   std::unique_ptr<Runner> runner_;
-  /// In pinned memory; none without transfers.
+  /// Inputs in pinned memory; none without transfers.
   std::vector<at::Tensor> inputs_;
   std::vector<at::Tensor> outputs_;
   /// One event for each run that may be under way: one runs, the next one waits for it.

@@ -59,7 +59,7 @@ struct Product {
 class Cublaslt {
  public:
   explicit Cublaslt(CUcontext context) : context_(context) {}
-  /// After everything that uses it.
+  /// To be destroyed after everything that uses it.
   ~Cublaslt();
   Cublaslt(const Cublaslt&) = delete;
   Cublaslt& operator=(const Cublaslt&) = delete;

@@ -17,7 +17,7 @@ namespace hone::device::cuda {
 class CudnnHandles {
  public:
   explicit CudnnHandles(CUcontext context) : context_(context) {}
-  /// After everything that was made with one.
+  /// To be destroyed after everything that was made with one.
   ~CudnnHandles();
   CudnnHandles(const CudnnHandles&) = delete;
   CudnnHandles& operator=(const CudnnHandles&) = delete;

@@ -43,7 +43,7 @@ class PlanCompiler {
   };
 
   PlanCompiler() = default;
-  /// After all requests.
+  /// To be destroyed after all requests.
   ~PlanCompiler();
   PlanCompiler(const PlanCompiler&) = delete;
   PlanCompiler& operator=(const PlanCompiler&) = delete;

@@ -90,7 +90,7 @@ int strip(std::string_view variant) {
   return variant == "1" ? 1 : variant == "2" ? 2 : variant == "4" ? 4 : 0;
 }
 
-/// By threads of two channels.
+/// The variant by threads of two channels.
 constexpr std::string_view kNarrow = "narrow";
 
 /// True if threads of 16 bytes of channels are too few to keep a GPU busy.

@@ -76,7 +76,7 @@ Offer offer_row_normalization(const StepRequest& request, engine::WeightStore&) 
   return offer;
 }
 
-/// As images lie where the channels that share statistics fill what a lane reads at once. If only half of a
+/// Channels-last where the channels that share statistics fill what a lane reads at once. If only half of a
 /// memory access is used, the cache keeps the other half for the next group, which costs less than two
 /// reorders.
 Layout layout_of(const StepRequest& request, int64_t members) {

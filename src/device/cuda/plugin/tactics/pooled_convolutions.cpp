@@ -21,7 +21,7 @@ constexpr std::string_view kGlobalForm = "conv=Conv pool=GlobalAveragePool(0:con
 /// Operands of the convolution: an image, filters, a bias, and the most post-ops that passes make.
 constexpr size_t kMostOperands = 3 + 32;
 
-/// From what a convolution has made to the step's result.
+/// A function from the convolution's result to the step's result.
 using Pool = std::function<cudaError_t(const void* from, void* to, const LaunchOptions& options)>;
 
 Pool max_pool(const PoolSize& size, const TensorDesc& from) {

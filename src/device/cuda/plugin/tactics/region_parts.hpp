@@ -53,7 +53,7 @@ struct RegionPart {
   graph::Convolution geometry() const;
 };
 
-/// For the shapes of a step that is a region.
+/// The parts of a step that is a region, for its shapes.
 class RegionParts {
  public:
   explicit RegionParts(const engine::StepRequest& whole);

@@ -68,7 +68,7 @@ int64_t GpuWatch::text(std::string_view text) {
 }
 
 int64_t GpuWatch::thread() {
-  // To ask for the number is a system call.
+  // Asking for the number is a system call.
   if (std::this_thread::get_id() != caller_) {
     caller_ = std::this_thread::get_id();
     thread_ = gettid();

@@ -75,7 +75,7 @@ struct Recording {
   int64_t places = 0;
 };
 
-/// To be called while the stream captures; `wanted` as find_marks() says. `marks` must outlive the capture.
+/// Called while the stream captures; `wanted` as find_marks() says. `marks` must outlive the capture.
 Recording record(const Stream& stream, const std::vector<Mark>& wanted, Marks& marks, KernelStamp* stamps,
                  const StepRunner& run_step) {
   Recording result;

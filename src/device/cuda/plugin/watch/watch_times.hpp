@@ -1,4 +1,4 @@
-// From what the GPU and the host saw to times on the host's clock. No CUDA: tested without a GPU.
+// Converts the GPU's and the host's readings to times on the host's clock. No CUDA: tested without a GPU.
 #pragma once
 
 #include <cstdint>

@@ -112,8 +112,8 @@ int create_file() {
   return -1;
 }
 
-/// For that many bytes from the begin of the file on. The descriptor is not kept: a program that closes all
-/// that it knows nothing of could get its number.
+/// Makes room for that many bytes from the beginning of the file on. The descriptor is not kept: a program
+/// that closes all that it knows nothing of could get its number.
 bool make_room(size_t bytes) {
   const size_t ready = file.ready.load();
   if (bytes <= ready) return true;

@@ -29,7 +29,7 @@ inline Waiters& Waiters::of(const void* object) {
   return all_waiters[(address * kMultiplier) >> kShift];
 }
 
-/// Before a mutex that others wait for is unlocked.
+/// Called before a mutex that others wait for is unlocked.
 void note_unlock(const void* mutex);
 
 }  // namespace hone::trace::threads

@@ -28,7 +28,7 @@ struct ConvolutionSize {
 
 struct ConvolutionArguments {
   const void* input = nullptr;
-  /// In the launcher's own packing and element type.
+  /// Weights in the launcher's own packing and element type.
   const void* weights = nullptr;
   /// One per output channel, or null.
   const float* bias = nullptr;

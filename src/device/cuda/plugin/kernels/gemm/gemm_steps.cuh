@@ -62,7 +62,7 @@ __device__ __forceinline__ void pack(const float (&values)[8], uint4* to) {
   for (int i = 0; i < kRunWords<T>; ++i) to[i] = packed.words[i];
 }
 
-/// By the fast exponential; softplus() is right to a few ulp.
+/// Softplus by the fast exponential; softplus() is right to a few ulp.
 __device__ __forceinline__ float quick_softplus(float v) {
   return (v < 0.0f ? 0.0f : v) + log1pf(__expf(-fabsf(v)));
 }

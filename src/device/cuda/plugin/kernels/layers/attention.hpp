@@ -61,7 +61,7 @@ struct AttentionArgs {
 
 /// The rotation of one row by its position, as rotary.hpp has it; of whole rows in runs of 16 bytes.
 struct RowRotation {
-  /// As many elements each as the row has; null where it stays as it is.
+  /// One element for each of the row; null where it stays as it is.
   const void* cosines = nullptr;
   const void* sines = nullptr;
 };
@@ -86,8 +86,9 @@ struct AppendedRow {
 /// Why there is no kernel for this; empty when there is.
 Refusal attention_refusal(const AttentionSize& size, const DeviceProperties& device);
 
-/// For half and bfloat16. `split`: 1, 2 or 4 warps share the keys of 16 rows, so that a block of four warps
-/// has 64, 32 or 16 rows. The more blocks, the sooner few rows are done, and the more often keys are read.
+/// Attention for half and bfloat16. `split`: 1, 2 or 4 warps share the keys of 16 rows, so that a block of
+/// four warps has 64, 32 or 16 rows. The more blocks, the sooner few rows are done, and the more often keys
+/// are read.
 cudaError_t attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int split,
                       const LaunchOptions& options);
 
@@ -98,7 +99,7 @@ Refusal warpgroup_attention_refusal(const AttentionSize& size, const DevicePrope
 /// share the keys of the same 64 rows, or read the same keys for 64 rows each.
 enum class WarpgroupShares : int { kNothing, kRows, kKeys };
 
-/// By warpgroups that share that.
+/// Attention by warpgroups that share that.
 cudaError_t warpgroup_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size,
                                 int shares, const LaunchOptions& options);
 

@@ -64,7 +64,7 @@ struct Head {
 template <int kBlocks>
 using Sums = float[kBlocks][4];
 
-/// As instructions of a warpgroup name them.
+/// The sums as instructions of a warpgroup name them.
 template <int kBlocks>
 __device__ __forceinline__ float (&flat(Sums<kBlocks>& sums))[kBlocks * 4] {
   return *reinterpret_cast<float(*)[kBlocks * 4]>(&sums);

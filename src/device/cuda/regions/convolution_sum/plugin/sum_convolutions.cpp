@@ -50,7 +50,7 @@ Refusal make_plan(const StepRequest& request, const RegionParts& parts, Plan& pl
                          ? std::nullopt
                          : stream_epilogue(conv_args(plan.request));
   if (!steps || steps->kind != StreamKind::kBounds) return "its epilogue is more than bounds";
-  // As conv_refusal() has it.
+  // Limits of conv_refusal().
   constexpr int64_t kMostElements = int64_t{1} << 30;
   constexpr int64_t kMostImages = int64_t{1} << 20;
   const int64_t images = plan.request.geometry.batch;

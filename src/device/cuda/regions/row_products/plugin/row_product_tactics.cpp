@@ -141,7 +141,7 @@ Offer offer_product(Gpu& gpu, const StepRequest& request, engine::WeightStore& w
     return Offer::refuse(std::move(reason));
   RowProducts products = products_of(placed.layer.product);
   products.size.columns[0] = placed.layer.product.columns;
-  // Before the matrix is packed.
+  // Refused before the matrix is packed.
   if (Refusal reason = matrix_vector_refusal(products.size, products.type))
     return Offer::refuse(std::move(reason));
   Offer offer;

@@ -61,7 +61,7 @@ class StemParts {
 
   /// Why they are no such parts.
   const Refusal& refusal() const { return refusal_; }
-  /// With the result of the pool where there is one.
+  /// The request with the result of the pool where there is one.
   const StepRequest& conv() const { return *conv_; }
   /// Operands of the convolution among the step's inputs.
   const PartOperands& operands() const { return operands_; }

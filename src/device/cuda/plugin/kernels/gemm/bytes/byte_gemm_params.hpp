@@ -36,7 +36,7 @@ constexpr int64_t byte_shared_bytes(const WarpgroupConfig& config, int groups, i
          kByteOutputs * (int64_t{config.tile_m} * config.tile_n + byte_output_barrier_bytes(groups));
 }
 
-// In the order of kWarpgroupShapes; one table a source file: the result's elements, then the function.
+// Tables in the order of kWarpgroupShapes; one table a source file: the result's elements, then the function.
 extern const WarpgroupTable kByteBounds;
 extern const WarpgroupTable kByteBoundsNarrow;
 extern const WarpgroupTable kByteAdd;

@@ -28,7 +28,8 @@ struct ConvConfig {
   int split_k = 1;
   Reduction reduction = Reduction::kCluster;
 
-  /// For instance "64x32x64_s4" or "64x32x64_s4_c8" (cluster) or "64x32x64_s4_w16" (workspace).
+  /// The text of a configuration: "64x32x64_s4" or "64x32x64_s4_c8" (cluster) or "64x32x64_s4_w16"
+  /// (workspace).
   std::string text() const;
   static std::optional<ConvConfig> parse(const std::string& text);
   bool operator==(const ConvConfig& other) const { return text() == other.text(); }

@@ -39,7 +39,7 @@ class SumExchange {
     }
   }
 
-  /// By the threads that multiply.
+  /// Called by the threads that multiply.
   __device__ __forceinline__ void send(WarpgroupProduct<T, TileT>& product) const {
     product.hold();
     if (kMayCount && counts_) {
@@ -53,7 +53,7 @@ class SumExchange {
     }
   }
 
-  /// Until all has been received; by all threads.
+  /// Waits until all has been received; called by all threads.
   __device__ __forceinline__ void wait() const {
     if (kMayCount && counts_) {
       ptx::wait_received(received_);

@@ -64,7 +64,7 @@ Refusal map_refusal(const ConvProblem& p) {
   return {};
 }
 
-/// As many stages as fit one to three times into a multiprocessor.
+/// The numbers of stages that fit one to three times into a multiprocessor.
 std::vector<int> stage_counts(WarpgroupConfig config, int64_t depth_steps, const DeviceProperties& device) {
   const int64_t steps = ceil_divide(depth_steps, config.parts);
   std::vector<int> counts;

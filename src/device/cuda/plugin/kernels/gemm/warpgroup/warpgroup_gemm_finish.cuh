@@ -1,4 +1,4 @@
-// From a warpgroup's sums to the place in shared memory that the copy unit stores y from.
+// Moves a warpgroup's sums to the place in shared memory from which the copy unit stores y.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/quick_gelu.cuh"

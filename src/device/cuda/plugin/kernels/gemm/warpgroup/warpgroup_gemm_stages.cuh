@@ -66,7 +66,7 @@ struct RingPlace {
 template <class TileT>
 class StageCopies {
  public:
-  /// From output pixel `first_pixel` of the batch and stage `first_stage` of the depth on.
+  /// Starts at output pixel `first_pixel` of the batch and stage `first_stage` of the depth.
   __device__ __forceinline__ StageCopies(const WarpgroupParams& p, int first_pixel, int tile_n,
                                          int first_stage)
       : StageCopies(p, p, first_pixel, tile_n, first_stage) {}

@@ -296,7 +296,7 @@ class StationaryBlock {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
   }
 
-  /// To each other block what it finishes.
+  /// Sends each other block the sums that it finishes.
   __device__ __forceinline__ void send(int i, const Kept& kept) const {
 #pragma unroll
     for (int e = 0; e < kKept; ++e) {

@@ -21,10 +21,10 @@ struct BottleneckWarps {
   static constexpr int kRegisters = 216;
 };
 
-/// In shared memory. Filters land once, the patch for each step; four warps of each warpgroup say when they
-/// have left it. A slab is full for a warpgroup when what is added has landed, or at once where nothing is,
-/// and empty when four warps have left it. Warpgroups have barriers of their own for that: one that waits may
-/// be two phases behind the other's use of a slab.
+/// Barriers in shared memory. Filters land once, the patch for each step; four warps of each warpgroup say
+/// when they have left it. A slab is full for a warpgroup when what is added has landed, or at once where
+/// nothing is, and empty when four warps have left it. Warpgroups have barriers of their own for that: one
+/// that waits may be two phases behind the other's use of a slab.
 struct BottleneckBarriers {
   uint32_t start;
   /// Barriers of the filters of a row of the window: its products begin while the next row's come.
@@ -38,7 +38,7 @@ struct BottleneckBarriers {
     return start + 64 + slab * 24 + group * 8;
   }
 
-  /// By one thread.
+  /// Called by one thread.
   __device__ __forceinline__ void init(int slabs, int groups) const {
     for (int row = 0; row < 3; ++row) ptx::init_barrier(window(row), 1);
     for (const uint32_t barrier : {expand(), next(), patch()}) ptx::init_barrier(barrier, 1);
@@ -190,7 +190,7 @@ class BottleneckBlock {
     });
   }
 
-  /// By one thread.
+  /// Called by one thread.
   __device__ __forceinline__ void fill(int slab, uint32_t full, int k, const BottleneckTile& tile) const {
     if (k >= Memory::kFilled) return ptx::arrive(full);
     ptx::expect_copies(full, Memory::kSlab);

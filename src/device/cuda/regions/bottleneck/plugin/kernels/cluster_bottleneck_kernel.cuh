@@ -89,7 +89,7 @@ class ClusterBottleneckBlock {
   static constexpr int kSteps = 2 * kTaps;
   using Sums = float (&)[16];
 
-  /// By one thread. Each barrier waits for nothing but bytes: of the exchanges, those of other blocks.
+  /// Called by one thread. Each barrier waits for nothing but bytes: of the exchanges, those of other blocks.
   __device__ __forceinline__ void init_barriers() const {
     for (int i = 0; i < Memory::kBarriers; ++i) ptx::init_barrier(barriers_.start + 8 * i, 1);
     ptx::fence_barriers();
@@ -124,7 +124,7 @@ class ClusterBottleneckBlock {
     for (int i = 0; i < kSteps; ++i) ptx::load_words(filters[i], from + i * Memory::kFragmentBytes);
   }
 
-  /// By all warps but the first.
+  /// Called by all warps but the first.
   __device__ __forceinline__ void load_biases() const {
     const auto value = [](const float* bias, int i) { return bias == nullptr ? 0.0f : bias[i]; };
     constexpr int kCount = Memory::kBiases - (kNarrows ? 0 : Memory::kFinished);
@@ -197,7 +197,7 @@ class ClusterBottleneckBlock {
     for (float& sum : sums) sum = 0;
   }
 
-  /// To the blocks that finish these filters.
+  /// Sends the sums to the blocks that finish these filters.
   __device__ __forceinline__ void send_window(const float (&sums)[16]) const {
     const int filter = warp_ % 4 * 16;
     const int piece = rank_ % Memory::kPieces;

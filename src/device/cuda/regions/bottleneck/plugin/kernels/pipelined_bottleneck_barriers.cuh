@@ -45,7 +45,7 @@ struct PipelineBarriers {
     return at(kSetBarriers + (2 + chunk) * Memory::kSets + i);
   }
 
-  /// By one thread.
+  /// Called by one thread.
   __device__ __forceinline__ void init() const {
     ptx::init_barrier(filters(), 1);
     for (int i = 0; i < Memory::kPatches; ++i) {

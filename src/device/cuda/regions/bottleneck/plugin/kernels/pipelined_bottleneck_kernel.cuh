@@ -121,7 +121,7 @@ class PipelinedBottleneckBlock {
     });
   }
 
-  /// By one thread.
+  /// Called by one thread.
   __device__ __forceinline__ void copy_filters() const {
     ptx::expect_copies(barriers_.filters(), Memory::kFilters);
     for (int chunk = 0; chunk < Memory::kChunks; ++chunk) {

@@ -320,7 +320,7 @@ __device__ __forceinline__ void write_products(const Params& p, const Share& sha
   for_runs_of_memory(p, share, plan.kept_rounds, write);
 }
 
-/// From the sums of the threads to the gates of the block's channels in shared memory.
+/// Computes the gates of the block's channels in shared memory from the sums of the threads.
 template <class T, Activations kOf>
 __device__ __forceinline__ void excite(const Params& p, const Share& share, const float (&sums)[kRun],
                                        unsigned char* memory) {

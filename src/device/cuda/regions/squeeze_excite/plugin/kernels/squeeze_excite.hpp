@@ -77,7 +77,7 @@ struct SqueezeExcitePlan {
 Refusal squeeze_excite_refusal(const SqueezeExcite& size, const DeviceProperties& device);
 
 /// The plan with the least work for a block among those with at most `most_blocks` (2 to 16) blocks a
-/// cluster. For what is not refused there is one.
+/// cluster. There is one for every problem that is not refused.
 SqueezeExcitePlan squeeze_excite_plan(const SqueezeExcite& size, int most_blocks,
                                       const DeviceProperties& device);
 

@@ -41,7 +41,7 @@ enum class StemOrder : uint8_t { kWindows, kRuns, kFragments };
 
 /// How a stem runs.
 struct StemLayout {
-  /// For launch_conv; its input is the padded image.
+  /// The problem for launch_conv; its input is the padded image.
   ConvProblem problem;
   int image_channels = 0;  ///< of the image: 1 to 8
   int image_height = 0;

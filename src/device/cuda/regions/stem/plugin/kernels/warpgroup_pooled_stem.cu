@@ -15,7 +15,7 @@ namespace {
 struct PooledStemKernel {
   StemTiles tiles;
   int output_bytes;
-  // By whether a convolution follows.
+  // Indexed by whether a convolution follows.
   const void* half[2];
   const void* bfloat16[2];
 };

@@ -28,7 +28,7 @@ struct PooledStemBarriers {
   /// its products.
   __device__ __forceinline__ uint32_t turn(int i, int warp) const { return at(3 * kGroups + 4 * i + warp); }
 
-  /// By one thread.
+  /// Called by one thread.
   __device__ __forceinline__ void init() const {
     for (int i = 0; i < kGroups; ++i) {
       ptx::init_barrier(planes_full(i), 1);
@@ -154,7 +154,7 @@ class PooledStemBlock {
     }
   }
 
-  /// By a warp.
+  /// Called by a warp.
   __device__ __forceinline__ void fetch(int tile, int group) const {
     if (tile < p_.tiles_m && ptx::elected())
       fetch_planes(p_, StemCorner(p_, tile), ptx::shared_address(planes(group)),
@@ -285,8 +285,7 @@ class PooledStemBlock {
       narrow(make_float2(most[0], most[1]), columns[i]);
     }
     // The first column of the next thread follows a thread's columns; that of the right half follows the left
-    // half's last ones. After the right half's there is no window. Behind the right half's there is no
-    // window.
+    // half's last ones. After the right half's there is no window.
     uint32_t shown = reinterpret_cast<const uint32_t&>(columns[0]);
     if (lane_ % 4 == 0) shown = shown >> 16 | (shown & 0xffff0000);
     const uint32_t next = __shfl_sync(0xffffffff, shown, (lane_ & ~3) | ((lane_ + 1) & 3));
@@ -352,7 +351,7 @@ class PooledStemBlock {
     }
   }
 
-  /// To memory; what lies outside is not written. One thread.
+  /// Stores to memory; elements outside are not written. One thread.
   __device__ __forceinline__ void store(const CUtensorMap& map, const StemCorner& corner, uint32_t outputs,
                                         int filter) const {
     ptx::store_pixels(map, outputs, filter, (corner.x - p_.first_x) / 2, (corner.y - p_.first_y) / 2,

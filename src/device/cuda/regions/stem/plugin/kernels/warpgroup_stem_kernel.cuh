@@ -14,8 +14,8 @@ template <int kN>
 using StemTile = WarpgroupTile<kStemTile * kStemTile, kN, 2>;
 inline constexpr int kStemThreads = 256;
 
-/// Filters as wgmma reads them without swizzling: [depth / 8][kN] runs of 8 elements. By one warp. If a tile
-/// has fewer filters, the others' sums are never stored.
+/// Filters as wgmma reads them without swizzling: [depth / 8][kN] runs of 8 elements. Called by one warp. If
+/// a tile has fewer filters, the others' sums are never stored.
 template <class T, int kN>
 __device__ __forceinline__ void copy_stem_filters(const WarpgroupStemParams& p, int tile_n, uint32_t target,
                                                   uint32_t barrier) {
