@@ -55,7 +55,7 @@ std::string tight_latency_cell(const base::Summary& summary) {
   if (!summary.p50_interval.bounded()) return median;
   const double unit = std::pow(10, -digits);
   const double half = (summary.p50_interval.high - summary.p50_interval.low) / 2;
-  const double shown = std::ceil(half / unit - 1e-9) * unit;
+  const double shown = std::max(0.0, std::ceil(half / unit - 1e-9) * unit);
   return either(fmt::format("{} {}{:.{}f}", median, plus_minus(), shown, digits), median, kTightLatency);
 }
 
