@@ -74,7 +74,7 @@ def check_sentences():
             (["bench", DIGITS, "--cpuThreads", "1"], "unknown option '--cpuThreads'; did you mean --threads?"),
             (["profile", DIGITS, "--activeIterations", "1"], "unknown option '--activeIterations'; did you mean --active?"),
             (["detect", "-m", DIGITS, "-i", "x.png"], "'-m' is an option of benchmark_app; here: the model, the first argument"),
-            (["detect", DIGITS, "x.png", "--int8"], "int8 needs ranges"),
+            (["run", DIGITS, "--fp32"], "--input is required"),
             (["detect", DIGITS, "x.png", "--save"], "'--save' is an option of ultralytics; here: -o FILE"),
             (["bench", DIGITS, "--xyz", "1"], "unknown option '--xyz' (hone bench --help explains)"),
             (["bench", DIGITS, "--exportTimes=x"], "is an option of trtexec; here: hone profile MODEL, then hone convert"),
