@@ -22,9 +22,9 @@ MAY_INCLUDE["record"] = {"record", *RUNS, *TRACES}
 MAY_INCLUDE["report"] = {"report", *RUNS, *TRACES} - {"engine", "device", "backend"}
 MAY_INCLUDE["api"] = {"api", *RUNS}
 MAY_INCLUDE["cli"] = {"cli", "api", "report", "record", *RUNS, *TRACES}
-# Folders that know nothing but what is named here; the first that fits counts. CUDA kernels stand by themselves, but
-# for the list of operations that can follow a convolution, and the type of refusals; those of a region may use the
-# general ones. Passes that a device brings are part of libhone and rewrite graphs without it.
+# Folders that know nothing but what is named here; the first that fits counts. CUDA kernels stand by themselves, but for
+# the list of what can follow a convolution, and the type of refusals; those of a region may use the general ones. Passes that a
+# device brings are part of libhone and rewrite graphs without it.
 PLUGIN = "device/cuda/plugin/"
 KERNELS = PLUGIN + "kernels/"
 REGION = r"device/cuda/regions/\w+/"

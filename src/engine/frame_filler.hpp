@@ -109,7 +109,7 @@ class FrameDevice {
   virtual std::unique_ptr<FrameFiller> make_frame_filler(const FrameTarget& target) const = 0;
   /// Null where the host gets all of an output.
   virtual std::unique_ptr<RowChooser> make_row_chooser() const { return nullptr; }
-  /// Handles for work in a queue of the device.
+  /// For work in a queue of the device.
   virtual DecoderHandles decoder_handles(const tensor::Queue* /*queue*/) const { return {}; }
 };
 

@@ -29,7 +29,7 @@ Box in_pixels(const Box& box, int64_t width, int64_t height) {
   return {box.x1 * w, box.y1 * h, box.x2 * w, box.y2 * h};
 }
 
-/// True if an output holds what the role reads, with a dimension for the batch or without.
+/// Whether an output holds what the role reads, with a dimension for the batch or without.
 bool has_form(const tensor::Shape& shape, const tensor::Shape& least) {
   if (least.empty()) return true;
   if (shape.size() != least.size() && shape.size() != least.size() + 1) return false;
@@ -59,7 +59,7 @@ void check_form(const DecoderChoice& choice, const Signature& signature, const S
   }
 }
 
-/// The box in pixels of the image.
+/// In pixels of the image.
 Box placed(Space space, const Box& box, const Geometry& g) {
   switch (space) {
     case Space::kImagePixels: return box;

@@ -95,7 +95,7 @@ struct Decoder {
   std::optional<Match> (*match)(const Signature& signature, bool forced);
   /// Appends what has a score above the threshold; one class, the likeliest, for each box.
   void (*decode)(const DecodeCall& call, std::vector<Detection>* found);
-  /// The overlap that NMS compares with its threshold; null: the IoU.
+  /// What NMS compares with its threshold; null: the IoU.
   Overlap (*overlap)(const Signature& signature, const Geometry& geometry) = nullptr;
   /// True if boxes end where the image does.
   bool clips = true;

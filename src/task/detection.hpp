@@ -5,7 +5,7 @@
 
 namespace hone::task {
 
-/// Corners in pixels; the right and lower ones are after the last pixel.
+/// Corners in pixels; the right and lower ones are behind the last pixel.
 struct Box {
   float x1 = 0;
   float y1 = 0;

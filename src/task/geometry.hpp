@@ -40,7 +40,7 @@ struct Geometry {
 Geometry place_image(Fit fit, int64_t image_width, int64_t image_height, int64_t input_width,
                      int64_t input_height);
 
-/// Converts from pixels of the input to pixels of the image.
+/// From pixels of the input to pixels of the image.
 Box to_image(const Geometry& geometry, const Box& box);
 /// The part inside the image.
 Box clipped(const Geometry& geometry, const Box& box);

@@ -11,7 +11,7 @@ namespace hone::task {
 /// How much two boxes count as one; those with more than the threshold are.
 using Overlap = std::function<float(const Box&, const Box&)>;
 
-/// Sorts by falling score; among equal scores the earlier one comes first.
+/// By falling score; of equal scores the earlier one comes first.
 void sort_by_score(std::vector<Detection>* detections);
 
 /// Per class, by falling score; leaves them sorted.

@@ -189,7 +189,7 @@ Tensor noise(tensor::Shape shape, unsigned seed) {
   return tensor;
 }
 
-/// The rows of an image that a device would let the host have: a rule for each role.
+/// What a device would let the host have of an image: a rule for each role.
 std::vector<ChosenRows> chosen_by_rules(const DecoderChoice& choice, const DecodeCall& call) {
   std::vector<ChosenRows> chosen;
   for (size_t role = 0; role < choice.match.roles.size(); ++role) {

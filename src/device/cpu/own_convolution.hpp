@@ -7,7 +7,7 @@ namespace hone::device::cpu {
 
 /// Without groups, in tiles.
 void add_tiled_convolution_tactics(TacticList& list);
-/// Convolutions in groups of a few channels.
+/// In groups of a few channels.
 void add_grouped_convolution_tactics(TacticList& list);
 
 }  // namespace hone::device::cpu

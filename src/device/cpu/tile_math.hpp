@@ -61,7 +61,7 @@ enum class TileStart : uint8_t {
   kSums,
 };
 
-/// The target of a tile's sums.
+/// Where the sums of a tile go.
 struct TileTarget {
   /// 1 to 32 columns are there.
   int64_t columns;

@@ -107,7 +107,7 @@ class Executor {
   /// Fixes where inputs and outputs lie, in memory that the steps can reach. All executions of the program
   /// share some memory, so a run waits for the previous one, whoever enqueued it.
   virtual std::unique_ptr<BoundRuns> bind(IoAddresses io, std::vector<InputCopy> copies) = 0;
-  /// True if watch() returns something.
+  /// Whether watch() tells anything.
   virtual bool can_be_watched() const { return false; }
   /// Watches what upload(), execute() and download() do from now on; null where it cannot.
   virtual std::unique_ptr<DeviceWatch> watch() { return nullptr; }

@@ -73,7 +73,7 @@ struct Best {
 };
 /// The first of the highest; NaN counts as none, so minus infinity where there are no others.
 Best best_of(std::span<const float> scores);
-/// The best among `count` numbers of a box.
+/// The same of `count` numbers of a box.
 Best best_of(const BoxNumbers& numbers, int64_t first, int64_t count);
 
 /// A class or an index that a network gives as a number; -1, which is none, for an impossible one.

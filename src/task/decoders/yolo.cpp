@@ -133,7 +133,7 @@ std::optional<Match> match_yolov8(const Signature& signature, bool forced) {
                assumed_of_yolov8(signature, classes)};
 }
 
-/// The upright box around one that is turned by `angle` radians.
+/// The upright box around one that is turned by so many radians.
 Box around(const Box& box, float angle) {
   const float x = (box.x1 + box.x2) / 2;
   const float y = (box.y1 + box.y2) / 2;

@@ -57,7 +57,7 @@ std::string text(const ConvolutionSize& size) {
          std::to_string(size.input[1]) + "x" + std::to_string(size.input[2]);
 }
 
-/// The epilogue of a clip, a swish or nothing.
+/// Of a clip, a swish or nothing.
 StreamEpilogue stream_of(const Epilogue& epilogue) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const PostOpLink& link = epilogue.links[0];

@@ -43,7 +43,7 @@ void check_rule(Family& family, RowChoice rule, FloatType type, float level, con
   const Values output(rule.image * rule.images, type);
   const int64_t words = choice::list_words(rule);
   DeviceBuffer lists(static_cast<size_t>(4 * words * rule.images));
-  // Earlier contents of the memory must not count.
+  // What lay there before must not count.
   std::vector<int32_t> found(static_cast<size_t>(words * rule.images), 77);
   lists.upload(found.data());
   family.launched(choose_rows(rule, output.get(), type, static_cast<int32_t*>(lists.get()), {}), what);

@@ -344,7 +344,7 @@ class CudaExecutor final : public engine::Executor {
   Event end_;
   std::vector<Event> step_events_;
   std::unique_ptr<CapturedGraph> graph_;
-  /// Inputs and outputs for runs that overlap those of the first; null while none do.
+  /// For runs beside those of the first; null while none overlap.
   std::unique_ptr<OwnIo> second_;
   std::unique_ptr<CapturedGraph> second_graph_;
   std::unique_ptr<OverlappedRuns> overlapped_runs_;

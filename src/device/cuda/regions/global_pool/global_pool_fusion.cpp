@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kPixels = 64;
 constexpr int64_t kChannelMultiple = 8;
 
-/// True if the kernel has such an epilogue: the addition of something as large, then a Relu or Clip; a swish.
+/// Whether the kernel has such an epilogue: the addition of something as large, then a Relu or Clip; a swish.
 bool is_short(const Graph& graph, const Node& convolution) {
   const PostOps post_ops = post_ops_of(convolution);
   const bool adds = !post_ops.ops.empty() && post_ops.ops[0] == "add";

@@ -1,5 +1,5 @@
-// Fuses squeeze and excitation: the global average pool of an image, the two small convolutions that compute
-// a gate for each channel of it, and the product of the image and the gates.
+// Fuses squeeze and excitation: the global average pool of an image, the two small convolutions that make a
+// gate for each channel of it, and the product of the image and the gates.
 #include "device/cuda/passes/pass_list.hpp"
 #include "graph/convolution_geometry.hpp"
 #include "graph/post_op.hpp"
@@ -12,7 +12,7 @@ using namespace transform;
 
 namespace {
 
-/// Limits of the kernels, whatever the batch and the image (squeeze_excite.hpp).
+/// What the kernels take, whatever the batch and the image (squeeze_excite.hpp).
 constexpr int64_t kChannelMultiple = 8;
 constexpr int64_t kMostChannels = 8192;
 constexpr int64_t kMostHidden = 512;

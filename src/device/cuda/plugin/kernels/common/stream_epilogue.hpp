@@ -13,7 +13,7 @@ enum class StreamKind : uint8_t {
   kBounds,  ///< at most: a ReLU, a clip
   kAdd,     ///< the addition of a full operand, then as kBounds
   kSwish,   ///< v * sigmoid(alpha * v)
-  kGelu,    ///< the one with erf; only of the warpgroup GEMM, so that stream_epilogue() gives none
+  kGelu,    ///< the one with erf; of the warpgroup GEMM alone, so that stream_epilogue() gives none
   kLeaky    ///< v, times alpha where it is negative; only of the warpgroup GEMM, too
 };
 

@@ -37,7 +37,7 @@ enum class FrameFormat : int32_t {
   kNv12     ///< two planes, the second with both chroma samples next to each other
 };
 
-/// The summands of red, green and blue for a sample of luma and each of chroma, times 2^16.
+/// What a sample of luma and each of chroma add to red, green and blue, times 2^16.
 struct FrameColours {
   int32_t luma_offset = 0;
   int32_t luma = 0;

@@ -32,7 +32,7 @@ struct RowChoice {
 
 namespace choice {
 
-/// The place of the box's first number in the output.
+/// Where the box's first number stands in the output.
 HONE_HOST_DEVICE int64_t first_of(const RowChoice& rule, int64_t image, int64_t box) {
   return image * rule.image + box / rule.inner * rule.outer_stride + box % rule.inner * rule.inner_stride;
 }

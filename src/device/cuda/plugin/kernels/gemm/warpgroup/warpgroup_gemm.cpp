@@ -9,7 +9,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// The epilogues that kernels finish in registers.
+/// What kernels finish in registers.
 std::optional<StreamEpilogue> warpgroup_epilogue(const ConvArgs& args) {
   if (args.step_count == 1 && args.steps[0].op == graph::PostOp::kGeluErf)
     return StreamEpilogue{StreamKind::kGelu, 0, 0, 0};
@@ -20,7 +20,7 @@ std::optional<StreamEpilogue> warpgroup_epilogue(const ConvArgs& args) {
 
 bool has_bounds(StreamKind kind) { return kind == StreamKind::kBounds || kind == StreamKind::kAdd; }
 
-/// The kernels of one block a tile, or of a cluster.
+/// Of one block a tile, or of a cluster.
 const WarpgroupTable& block_kernels(Element element, const WarpgroupConfig& config,
                                     const std::optional<StreamEpilogue>& steps) {
   const bool half = element == Element::kHalf;

@@ -342,7 +342,7 @@ __device__ __forceinline__ void excite(const Params& p, const Share& share, cons
   __syncthreads();
 }
 
-/// The whole of a block's work after the previous kernel, when its threads hold all of their runs.
+/// The whole of a block's work behind the kernel ahead, when its threads hold all of their runs.
 template <class T, Activations kOf>
 __device__ __forceinline__ void excite_held(const Params& p, const Share& share, unsigned char* memory) {
   const auto* const x = static_cast<const uint4*>(p.args.x) + share.from;
