@@ -1,4 +1,4 @@
-// Any bytes given to the importer of darknet networks, a cfg file and behind a NUL a weights file, become a
+// Any bytes given to the importer of darknet networks, a cfg file and, after a NUL, a weights file, become a
 // model or a bad-input error, nothing else.
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint8_t* const end = std::find(data, data + size, uint8_t{0});
   const std::string_view cfg(reinterpret_cast<const char*>(data), static_cast<size_t>(end - data));
-  // Without weights they would come from a seed, as many as the limit of memory lets a cfg ask for.
+  // Without weights they would come from a seed, up to the number that the limit of memory allows.
   const uint8_t* const weights = end == data + size ? end : end + 1;
   try {
     hone::importer::import_darknet("fuzzed", cfg, std::as_bytes(std::span(weights, data + size)),

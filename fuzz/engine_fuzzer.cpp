@@ -1,5 +1,5 @@
 // Any bytes given to the engine reader become an engine or a bad-input error, nothing else. The checksum is
-// put right first: behind it lies what is worth searching.
+// put right first: only the bytes after it are worth searching.
 #include <zlib.h>
 
 #include <cstdint>

@@ -73,8 +73,8 @@ install_packages() {
   exit 4
 }
 
-# Installs what the groups need. Where that is impossible it says what to install and exits with 4;
-# HONE_NO_INSTALL=1 trusts that everything is there under other names.
+# Installs what the groups need. If that is impossible, it says what to install and exits with 4; HONE_NO_INSTALL=1
+# trusts that everything is there under other names.
 ensure_packages() {
   [[ -z ${HONE_NO_INSTALL:-} ]] || return 0
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -147,7 +147,7 @@ cuda_cache() {
   echo "${XDG_CACHE_HOME:-${HOME:-/}/.cache}/hone/$group"
 }
 
-# Whether the build was configured without CUDA because the toolkit or cuDNN was not found.
+# True if the build was configured without CUDA because the toolkit or cuDNN was not found.
 lacks_cuda() { grep -qE '^(HONE_NVCC|CUDNN_LIBRARY|CUDNN_INCLUDE_DIR):[A-Z]+=.*NOTFOUND$' "$build/CMakeCache.txt" 2>/dev/null; }
 
 # Files of CUDA and cuDNN that the system has, and that may have come after the last build.
@@ -159,7 +159,7 @@ cuda_files() {
   done
 }
 
-# Whether something that CMake did not find may be there now: packages, or CUDA, that came after it looked.
+# True if something that CMake did not find may be there now: packages, or CUDA, that came after it looked.
 something_came() {
   local cache=$build/CMakeCache.txt
   [[ -f $cache ]] || return
@@ -171,7 +171,7 @@ something_came() {
   [[ -n $(find "${files[@]}" -cnewer "$cache" -print -quit 2>/dev/null) ]]
 }
 
-# What the last configuration left out, and why, a line each.
+# Prints what the last configuration left out, and why, a line each.
 say_what_is_left_out() {
   local line
   while IFS= read -r line; do
@@ -219,7 +219,7 @@ offer_cuda_toolkit() {
 }
 
 # configure TESTS CUDA, each ON or OFF: with or without the tests and the GPU half; does nothing when that is how the
-# build stands. What is there already is kept.
+# build stands. A build with more than that is kept.
 configure() {
   local tests=$1 cuda=$2 came=
   if cache_has HONE_CUDA:BOOL=ON; then cuda=ON; fi

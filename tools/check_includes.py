@@ -35,7 +35,7 @@ CLOSED = [(KERNELS + "common/", f"{KERNELS}common/|{SHARED}"),
           (KERNELS, f"{KERNELS}|{SHARED}"),
           (REGION + "plugin/kernels/", f"{KERNELS}|{REGION}plugin/kernels/|{SHARED}"),
           (PASSES, f"{PASSES}|base/|tensor/|graph/|transform/")]
-# Of folders that another one sees in part only: results are data for a report.
+# Folders of which another one may see only a part: results are data for a report.
 PARTLY = {("report", "bench/"): ("bench/setup.hpp", "bench/setup_schema.hpp", "bench/results/model_names.hpp",
                                  "bench/results/result_file.hpp", "bench/results/run_record.hpp",
                                  "bench/results/run_schema.hpp")}
@@ -128,7 +128,7 @@ def check_file(file, root):
             yield f"{path}:{number}: only src/cli prints or exits ({found.group(0).strip()})"
 
 
-# What runs the steps of an engine, or is called by it.
+# Folders that run the steps of an engine, or are called by it.
 STEPS = ("src/device/", "src/engine/", "src/reference/", "src/tensor/")
 SHARED_BY_LIBGOMP = re.compile(r"#pragma omp .*(schedule\((?!static)|\bsingle\b|\bsections\b)")
 

@@ -81,7 +81,7 @@ def flags_of(command):
     return tuple(flags)
 
 
-# What a source defines at the left margin, and so perhaps only for itself: types, functions, constants, macros.
+# Names that a source defines at the left margin, and so perhaps only for itself: types, functions, constants, macros.
 NAMES = [re.compile(pattern, re.MULTILINE) for pattern in (
     r"^(?:struct|class|enum class|enum|union) (\w+)|^using (\w+) =",
     r"^(?!using|namespace|return|template)\w[\w:<>,*&\[\] ]*?[\w>*&\]] [*&]*(\w+)\(",

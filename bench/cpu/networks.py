@@ -160,7 +160,7 @@ def sequence(build, size, name):
 
 
 out = lambda result: result["out"]
-# Those of the project's own table first.
+# The networks of the project's own table come first.
 NETWORKS = {
     "resnet50": vision("resnet50"),
     "mobilenet_v2": vision("mobilenet_v2"),

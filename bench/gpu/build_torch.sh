@@ -5,9 +5,9 @@
 #   build_torch.sh INSTALL SOURCE TORCH_PREFIX              there: writes INSTALL/lib/libhone-torch.so
 #
 # INSTALL is an installed tree (bin/hone, lib/libhone.so.0), SOURCE the unpacked archive or a source tree,
-# TORCH_PREFIX a folder with libtorch's include/ and lib/ (a Python wheel's site-packages/torch, or /usr). CUDA is
-# used when that libtorch has it; its headers are looked for in CUDA_HOME, /usr/local/cuda, beside nvcc, and in the
-# wheel's neighbour nvidia/. CXX is the compiler (g++).
+# TORCH_PREFIX a folder with libtorch's include/ and lib/ (a Python wheel's site-packages/torch, or /usr). CUDA is used
+# when that libtorch has it; its headers are looked for in CUDA_HOME, /usr/local/cuda, next to nvcc, and in the wheel's
+# neighbour nvidia/. CXX is the compiler (g++).
 set -euo pipefail
 
 fail() {

@@ -36,7 +36,7 @@ part() {
   return 1
 }
 
-# step NAME COMMAND…: its output goes to NAME.txt. 4 is the exit code of what was skipped.
+# step NAME COMMAND…: its output goes to NAME.txt. 4 is the exit code of a skipped step.
 step() {
   local name=$1 code
   shift

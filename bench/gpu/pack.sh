@@ -19,13 +19,13 @@ mkdir -p "$tree"/{bin,lib,deb,bench,share/hone}
 cp "$build"/bin/{hone,kernels_check,implicit_gemm_check,fault_check,memory_check,binding_check,two_gpus_check,tactics_check,known_path} "$tree/bin/"
 cp -P "$build"/lib/libhone.so* "$tree/lib/"
 cp "$build"/lib/lib{hone-cuda,hone-inject,hone-threads,fault_preload}.so "$build"/lib/libhone-*.json "$tree/lib/"
-# Where TensorRT's headers were found.
+# The headers of TensorRT may have been found: pack its plugins, too.
 for plugin in "$build"/lib/libhone-tensorrt*.so; do [ ! -e "$plugin" ] || cp "$plugin" "$tree/lib/"; done
 cp -r "$root/bench/gpu" "$tree/bench/"
-# What partition.sh tries first.
+# partition.sh tries these models first.
 mkdir -p "$tree/models"
 cp -r "$root/models/digits" "$tree/models/"
-# Where an installed hone looks for them.
+# An installed hone looks for them there.
 cp -r "$root/bench/peers" "$tree/share/hone/"
 programs=("$build/bin/hone" "$build/lib/libhone-cuda.so")
 if [ -n "${VIDEO:-}" ]; then

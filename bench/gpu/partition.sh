@@ -33,7 +33,7 @@ models=${MODELS:-resnet18}
 end=$(($(date +%s) + ${LIMIT:-1000000}))
 . "$here/tensorrt_library.sh"
 find_tensorrt "$install" "$output"
-# What was built and timed before is found again.
+# Engines and times of an earlier run are found again in this cache.
 export HONE_CACHE_DIR=${HONE_CACHE_DIR:-$output/cache}
 tensorrt=(--tensorrt-level "${LEVEL:-1}")
 [ -n "${TACTICS:-}" ] && tensorrt+=(--tensorrt-tactics "$TACTICS")

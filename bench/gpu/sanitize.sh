@@ -8,7 +8,7 @@
 # each case below the folder CASES, in each of PRECISIONS). A line a process goes to OUTPUT/summary.txt, the rest to OUTPUT.
 # TOOLS: racecheck memcheck initcheck by default. FAMILIES: of kernels_check, instead of all. WITHOUT: tactics to leave out ("cudnn
 # cublaslt" leaves hone's own kernels). LONG: families and cases that PARTS processes share (of families, those that kernels_check
-# can share); they begin first. SECONDS_EACH: of a process; LIMIT: of all, then what is left is told.
+# can share); they begin first. SECONDS_EACH: of a process; LIMIT: of all, after it the remaining ones are only listed.
 # Exit code 1 where a process found something, failed or did not end, 4 without a GPU.
 set -uo pipefail
 install=$1 output=$2

@@ -22,7 +22,7 @@ mkdir -p "$output"
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw,utilization.gpu \
   --format=csv,noheader | tee "$output/gpu.txt"
 
-# The next of the machine's GPUs, for what runs side by side.
+# The next of the machine's GPUs, for programs that run side by side.
 gpus=$(nvidia-smi -L | grep -c '^GPU') gpu=0
 next_gpu() { gpu=$(((gpu + 1) % gpus)); }
 
@@ -120,7 +120,7 @@ if part tactics; then
   tail -qn 1 "$output"/tactics-*.log
 fi
 
-# Whole runs of what `hone bench` can tell of a GPU; each prints its summary.
+# Whole runs of all that `hone bench` can report about a GPU; each prints its summary.
 figures() {
   local name=$1
   shift
@@ -135,7 +135,7 @@ if part figures; then
   for streams in 2 4; do figures "streams-$streams" --infStreams $streams; done
   figures transfers --includeDataTransfers
   for streams in 2 4; do figures "transfers-streams-$streams" --includeDataTransfers --infStreams $streams; done
-  # Does watching disturb? The same without NVML.
+  # Does watching disturb? Repeats the figures without NVML.
   HONE_NVML=/nonexistent figures unwatched
   figures watched-again
 fi

@@ -1,5 +1,5 @@
-// What is said of bindings, plainly: how outputs may lie in inputs, and what was done for views that nobody
-// bound. The library's own parts use it too.
+// Plain types that describe bindings: how outputs may lie in inputs, and what a context did for views that
+// nobody bound. The library's own parts use it too.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct BindOptions {
   std::vector<Alias> aliases;
 };
 
-/// What a context did, since it was made, for views that nobody bound.
+/// Counts of a context's bindings and copies for views that nobody bound.
 struct ViewCounts {
   int64_t bindings = 0;
   int64_t copies = 0;  ///< of inputs and outputs

@@ -104,9 +104,9 @@ class Context {
   Binding bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                const BindOptions& options = {});
   /// Hands one run over to the queue, of the engine's place; without one, returns when it is done. Allocates
-  /// and copies nothing, but for what Binding says. Runs of a context follow each other, whatever their
-  /// queues. While a stream is captured by somebody, its graph gets the run's kernels, and may not run while
-  /// the context does; usage error where the host computes some steps.
+  /// and copies nothing, except as Binding says. Runs of a context follow each other, whatever their queues.
+  /// While a stream is captured by somebody, its graph gets the run's kernels, and may not run while the
+  /// context does; usage error where the host computes some steps.
   void run(Binding& binding, const Queue* queue = nullptr);
   /// The same on views that nobody bound: the first that are seen get bindings, which they find again; others
   /// are copied, which view_counts() counts. Every output has memory, but those whose shape depends on data;

@@ -38,8 +38,8 @@ struct TimingCache {
   bool used = true;
   /// Empty: one in the user's cache folder, which is passed over where it cannot be read or written.
   std::filesystem::path file;
-  /// Nothing is timed: environment error for what the cache lacks (`hone build --errorOnTimingCacheMiss`), so
-  /// that equal builds give equal engines.
+  /// Nothing is timed: environment error for entries that the cache lacks (`hone build
+  /// --errorOnTimingCacheMiss`), so that equal builds give equal engines.
   bool only = false;
 };
 
@@ -67,9 +67,9 @@ struct BuildOptions {
   /// "fp32" or "bf16"; on cuda also "tf32" and "fp16". Several, as "fp16+fp32": the engine's own, and others
   /// that single steps may be in where that is faster. Inputs and outputs keep the model's own types.
   std::string precision = "fp32";
-  /// By input name. Empty dims of a range follow from the others: opt is max, else min, and bounds are all
-  /// that the model allows. An input without a range gets all that the model allows and is tuned for open
-  /// dimensions of 1 or, where another input names the same dimension, of that size.
+  /// Ranges of shapes, keyed by input name. Empty dims of a range follow from the others: opt is max, else
+  /// min, and bounds are all that the model allows. An input without a range gets all that the model allows
+  /// and is tuned for open dimensions of 1 or, where another input names the same dimension, of that size.
   std::map<std::string, ShapeRange> shapes;
   /// Outputs that are caches of the next run, INPUT=OUTPUT as for Engine::make_sequence(). They get a fixed
   /// capacity, which the largest shape of one of them says, and stay where they are: a run appends to them
@@ -86,7 +86,7 @@ struct BuildOptions {
   std::optional<double> budget_seconds;
   /// Passes to leave out, by name (`hone passes` lists them).
   std::vector<std::string> disabled_passes;
-  /// Where tactic times are kept.
+  /// The place where tactic times are kept.
   TimingCache timing_cache;
   /// Parameters of a built-in architecture, a .safetensors file; empty: they come from `seed`.
   std::filesystem::path weights;
@@ -128,7 +128,8 @@ class Engine {
   /// shapes prepares the engine for them. Bad input for types and shapes that the engine does not accept,
   /// usage error for a buffer that does not hold what its dims say.
   std::vector<Tensor> run(const std::vector<TensorView>& inputs);
-  /// The same by names. Usage error for a name that is no input, and for an input without a tensor.
+  /// Runs like run(), with inputs and outputs by name. Usage error for a name that is no input, and for an
+  /// input without a tensor.
   std::map<std::string, Tensor> run_by_name(const std::map<std::string, TensorView>& inputs);
 
   /// Makes a context, which runs the engine in one thread on bound memory. There may be any number of them,

@@ -25,7 +25,7 @@ class Error : public std::exception {
   const std::string& sentence() const noexcept { return sentence_; }
   const std::string& where() const noexcept { return where_; }
   int exit_code() const noexcept { return static_cast<int>(kind_); }
-  /// "where: sentence", or the sentence alone.
+  /// "where: sentence", or only the sentence.
   const char* what() const noexcept override { return text_.c_str(); }
   /// The same error with an outer place put in front: "outer: where: sentence".
   Error within(std::string_view outer) const;

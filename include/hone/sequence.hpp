@@ -38,7 +38,7 @@ class Sequence {
   void set(const std::string& input, const TensorView& value);
   /// Value of a bound input in the next run; without elements before the first one.
   Tensor state(const std::string& input) const;
-  /// As before the first run.
+  /// Returns to the state before the first run.
   void reset();
 
  private:

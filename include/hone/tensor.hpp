@@ -56,7 +56,7 @@ enum class PlaceKind : uint8_t { kCpu, kCuda };
 /// Where memory or work is: the host, or a GPU.
 struct Place {
   PlaceKind kind = PlaceKind::kCpu;
-  /// Of a GPU, among those that CUDA shows to the process.
+  /// Number of a GPU among those that CUDA shows to the process; 0 on the host.
   int32_t ordinal = 0;
 
   bool operator==(const Place&) const = default;
@@ -69,7 +69,7 @@ struct TensorView {
   /// A buffer on the host that holds exactly the elements of the dims, row-major; it is not written to.
   TensorView(std::span<const std::byte> memory, DataType element_type, Dims sizes)
       : bytes(memory), type(element_type), dims(std::move(sizes)), read_only(true) {}
-  /// The same of elements; writable where they are.
+  /// A view of `elements`; writable if the span is.
   template <class T>
   TensorView(std::span<T> elements, Dims sizes)
       : bytes(std::as_bytes(elements)),
@@ -84,7 +84,7 @@ struct TensorView {
         strides(std::move(steps)),
         place(where) {}
 
-  /// From the first element on; of a GPU's memory only the address means something on the host.
+  /// The bytes from the first element on; for a GPU's memory only the address means something on the host.
   std::span<const std::byte> bytes;
   DataType type = DataType::kUndefined;
   Dims dims;
@@ -112,7 +112,7 @@ struct Tensor {
   }
 };
 
-/// What an engine takes or gives.
+/// Name, type and shape of an input or an output of an engine.
 struct TensorInfo {
   std::string name;
   DataType type;

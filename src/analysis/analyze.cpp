@@ -12,7 +12,7 @@ Span whole(const trace::Trace& trace) {
   return {span.start, span.end + 1};
 }
 
-/// With what was allocated before the first event and after the last.
+/// Extends the window by allocations before the first event and after the last.
 Span with_allocations(Span window, const trace::Trace& trace) {
   for (const trace::Allocation& allocation : trace.allocations)
     window = {std::min(window.start, allocation.time), std::max(window.end, allocation.time + 1)};

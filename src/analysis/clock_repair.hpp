@@ -10,7 +10,7 @@
 
 namespace hone::analysis {
 
-/// What the events of one device say about its clock: at_least <= offset <= at_most, each as often as it was
+/// Bounds on the clock of one device from its events: at_least <= offset <= at_most, each as often as it was
 /// observed. ns.
 struct ClockBounds {
   int32_t device = 0;

@@ -1,4 +1,4 @@
-// What a device can do at best, for floors. Only rates that were measured, none from data sheets.
+// Peak rates of a device, for floors. Only rates that were measured, none from data sheets.
 #pragma once
 
 #include <optional>

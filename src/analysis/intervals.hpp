@@ -15,14 +15,14 @@ using trace::Time;
 /// Half-open intervals [start, end) in ns: ordered, none empty, none touching the next.
 using Intervals = std::vector<Span>;
 
-/// Of intervals in any order, overlapping or not; empty and reversed ones are left out. O(n log n), O(n) when
-/// they are ordered by start.
+/// Unites intervals in any order, overlapping or not; empty and reversed ones are left out. O(n log n), O(n)
+/// when they are ordered by start.
 Intervals unite(std::vector<Span> spans);
 
 /// The operations below are linear in the sizes of their arguments.
 Intervals unite(const Intervals& a, const Intervals& b);
 Intervals intersect(const Intervals& a, const Intervals& b);
-/// What is in `a` and not in `b`.
+/// The part of `a` that is not in `b`.
 Intervals subtract(const Intervals& a, const Intervals& b);
 /// The part of `a` inside one interval.
 Intervals clip(const Intervals& a, Span window);

@@ -11,7 +11,7 @@ using trace::HostEvent;
 using trace::HostKind;
 using trace::Trace;
 
-/// From ids to the first event that has it.
+/// Maps ids to the first event that has it.
 class IdMap {
  public:
   void add(int64_t id, size_t index) { entries_.emplace_back(id, static_cast<int32_t>(index)); }

@@ -12,12 +12,12 @@ namespace hone::analysis {
 /// Indices into Trace::host_events; -1 for none.
 using HostIndices = std::vector<int32_t>;
 
-/// For every device event the API call that launched it. Where a runtime and a driver call share a
+/// Returns for every device event the API call that launched it. Where a runtime and a driver call share a
 /// correlation, the outer one.
 HostIndices launching_calls(const trace::Trace& trace);
 
-/// For every host event the innermost one around it on its thread that is wanted; never itself. An event that
-/// reaches over the end of the one it starts in belongs to it.
+/// Returns for every host event the innermost one around it on its thread that is wanted; never itself. An
+/// event that reaches over the end of the one it starts in belongs to it.
 HostIndices enclosing_events(const trace::Trace& trace,
                              const std::function<bool(const trace::HostEvent&)>& wanted);
 

@@ -11,7 +11,7 @@
 namespace hone::analysis {
 namespace {
 
-/// Where the parts of a demangled signature lie.
+/// The places of the parts of a demangled signature.
 struct Signature {
   size_t begin = 0;     ///< after the return type
   size_t name = 0;      ///< of the last component of the qualified name
@@ -19,7 +19,7 @@ struct Signature {
   size_t end = 0;       ///< before the parameters
 };
 
-/// After the bracket that closes the one at `open`; the end when none does.
+/// The place after the bracket that closes the one at `open`; the end when none does.
 size_t after_bracket(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
@@ -95,7 +95,7 @@ std::string without_parameters(std::string_view demangled) {
 
 namespace {
 
-/// Where the class or namespace begins that ends where the text does.
+/// The beginning of the class or namespace that ends where the text does.
 size_t qualifier_begin(std::string_view text) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)";
   if (text.ends_with(kAnonymous)) return text.size() - kAnonymous.size();

@@ -16,7 +16,7 @@ std::string base_name(std::string_view demangled);
 /// The signature without return type and parameters: `lib::gemm<float, 4>`.
 std::string without_parameters(std::string_view demangled);
 
-/// That without namespaces, which leaves what tells instances of a kernel apart: `gemm<float, Tile<4>>`.
+/// The name without namespaces, in which instances of a kernel still differ: `gemm<float, Tile<4>>`.
 std::string brief_name(std::string_view demangled);
 
 /// Without the suffixes of CUPTI, of the per-thread default stream and of the driver's versions:
@@ -34,12 +34,12 @@ std::string_view severity_name(trace::Severity severity);
 /// ASCII letters only.
 std::string lower_case(std::string_view text);
 
-/// Whether the kernel moves data between devices: NCCL's and its relatives', by the operation recorded with
+/// True if the kernel moves data between devices: NCCL's and its relatives', by the operation recorded with
 /// it or by its name.
 bool is_communication_kernel(std::string_view name);
-/// Whether a range or operator is a collective that runs on the host: gloo:all_reduce.
+/// True if a range or operator is a collective that runs on the host: gloo:all_reduce.
 bool is_host_communication(std::string_view name);
-/// Whether a range is the wait of an iteration for its data: enumerate(DataLoader)#0.__next__
+/// True if a range is the wait of an iteration for its data: enumerate(DataLoader)#0.__next__
 bool is_data_loading(std::string_view name);
 
 }  // namespace hone::analysis

@@ -1,4 +1,4 @@
-// See hone/engine.hpp: the library's own parts behind the public API.
+// See hone/engine.hpp: the library's own parts under the public API.
 #include "hone/engine.hpp"
 
 #include <fmt/format.h>

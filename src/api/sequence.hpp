@@ -1,4 +1,4 @@
-// What a sequence of the public API is made of, for the engine that makes it.
+// The parts of a sequence of the public API, for the engine that makes it.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A system that runs models: hone, torch, torchscript, torch-graph, reference. Their folders
-// lie beside this file.
+// A system that runs models: hone, torch, torchscript, torch-graph, reference. Their folders lie next to this
+// file.
 #pragma once
 
 #include <cstdint>
@@ -30,39 +30,39 @@ using tensor::precision_name;
 
 struct LoadOptions {
   Precision precision = Precision::kFp32;
-  /// Of what stays in floating point where `precision` is kInt8.
+  /// The precision of nodes that stay in floating point if `precision` is kInt8.
   Precision beside_int8 = Precision::kFp32;
   /// "cpu", "cuda", which is the first GPU, or "cuda:1".
   std::string device = "cpu";
   int threads = 1;
   /// Concrete shape of every input the executable will first be run with, by input name.
   std::map<std::string, tensor::Shape> input_shapes;
-  /// Whether it is never run with others, so that the shapes may decide what else depends on them.
+  /// True if it only ever runs with these shapes, so that everything that depends on them is fixed.
   bool only_these_shapes = false;
   /// Outputs that are caches of the next run, as engine::parse_carries() has it, and how many tokens the new
   /// ones see, themselves included. A backend may keep such caches where it computes; 0: they count for
   /// nothing.
   std::vector<std::string> bind;
   int64_t context = 0;
-  /// Whether what was timed is looked up in, and kept in, the user's timing cache.
+  /// True if times are looked up and kept in the user's timing cache.
   bool timing_cache = true;
   /// Shapes, by input name, of all setups that take turns, the one at hand among them: for a backend that
   /// makes one executable for all of them. Empty where there is only `input_shapes`.
   std::vector<std::map<std::string, tensor::Shape>> profiles = {};
   /// Called now and then while the model is loaded, by a backend that can; empty: not called.
   std::function<void(const base::Progress&)> progress = {};
-  /// What only one backend understands: "tensorrt.level" to "3".
+  /// Settings that only one backend understands: "tensorrt.level" to "3".
   std::map<std::string, std::string> settings = {};
 };
 
 /// Bytes of a device's own memory; 0 where a backend cannot know.
 struct DeviceMemoryUse {
-  /// What a run was planned to take: weights, constants, activations, scratch, inputs and outputs.
+  /// The planned memory of a run: weights, constants, activations, scratch, inputs and outputs.
   int64_t planned = 0;
-  /// What the backend's allocations hold, and the most they held since it was loaded.
+  /// Bytes that the backend's allocations hold, and the most they held since it was loaded.
   int64_t allocated = 0;
   int64_t peak_allocated = 0;
-  /// What the driver counts as taken since before the model was loaded.
+  /// Bytes taken since before the model was loaded, as the driver counts them.
   int64_t driver = 0;
 };
 
@@ -75,7 +75,8 @@ struct MemoryUse {
   int64_t engine_file = 0;
 };
 
-/// The parts of a run, each timed alone, milliseconds; 0 where there is none or the backend cannot tell.
+/// The parts of a run, each timed by itself, milliseconds; 0 where there is none or the backend does not
+/// report it.
 struct RunPhases {
   double h2d_ms = 0;      ///< copies of the inputs from pinned host memory to the device
   double enqueue_ms = 0;  ///< until the host had handed over the work
@@ -93,7 +94,7 @@ class Pipeline {
   virtual void finish() = 0;
 };
 
-/// What it takes to hand a value over to an executable and to get one back, as run() does it.
+/// The cost of handing a value over to an executable and of getting one back, as run() does it.
 struct Handover {
   int input_copies = 0;
   int output_copies = 0;
@@ -141,7 +142,7 @@ class BoundRuns {
   virtual const std::vector<tensor::TensorView>& outputs() const = 0;
 };
 
-/// What Executable::bind() gives: runs, or why there are none.
+/// The result of Executable::bind(): runs, or why there are none.
 struct Bound {
   std::unique_ptr<BoundRuns> runs;
   Refusal refusal;
@@ -154,15 +155,15 @@ class Executable {
   /// Outputs for inputs in the model's order, complete on the host when it returns. Precisions other than
   /// fp32 are internal: inputs and outputs keep the model's own types. Bad input for wrong types or shapes.
   virtual std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) = 0;
-  /// run() in three parts, for timing the middle alone: inputs to where the executable computes, one
-  /// execution on them, its outputs back. Inputs stay valid until the execution is done; a run() in between
-  /// ends what was uploaded.
+  /// run() in three parts, so that the middle one can be timed by itself: inputs to where the executable
+  /// computes, one execution on them, its outputs back. Inputs stay valid until the execution is done; a
+  /// run() in between ends what was uploaded.
   virtual void upload(std::span<const tensor::Tensor> inputs) { uploaded_ = inputs; }
   virtual void execute() { outputs_ = run(uploaded_); }
   virtual std::vector<tensor::Tensor> download() { return std::move(outputs_); }
-  /// Whether time_phases() tells anything.
+  /// True if time_phases() returns something.
   virtual bool has_phases() const { return false; }
-  /// Times the parts of a run on what was uploaded last, in executions of their own; `cold`: with the
+  /// Times the parts of a run on the inputs uploaded last, in executions of their own; `cold`: with the
   /// device's caches emptied before.
   virtual RunPhases time_phases(bool /*cold*/) { return {}; }
   /// True if make_pipeline() makes one.
@@ -175,26 +176,25 @@ class Executable {
     return nullptr;
   }
   /// Watches the runs that follow, for as long as it lives, one at a time in a process; null where the system
-  /// tells nothing of the inside of its runs.
+  /// reports nothing about the inside of its runs.
   virtual std::unique_ptr<Observer> observe(const ObserveOptions& /*options*/) { return nullptr; }
-  /// Whether profile_layers() tells anything.
+  /// True if profile_layers() returns something.
   virtual bool has_layers() const { return false; }
-  /// Times the layers of so many runs on what was uploaded last, by the system's own profiler.
+  /// Times the layers in `runs` runs on the inputs uploaded last, by the system's own profiler.
   virtual LayerProfile profile_layers(int /*runs*/) { return {}; }
-  /// Whether candidates were timed when it was loaded, with what they took of the device's memory. Loaded
-  /// again, it would find the choices made.
+  /// True if candidates were timed when it was loaded, which also took memory of the device. Loaded again, it
+  /// would find the choices made.
   virtual bool was_tuned() const { return false; }
-  /// Whether observe() tells, when asked for it, what the GPU did.
+  /// True if observe() can report the GPU's work.
   virtual bool times_device() const { return false; }
-  /// Where the GPU that it computes on is plugged in ("0000:1b:00.0"); empty where there is none or it is
-  /// unknown.
+  /// The bus id of the GPU that it computes on ("0000:1b:00.0"); empty where there is none or it is unknown.
   virtual std::string bus_id() const { return {}; }
   virtual MemoryUse memory() const { return {}; }
   virtual std::vector<StepInfo> steps() const { return {}; }
-  /// What somebody predicted a run to take on inputs of the last shapes, milliseconds.
+  /// The predicted time of a run on inputs of the last shapes, milliseconds, if there is a prediction.
   virtual std::optional<double> predicted_ms() const { return std::nullopt; }
-  /// Of the multiply-adds of its convolutions and matrix products, the share that is multiplied as integers;
-  /// absent where nothing is quantized, or nobody knows.
+  /// The share of the multiply-adds of convolutions and matrix products that runs on integers; absent if
+  /// nothing is quantized, or nobody knows.
   virtual std::optional<double> int8_share() const { return std::nullopt; }
   /// Sentences a reader of its numbers must know ("bf16 is emulated: this CPU has no AVX-512 BF16").
   virtual std::vector<std::string> notes() const { return {}; }
@@ -214,24 +214,24 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  /// Version of the system behind it ("1.13.0") and of what it computes with on a device, for the context of
-  /// a run. Environment error where there is no such device.
+  /// Version of the system ("1.13.0") and of the libraries that it computes with on a device, for the context
+  /// of a run. Environment error where there is no such device.
   virtual std::string version(std::string_view device) const = 0;
   /// Environment error when it cannot compute on "cpu" or "cuda:1". May start the device, which a process
-  /// that is forked afterwards then cannot use. The CPU alone, unless a backend says otherwise.
+  /// that is forked afterwards then cannot use. Accepts only the CPU, unless a backend says otherwise.
   virtual void require_device(std::string_view device) const;
-  /// Whether this is a file of the system's own, which no importer reads: load() takes a model that has a
+  /// True if this is a file of the system's own, which no importer reads: load() takes a model that has a
   /// file and no graph.
   virtual bool reads(const std::filesystem::path& /*file*/) const { return false; }
   /// Environment error when the precision or device is not to be had; bad input when the model cannot run.
   virtual std::unique_ptr<Executable> load(const importer::Model& model, const LoadOptions& options) = 0;
-  /// Of each node of the model's graph, in its order, why this backend does not run it on inputs of the
+  /// For each node of the model's graph, in order, returns why this backend does not run it on inputs of the
   /// shapes in the options. That it takes each node of a model does not promise that it can build all of it.
   virtual std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions& options);
   /// A copy to the device and back and one wait, or nothing on the CPU, unless a backend says otherwise.
   virtual Handover handover(std::string_view device) const;
-  /// Whether its executables bind (Executable::bind) on GPUs. In a model that is split between backends there
-  /// the others compute on the host.
+  /// True if its executables bind (Executable::bind) on GPUs. If a model is split between backends there, the
+  /// others compute on the host.
   virtual bool binds() const { return false; }
 };
 

@@ -9,7 +9,7 @@
 namespace hone::backend {
 namespace {
 
-/// Of the driver's stable interface, declared here so that nothing of CUDA is needed to build hone.
+/// Functions of the driver's stable interface, declared here so that nothing of CUDA is needed to build hone.
 struct Driver {
   int (*init)(unsigned) = nullptr;
   int (*device_count)(int*) = nullptr;

@@ -1,5 +1,5 @@
-// Where the executables of several backends meet on a GPU: one queue that all of them hand their runs to, and
-// memory beside it. What one of them leaves there, the next one reads where it lies.
+// The place on a GPU where the executables of several backends meet: one queue to which all of them hand
+// their runs, and memory. A value that one of them leaves there is read in place by the next one.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace hone::backend {
 /// CUDA runtime, and so every system here, uses.
 class DeviceExchange {
  public:
-  /// A moment in the queue that tells the time.
+  /// A moment in the queue whose time can be read.
   class Moment {
    public:
     virtual ~Moment() = default;
@@ -34,16 +34,16 @@ class DeviceExchange {
   tensor::Buffer allocate(int64_t bytes);
   /// Hands a copy over; `from` has to stay as it is until synchronize().
   void copy_to_device(const tensor::Tensor& from, const tensor::Buffer& to);
-  /// What is there after everything that was handed over before. Waits.
+  /// Copies the contents that the memory has after everything that was handed over before. Waits.
   tensor::Tensor copy_to_host(const tensor::Buffer& from, tensor::DType dtype, const tensor::Shape& shape);
   /// Waits for everything that was handed over.
   void synchronize();
   std::unique_ptr<Moment> record();
-  /// By the GPU's clock; both have passed.
+  /// The time between two moments that have passed, by the GPU's clock.
   static double microseconds_between(const Moment& begin, const Moment& end);
 
  private:
-  /// Makes the GPU's context that of the calling thread.
+  /// Sets the GPU's context as the calling thread's.
   void enter() const;
 
   tensor::Place place_;

@@ -1,4 +1,4 @@
-// What every backend that runs graphs asks of the tensors it is given.
+// Checks that every backend that runs graphs makes on the tensors it is given.
 #pragma once
 
 #include <map>

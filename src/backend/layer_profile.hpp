@@ -1,4 +1,4 @@
-// What the layers of an optimized engine took, as the system that runs it reports them.
+// Times of the layers of an optimized engine, as the system that runs it reports them.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ struct LayerTime {
   std::string name;
   /// Milliseconds of each profiled run.
   std::vector<double> times_ms = {};
-  /// Names of the model's nodes that it computes, where the system tells.
+  /// Names of the model's nodes that it computes, where the system reports them.
   std::vector<std::string> nodes = {};
 };
 
@@ -18,7 +18,7 @@ struct LayerTime {
 /// the engine takes without it.
 struct LayerProfile {
   std::vector<LayerTime> layers;
-  /// Milliseconds of the device, of as many runs without the profiler.
+  /// Milliseconds of the device, of the same number of runs without the profiler.
   std::vector<double> engine_ms;
   /// The system's own description of the engine, JSON.
   std::string description;

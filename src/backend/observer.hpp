@@ -1,4 +1,4 @@
-// What a system that runs models can tell of the inside of its runs: calls of operators, and memory.
+// Observes the inside of the runs of a system: calls of operators, and memory.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct ObserveOptions {
   bool shapes = false;
   /// Memory that the system's allocators take and give back.
   bool memory = false;
-  /// What a GPU does, timed by the system itself (Executable::times_device()).
+  /// True for work of a GPU, timed by the system itself (Executable::times_device()).
   bool device = false;
   /// Every step is awaited before the next one begins, so that its range is its time; for devices that the
   /// system does not time itself.

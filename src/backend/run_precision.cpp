@@ -13,7 +13,7 @@ RunPrecision parse_run_precision(std::string_view names) {
   const RunPrecision result{tensor::parse_precision(names.substr(0, plus)),
                             tensor::parse_precision(names.substr(plus + 1))};
   if (result.precision != Precision::kInt8 || result.beside_int8 == Precision::kInt8)
-    fail_usage("precision '{}': only int8 has another one beside it, int8+fp16 say", names);
+    fail_usage("precision '{}': only int8 is combined with another one, such as int8+fp16", names);
   return result;
 }
 

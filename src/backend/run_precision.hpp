@@ -1,4 +1,4 @@
-// The precision of a run as users name it: one, or int8 with the one for what stays in floating point.
+// The precision of a run as users name it: one, or int8 with the one for layers that stay in floating point.
 #pragma once
 
 #include <string_view>

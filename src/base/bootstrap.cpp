@@ -11,7 +11,7 @@
 namespace hone::base {
 namespace {
 
-/// From two rounds the interval would be so wide (t = 12.7) that it says nothing.
+/// An interval from two rounds would be so wide (t = 12.7) that it says nothing.
 constexpr size_t kMinRounds = 3;
 constexpr size_t kMaxResamples = 1000;
 constexpr size_t kMinResamples = 200;

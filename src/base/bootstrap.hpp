@@ -27,15 +27,15 @@ struct Ratio {
   bool contains(double x) const { return low <= x && x <= high; }
 };
 
-/// Every so many samples of each round, and one at least, so that about `most` are left of all.
+/// Takes every n-th sample of each round, and one at least, so that about `most` are left in total.
 Rounds thinned(const Rounds& rounds, size_t most);
 
 /// median(numerator) / median(denominator) over all samples. The interval is a two-level percentile
 /// bootstrap (rounds, then samples within a round; Davison and Hinkley 1997, 3.8), with fixed seed, widened
 /// by t / z * sqrt(n / (n - 1)) for few rounds (Hesterberg 2015, "What Teachers Should Know About the
 /// Bootstrap").
-/// Between 200 and 1000 resamples: as many as draw about `draws` samples, where 4 million take about a
-/// tenth of a second. They draw from thinned() rounds of a side that has more than `draws` / 400 samples.
+/// Between 200 and 1000 resamples: chosen so that about `draws` samples are drawn, where 4 million take about
+/// a tenth of a second. They draw from thinned() rounds of a side that has more than `draws` / 400 samples.
 Ratio ratio_of_medians(const Rounds& numerator, const Rounds& denominator, Pairing pairing,
                        size_t draws = 4'000'000);
 

@@ -38,7 +38,7 @@ namespace origin {
 inline constexpr std::string_view kMeasured = "measured";    ///< by a clock or a counter
 inline constexpr std::string_view kEstimated = "estimated";  ///< from measurements, by a model or a bound
 inline constexpr std::string_view kNamed = "by name";        ///< from the name of a kernel or an operator
-inline constexpr std::string_view kRecorded = "recorded";    ///< as a trace or a program tells it
+inline constexpr std::string_view kRecorded = "recorded";    ///< as a trace or a program states it
 }  // namespace origin
 
 /// `get`: a pointer to a member, or a function of the owner.
@@ -59,14 +59,14 @@ Field(std::string_view, Get, std::string_view, std::string_view) -> Field<Get>;
 template <class Get>
 Field(std::string_view, Get, std::string_view, std::string_view, std::string_view) -> Field<Get>;
 
-/// Of a field that older files lack.
+/// Marks a field that older files lack.
 template <class Get>
 constexpr Field<Get> later(Field<Get> field) {
   field.later = true;
   return field;
 }
 
-/// Of a number that cannot be less.
+/// Marks a field whose numbers have a least value.
 template <class Get>
 constexpr Field<Get> at_least(double least, Field<Get> field) {
   field.least = least;
@@ -156,7 +156,7 @@ Json described_json(const T& value) {
   }
 }
 
-/// Those fields alone whose names are wanted; the others are not even asked for.
+/// Writes only the fields whose names are wanted; the others are not even read.
 template <Described T, class Wanted>
 Json described_json_of(const T& owner, const Wanted& wanted) {
   Json json = Json::object();

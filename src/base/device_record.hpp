@@ -1,4 +1,4 @@
-// What a device did while a program ran on it, as the program itself saw it: no profiler was needed.
+// Time stamps and work of a device as the program itself saw them: no profiler was needed.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@ namespace hone::base {
 /// The whole file; bad input when it is missing, is no regular file, or is larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, uint64_t limit = uint64_t{1} << 40);
 
-/// Writes a file without a name (or `.hone.<pid>.<n>`, where the file system wants one) beside the target,
+/// Writes a file without a name (or `.hone.<pid>.<n>`, where the file system wants one) next to the target,
 /// syncs it, renames it to the target, syncs the folder. Environment error (disk full, read-only or missing
 /// folder, a target that is no regular file) leaves the old file as it was and no temporary file.
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::string_view> parts);
@@ -55,8 +55,8 @@ class MappedFile {
 };
 
 /// $HONE_CACHE_DIR, else $XDG_CACHE_HOME/hone where that is absolute, else ~/.cache/hone; not created.
-/// Without any of them a folder for temporary files that is the user's alone, and made; empty where it cannot
-/// be.
+/// Without any of them a folder for temporary files that belongs only to the user, and is created; empty
+/// where it cannot be.
 std::filesystem::path cache_directory();
 
 }  // namespace hone::base

@@ -13,8 +13,8 @@ std::string partition_text(const PartitionRecord& record);
 
 /// 64 MiB at most, nesting at most 64 deep. Bad input naming the file and the field.
 PartitionRecord read_partition(const std::filesystem::path& file);
-/// The same of a text. Numbers of blocks, nodes and backends are those of what is there; whether the blocks
-/// are a partition of some model only the model tells.
+/// Reads a partition from text. Each number of a block, a node or a backend refers to one that exists; only
+/// the model can say whether the blocks are a partition of it.
 PartitionRecord parse_partition(std::string_view text);
 
 }  // namespace hone::base

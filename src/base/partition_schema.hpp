@@ -14,7 +14,7 @@ struct Description<PartitionBackend> {
       Field{"name", &Backend::name, "Name of the backend"},
       Field{"version", &Backend::version, "Version of the system behind it"},
       Field{"taken", &Backend::taken, "Nodes that it takes", unit::kCount},
-      Field{"measured", &Backend::measured, "Whether times were measured on it"},
+      Field{"measured", &Backend::measured, "True if times were measured on it"},
       Field{"launch_us", &Backend::launch_us, "Time of a block beyond its nodes and borders, in us"},
       Field{"input_us_per_mb", &Backend::input_us_per_mb, "Time to take in 1e6 bytes, in us"},
       Field{"output_us_per_mb", &Backend::output_us_per_mb, "Time to hand out 1e6 bytes, in us"},
@@ -105,7 +105,7 @@ struct Description<PartitionWhatIf> {
   static constexpr std::tuple kFields{
       Field{"min_block_size", &WhatIf::min_block_size, "Least number of nodes of a block", unit::kCount},
       Field{"blocks", &WhatIf::blocks, "Blocks of the greedy partition", unit::kCount},
-      Field{"first_blocks", &WhatIf::first_blocks, "Those of the first backend", unit::kCount},
+      Field{"first_blocks", &WhatIf::first_blocks, "Blocks of the first backend", unit::kCount},
       Field{"predicted_ms", &WhatIf::predicted_ms, "Predicted time", unit::kMs, origin::kEstimated}};
 };
 
@@ -115,8 +115,8 @@ struct Description<PartitionStatistics> {
   static constexpr std::string_view kName = "PartitionStatistics";
   static constexpr std::tuple kFields{
       Field{"nodes", &Statistics::nodes, "Nodes of the model", unit::kCount},
-      Field{"supported", &Statistics::supported, "Those that the first backend takes", unit::kCount},
-      Field{"coverage", &Statistics::coverage, "Those by all", unit::kShare},
+      Field{"supported", &Statistics::supported, "Nodes that the first backend takes", unit::kCount},
+      Field{"coverage", &Statistics::coverage, "Share of nodes that a backend takes", unit::kShare},
       Field{"first_blocks", &Statistics::first_blocks, "Blocks of the first backend", unit::kCount},
       Field{"average_nodes", &Statistics::average_nodes, "Nodes of such a block on average", unit::kCount},
       Field{"most_nodes", &Statistics::most_nodes, "Nodes of the largest of them", unit::kCount},
@@ -140,7 +140,7 @@ struct Description<PartitionRecord> {
       at_least(1, Field{"min_block_size", &Record::min_block_size,
                         "Least number of nodes of a block of a backend before the last", unit::kCount}),
       Field{"excluded", &Record::excluded, "Operators that only the last backend may run"},
-      Field{"measured", &Record::measured, "Whether all times of nodes were measured"},
+      Field{"measured", &Record::measured, "True if all times of nodes were measured"},
       Field{"times", &Record::times, "Where times come from"},
       Field{"algorithm", &Record::algorithm, "How the best partition was found, and what is known of it"},
       Field{"bound_ms", &Record::bound_ms, "No partition has a lower predicted time", unit::kMs,
@@ -155,7 +155,7 @@ struct Description<PartitionRecord> {
       Field{"borders", &Record::borders, "What crosses between them"},
       Field{"statistics", &Record::statistics, "Counts"},
       Field{"what_if", &Record::what_if, "Greedy partitions by the least size of a block"},
-      Field{"recommendations", &Record::recommendations, "What would help, with numbers"},
+      Field{"recommendations", &Record::recommendations, "Suggestions, with numbers"},
       Field{"notes", &Record::notes, "What is to be known of all this"},
       Field{"nodes", &Record::nodes, "Nodes of the model, constants folded and dead ones left out"}};
 };

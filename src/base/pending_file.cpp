@@ -18,7 +18,7 @@ namespace {
   throw Error(ErrorKind::kEnvironment, fmt::format("cannot write the file: {}", reason), target.string());
 }
 
-/// A rename would put a file in the place of a device or of a pipe.
+/// A rename would replace a device or a pipe by a file.
 void check_target(const std::filesystem::path& target) {
   struct stat info {};
   const bool found = ::stat(target.c_str(), &info) == 0;

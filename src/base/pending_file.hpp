@@ -1,4 +1,4 @@
-// A file in the making beside its target: whole under the target's name, or not there.
+// A file in the making next to its target: whole under the target's name, or not there.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@ namespace hone::base {
 
 class PendingFile {
  public:
-  /// Without a name until it is published, where the file system can do that: then nothing stays behind even
-  /// when the program is killed. Or with one from the start, for a library that opens files itself.
+  /// Without a name until it is published, where the file system can do that: then nothing remains even when
+  /// the program is killed. Or with one from the start, for a library that opens files itself.
   enum class Name { kWhenPublished, kFromTheStart };
 
   /// Empty, in the target's folder, under a name that no file had. Environment error when it cannot be made
@@ -23,11 +23,11 @@ class PendingFile {
 
   /// Empty while it has no name.
   const std::filesystem::path& path() const { return path_; }
-  /// For writing; of the file itself.
+  /// Descriptor for writing; of the file itself.
   int descriptor() const { return descriptor_; }
   /// Environment error when the disk is full, say.
   void write(std::string_view content);
-  /// Syncs it, puts it in the place of its target, and syncs the folder. Environment error as above.
+  /// Syncs it, moves it over its target, and syncs the folder. Environment error as above.
   void publish();
 
  private:

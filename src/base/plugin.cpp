@@ -16,7 +16,7 @@ bool in_build() {
   return std::filesystem::exists(std::filesystem::path(library_folder()) / ".." / "CMakeCache.txt");
 }
 
-/// What helps where the program stands: a build lacks what the plugin needs, as does a plugin that is there
+/// The remedy where the program stands: a build lacks a dependency of the plugin, also if the plugin exists
 /// and cannot be loaded; an installed tree may lack the component.
 std::string remedy_for(std::string_view name, bool is_there) {
   for (const PluginManifest& manifest : plugin_manifests()) {

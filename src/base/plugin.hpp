@@ -1,5 +1,5 @@
-// Plugins: heavy third-party systems (libtorch, OpenCV, CUDA) live in shared libraries that are loaded
-// only when named, and that are found beside the program.
+// Plugins: heavy third-party systems (libtorch, OpenCV, CUDA) live in shared libraries that are loaded only
+// when named, and that are found next to the program.
 #pragma once
 
 #include <string>

@@ -25,7 +25,8 @@ struct Description<ManifestDevice> {
   static constexpr std::tuple kFields{
       Field{"name", &ManifestDevice::name, "Name of the kind of device"},
       later(Field{"driver_files", &ManifestDevice::driver_files, "One of them is there where a driver is"}),
-      later(Field{"without_driver", &ManifestDevice::without_driver, "What to say where none is"}),
+      later(Field{"without_driver", &ManifestDevice::without_driver,
+                  "The sentence for a machine without a driver"}),
   };
 };
 

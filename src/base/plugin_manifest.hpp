@@ -1,6 +1,6 @@
-// What plugins offer and need, from libhone-<name>.json beside each libhone-<name>.so. The build puts the
-// manifests of all plugins there, of those too that it leaves out, so that their absence has a name and a
-// remedy.
+// Reads what plugins offer and need from libhone-<name>.json next to each libhone-<name>.so. The
+// build puts the manifests of all plugins there, of those too that it leaves out, so that their absence has a
+// name and a remedy.
 #pragma once
 
 #include <filesystem>
@@ -59,7 +59,7 @@ struct OfferedDevice {
   const PluginManifest* plugin = nullptr;
   const ManifestDevice* device = nullptr;
 };
-/// Of all plugins, in their order.
+/// The devices of all plugins, in the order of the plugins.
 std::vector<OfferedDevice> offered_devices();
 
 }  // namespace hone::base

@@ -1,5 +1,5 @@
-// Named ranges of work, announced to whoever listens in this process: how an engine tells a profiler of its
-// steps without knowing of profilers.
+// Named ranges of work, announced to whoever listens in this process: how an engine announces its steps to a
+// profiler without knowing of profilers.
 #pragma once
 
 #include <string>

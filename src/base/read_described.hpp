@@ -1,6 +1,6 @@
-// Reads described structs (described.hpp) from JSON that may come from anywhere. What is missing, of another
-// type or out of range is bad input in one sentence with the path of the field: "the field
-// runs[3].latency_ms.p50 is no number". Fields that a struct computes, and unknown ones, are ignored.
+// Reads described structs (described.hpp) from JSON that may come from anywhere. A field that is missing, of
+// another type or out of range is bad input in one sentence with its path: "the field runs[3].latency_ms.p50
+// is no number". Fields that a struct computes, and unknown ones, are ignored.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ namespace described_detail {
 const Json* find_member(const Json& json, std::string_view name);
 std::string member_path(const std::string& path, std::string_view name);
 
-/// Where a field is kept; of one that is computed nothing.
+/// The place of a field; none for a computed one.
 template <class Owner, class Get>
 std::nullptr_t place_of(Owner& /*owner*/, const Get& /*computed*/) {
   return nullptr;
@@ -88,7 +88,7 @@ T read_value(const Json& json, const std::string& path) {
   }
 }
 
-/// Of numbers, and of those that there are.
+/// Checks a number, each number of a list, and an optional one if it is present.
 template <class T>
 void check_least(const T& value, double least, const std::string& path) {
   if constexpr (IsOptional<T>::value) {

@@ -1,4 +1,4 @@
-// What somebody meant who misspelt a name.
+// Guesses the name that somebody meant who misspelt it.
 #pragma once
 
 #include <optional>

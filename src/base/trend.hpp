@@ -1,4 +1,4 @@
-// Whether a series grows or falls.
+// Decides whether a series grows or falls.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ struct Trend {
   double low = 0;  ///< 95 % confidence interval
   double high = 0;
 
-  /// Whether the interval leaves out 0.
+  /// True if the interval leaves out 0.
   bool certain() const { return low > 0 || high < 0; }
 };
 
 /// The median of the slopes of all pairs, and its interval by Kendall's variance (Theil 1950, Sen 1968): a
-/// few outliers do not move it. Nothing for fewer than five values, which cannot tell. Of more than a
-/// thousand values the means of a thousand blocks are taken. O(n^2) of at most that many.
+/// few outliers do not move it. Nothing for fewer than five values, which show no trend. If there are more
+/// than a thousand values, the means of a thousand blocks of them are taken. O(n^2) of at most that many.
 std::optional<Trend> trend_of(const std::vector<double>& values);
 
 Json to_json(const std::optional<Trend>& trend);

@@ -28,7 +28,7 @@ class TypeScript {
   std::string meanings_;
 };
 
-/// In double quotes.
+/// The text in double quotes.
 std::string quoted(std::string_view text);
 
 template <class T>

@@ -26,18 +26,19 @@ struct Setup {
   std::string text() const;
 };
 
-/// What runs may differ in and still be compared.
+/// Properties in which runs may differ and still be compared.
 struct MayDiffer {
   bool model = false;   ///< where the caller knows more of models than their names
   bool system = false;  ///< backend and precision
   bool batch = false;
 };
 
-/// The setup with defaults for what may differ and for what no latency depends on: transfers on the CPU,
-/// where nothing is transferred whatever was asked for, and streams, which only pipelined runs have.
+/// The setup with defaults for the parts that may differ and for those that no latency depends on: transfers
+/// on the CPU, where nothing is transferred whatever was asked for, and streams, which only pipelined runs
+/// have.
 Setup comparable_part(Setup setup, const MayDiffer& may_differ);
 
-/// Whether latencies of both can stand beside each other.
+/// True if latencies of both can be compared.
 bool comparable(const Setup& a, const Setup& b, const MayDiffer& may_differ);
 
 }  // namespace hone::bench

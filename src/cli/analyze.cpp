@@ -172,7 +172,7 @@ std::string limit_text(const analysis::LayerTable& table) {
   const auto largest = std::max_element(
       kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
   std::string text =
-      fmt::format("What limits: {}, {:.0f} % of the time of all layers ({} of {}, {} of {} layers)",
+      fmt::format("Bottleneck: {}, {:.0f} % of the time of all layers ({} of {}, {} of {} layers)",
                   largest->first, 100 * largest->second.time / sum, base::time_text(largest->second.time),
                   base::time_text(sum), largest->second.layers, table.layers.size());
   if (plain.layers > 0)
@@ -286,7 +286,7 @@ void run(Options options) {
 
 void add_analyze_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
-      "analyze", "Analyze a trace: what limits, advice, layers, kernels, critical path");
+      "analyze", "Analyze a trace: bottleneck, advice, layers, kernels, critical path");
   const auto options = std::make_shared<Options>();
   command
       ->add_option("trace", options->trace,

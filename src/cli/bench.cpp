@@ -61,7 +61,7 @@ struct Arguments {
   double percentile = 50;
   double warmup_ms = 200;
   bool save_result = false;
-  /// A sentence on what a plain sweep leaves out here, and how to get it.
+  /// A sentence on the configurations that a plain sweep leaves out here, and how to get them.
   std::vector<std::string> left_out;
 };
 
@@ -189,7 +189,7 @@ void complete(Arguments* arguments) {
   }
   std::vector<std::string> partitioned;
   for (const std::string& file : arguments->partitions) {
-    // Before anything is measured.
+    // The file is read before anything is measured.
     partitioned.push_back(base::read_partition(file).precision);
     sweep.backends.push_back(std::string(backend::partition::kPrefix) + file);
   }

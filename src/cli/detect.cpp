@@ -48,7 +48,7 @@ void refuse_sharing(const std::vector<std::string>& outputs) {
         fail_usage("{} and {} are one file: each output needs its own", outputs[k], outputs[i]);
 }
 
-/// Before anything is read or written.
+/// Checks outputs before anything is read or written.
 void check_outputs(const DetectArguments& arguments, const std::vector<std::string>& outputs) {
   const task::NetworkOptions& network = arguments.vision.network;
   refuse_sharing(outputs);

@@ -18,8 +18,8 @@ struct BackendsRequest {
 /// The name of an output with the backend's before the extension.
 std::filesystem::path output_of(const std::filesystem::path& output, const std::string& backend);
 
-/// Runs the command once for each backend with the options that it was given, and prints the table. What one
-/// of them cannot do is a row with the reason; environment error where none could run, system::Interrupted
+/// Runs the command once for each backend with the options that it was given, and prints the table. A backend
+/// that cannot do it gets a row with the reason; environment error where none could run, system::Interrupted
 /// after the rows that there are.
 void detect_with_backends(const CLI::App& command, const BackendsRequest& request);
 

@@ -207,13 +207,12 @@ report::Sheet sheet_of(const Comparison& result) {
                           report::text_cell(result.first == i ? "first to diverge" : "")});
   }
   if (result.reference.empty()) {
-    sheet.notes.emplace_back("for what each layer adds by itself, give the model as --reference");
+    sheet.notes.emplace_back("for the error that each layer adds by itself, give the model as --reference");
   } else {
-    sheet.notes.push_back(
-        fmt::format("own: the relative error of what a layer, or the fused region that it ends, makes of its "
-                    "own inputs, against "
-                    "{} by the reference",
-                    result.reference));
+    sheet.notes.push_back(fmt::format(
+        "own: the relative error of a layer, or of the fused region that it ends, on its own inputs, "
+        "against {} by the reference",
+        result.reference));
   }
   return sheet;
 }

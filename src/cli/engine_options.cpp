@@ -15,7 +15,7 @@ constexpr double kMostBudgetSeconds = 604800;
 /// Without a terminal, one line of progress in this time.
 constexpr double kPlainLineSeconds = 5;
 
-/// "cuda:1" of what other tools call that GPU: 1, gpu:1, gpu.1.
+/// "cuda:1" for other tools' names of that GPU: 1, gpu:1, gpu.1.
 std::string device_name(const std::string& text) {
   const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   if (number) return "cuda:" + text;

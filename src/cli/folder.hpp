@@ -1,4 +1,4 @@
-// Where commands put several files.
+// The folder into which commands put several files.
 #pragma once
 
 #include <filesystem>

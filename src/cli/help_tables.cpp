@@ -7,7 +7,7 @@ namespace hone::cli {
 namespace {
 
 constexpr auto kGroups = std::to_array<HelpGroup>({
-    {"bench", "What is measured",
+    {"bench", "Configurations",
      "--backends --precisions --batches --full --shapes --dim --weights --seed --darknet-rules --input "
      "--values --bind --context --peer --partition"},
     {"bench", "Where", "--device --threads --busy --streams --includeDataTransfers --coldL2"},
@@ -21,7 +21,7 @@ constexpr auto kGroups = std::to_array<HelpGroup>({
     {"build", "Search for the fastest tactics",
      "--builderOptimizationLevel --builderBudget --timingCacheFile --errorOnTimingCacheMiss --noTimingCache"},
     {"build", "Model", "--weights --seed --darknet-rules --disable-pass"},
-    {"inspect", "What is shown", "--rivals --passes --graph --json"},
+    {"inspect", "Output", "--rivals --passes --graph --json"},
     {"inspect", "How a model is built",
      "--device --portable --precision --calibrate --calib --minShapes --optShapes --maxShapes --dim --bind "
      "--builderOptimizationLevel --builderBudget --threads --disable-pass --timingCacheFile "
@@ -34,12 +34,11 @@ constexpr auto kGroups = std::to_array<HelpGroup>({
     {"profile", "A program", "--trace-threads --delay --duration --capture-range --kernels"},
     {"profile", "GPU",
      "--counters --counter-rate --metrics --query-metrics --chip --json --cupti --no-driver-api"},
-    {"profile", "What is recorded", "--record-shapes --profile-memory"},
+    {"profile", "Recording", "--record-shapes --profile-memory"},
     {"run", "Inputs and outputs", "--input --bind --output --outputs --top"},
     {"run", "How it runs", "--backend --device --precision --threads --builderOptimizationLevel"},
     {"run", "Model", "--weights --seed --darknet-rules"},
-    {"analyze", "What is shown",
-     "--only --full --steps --rows --base-names --by-launch-shape --by-input-shapes"},
+    {"analyze", "Output", "--only --full --steps --rows --base-names --by-launch-shape --by-input-shapes"},
     {"analyze", "Form", "--json --csv --log-file"},
     {"diff", "Accuracy", "--accuracy --input --reference --tolerance --threads"},
     {"diff", "Form", "--rows --json --csv"},
@@ -51,7 +50,7 @@ constexpr auto kGroups = std::to_array<HelpGroup>({
      "--accuracy-budget --labels --evaluate --accuracy-samples --report --rows --threads"},
     {"quantize", "Model", "--weights --seed --darknet-rules"},
     {"partition", "How the model is split", "--backends --min-block-size --exclude --require-full"},
-    {"partition", "What is done and shown", "--dry-run --measure --torch-tensorrt-report --json --output"},
+    {"partition", "Actions and output", "--dry-run --measure --torch-tensorrt-report --json --output"},
     {"partition", "Where and in which form it runs", "--device --precision --batch --shapes --threads"},
     {"detect", "Network",
      "--backend --backends --device --precision --threads --batch --infStreams --weights --seed --labels"},

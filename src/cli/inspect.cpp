@@ -38,7 +38,7 @@ void print_line(fmt::format_string<Args...> format, Args&&... args) {
   fmt::print("{}\n", report::printable(fmt::format(format, std::forward<Args>(args)...)));
 }
 
-/// With its numeric policy where the engine has a choice of them.
+/// One candidate, with its numeric policy where the engine has a choice of them.
 std::string record_text(const engine::Engine& engine, const engine::TacticRecord& record) {
   std::string how(engine::layout_name(record.layout));
   if (engine.policies.size() > 1) how += fmt::format(", {}", engine::policy_name(record.policy));

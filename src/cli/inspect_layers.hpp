@@ -23,7 +23,7 @@ struct LayerOptions {
 
 void add_layer_options(CLI::App& command, LayerOptions& options);
 
-/// Whether the model or the options ask for layers of another system.
+/// Returns whether the model or the options ask for layers of another system.
 bool shows_layers(const LayerOptions& options, const std::string& model);
 
 /// Prints the layers with their times, as text or JSON, and writes the files. Everything of the system

@@ -137,7 +137,7 @@ bool is_one_file(const std::filesystem::path& a, const std::filesystem::path& b)
 
 namespace {
 
-/// Extensions of what hone reads and writes.
+/// Extensions of the files that hone reads and writes.
 bool is_known_kind(const std::string& extension) {
   constexpr std::string_view kKinds[] = {".hone", ".onnx", ".json", ".csv", ".html",        ".sqlite", ".svg",
                                          ".png",  ".cfg",  ".pt",   ".mp4", ".safetensors", ".plan"};

@@ -25,7 +25,7 @@ void check_values(CLI::App& program);
 /// Usage error when the output is one of the inputs, under whatever name: it would be lost.
 void refuse_overwriting(const std::filesystem::path& output, const std::vector<std::string>& inputs);
 
-/// Whether both names are those of one file, which need not be there yet.
+/// Returns whether both names mean one file, which need not exist yet.
 bool is_one_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
 /// Usage error for an output file that is named like another kind of file: an engine as model.onnx. `own` is

@@ -28,7 +28,7 @@ std::span<const ForeignOption> foreign_options();
 /// The words of a command line with names that this program's commands know.
 std::vector<std::string> with_known_names(const CLI::App& program, std::vector<std::string> words);
 
-/// One clause about a word that is neither a command nor an option of `command`, with what was likely meant.
+/// One clause about a word that is neither a command nor an option of `command`, with the likely intention.
 std::string unknown_word(const CLI::App& program, const CLI::App* command, const std::string& word);
 
 /// Options of other tools and what they are called here, as a table.

@@ -199,7 +199,7 @@ void profile_command(const Options& options) {
   if (!signal.empty()) fmt::print(stderr, "hone: {}the program ended in order\n", signal);
 }
 
-/// As `hone analyze` says it of the trace.
+/// The cost of recording, as `hone analyze` states it.
 std::string cost_text(const trace::Trace& trace) {
   const std::optional<trace::RecordingCost> cost = trace::RecordingCost::of(trace);
   return cost ? cost->text : "its cost cannot be told";

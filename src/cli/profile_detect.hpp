@@ -1,5 +1,5 @@
 // `hone profile detect ARGS`: `hone detect ARGS` with a timeline of its stages and, where it runs on a GPU,
-// of what that did.
+// of the GPU's work.
 #pragma once
 
 #include <string>

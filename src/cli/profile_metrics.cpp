@@ -40,7 +40,7 @@ void print_list(const MetricSupport& support) {
                metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit),
                known ? "" : fmt::format("  not on {}", support.chip), metric.description, metric.expression);
   }
-  fmt::print("\n{} names of nvprof, with what is measured in their place. ", trace::metric_table().size());
+  fmt::print("\n{} names of nvprof, with the metrics measured instead. ", trace::metric_table().size());
   if (support.chip.empty()) {
     fmt::print("Which of them a GPU has is not known here: {}.\n", support.problem);
   } else {
@@ -48,7 +48,7 @@ void print_list(const MetricSupport& support) {
   }
   fmt::print(
       "Names of Nsight Compute are taken as they are, as in --metrics dram__bytes_read.sum.\n"
-      "What nvprof called a level from 0 to 10 (utilization) is in per cent.\n");
+      "Metrics that nvprof gave as a level from 0 to 10 (utilization) are in per cent.\n");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace hone::cli {
 
-/// Lists them with what is measured in their place, and whether this chip knows them: "GH100", or that of the
+/// Lists them with the metrics measured instead, and whether this chip knows them: "GH100", or that of the
 /// first GPU of the machine when it is empty. Usage error for a chip that CUPTI does not know.
 void list_metrics(const std::string& chip, bool json);
 

@@ -230,7 +230,7 @@ void print_result(const Options& options, const quantize::Quantized& result, con
              options.evaluation.empty() ? "of the " : "held-out ", accuracy_text(*report.accuracy));
 }
 
-/// After everything was written.
+/// Checks the budget after everything was written.
 void check_budget(const quantize::Report& report) {
   if (report.met.value_or(true) || !report.accuracy) return;
   throw Error(

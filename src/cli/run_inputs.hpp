@@ -15,9 +15,9 @@ namespace hone::cli {
 struct InputSlot {
   std::string name;
   graph::TensorType type;
-  /// Whether an output of the run before is its value.
+  /// True if its value is an output of the previous run.
   bool bound = false;
-  /// Whether it may go without a file; its tensor is then undefined.
+  /// True if it may go without a file; its tensor is then undefined.
   bool optional = false;
 };
 
@@ -40,9 +40,9 @@ RunInputs read_run_inputs(const std::vector<InputSlot>& slots, const std::vector
                           const importer::Preprocessing& preprocessing,
                           std::optional<importer::Layout> layout);
 
-/// The same for runs after each other. Bound slots get the results of the run before: files may give them a
-/// value by name, for the first run. A file for an input that has one in this run is the first of the next
-/// run, in which inputs without a file keep their tensors.
+/// Reads the inputs of runs that follow each other. Bound slots get the results of the run before: files may
+/// give them a value by name, for the first run. A file for an input that has one in this run is the first of
+/// the next run, in which inputs without a file keep their tensors.
 std::vector<RunInputs> read_bound_inputs(const std::vector<InputSlot>& slots,
                                          const std::vector<std::string>& files,
                                          const importer::Preprocessing& preprocessing,

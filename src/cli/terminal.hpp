@@ -15,7 +15,7 @@ std::optional<size_t> terminal_columns(int descriptor);
 /// table, 0 for all.
 report::SheetStyle terminal_style(size_t rows);
 
-/// For a file.
+/// The style for a file.
 report::SheetStyle file_style(size_t rows);
 
 }  // namespace hone::cli

@@ -23,7 +23,7 @@ bool is_built_in(const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// By the beginning of the file, and by the name of what is none of ours; kTrace where it could be one.
+/// By the beginning of the file, and by the name of one that is none of ours; kTrace where it could be one.
 Kind kind_of(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::exists(path, unknown)) return is_built_in(path) ? Kind::kBuiltIn : Kind::kTrace;

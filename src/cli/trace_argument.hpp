@@ -8,8 +8,8 @@
 
 namespace hone::cli {
 
-/// As trace::open_trace; bad input for an engine, a result of hone bench, a partition and a model, with what
-/// they are for, and usage error for the name of a built-in model.
+/// As trace::open_trace; bad input for an engine, a result of hone bench, a partition and a model, with the
+/// command that takes them, and usage error for the name of a built-in model.
 trace::Trace open_given_trace(const std::string& path);
 
 /// For `hone diff`: usage error where both are something that another command compares.

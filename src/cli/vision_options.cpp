@@ -2,7 +2,9 @@
 #include "cli/vision_options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <filesystem>
 
 #include "cli/engine_options.hpp"
 #include "cli/option_checks.hpp"
@@ -68,7 +70,22 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
       ->group(images);
 }
 
+namespace {
+
+/// The first mistake of a newcomer: the input before the model.
+void refuse_exchanged(const std::string& model, const std::string& input) {
+  constexpr std::array kModels{".onnx", ".cfg", ".hone", ".pt", ".pth", ".ts"};
+  const auto is_model = [&](const std::string& name) {
+    return std::ranges::find(kModels, std::filesystem::path(name).extension()) != kModels.end();
+  };
+  if (is_model(input) && !is_model(model))
+    fail_usage("{} is a model, which comes before the input: {} {}", input, input, model);
+}
+
+}  // namespace
+
 void complete(VisionOptions& options) {
+  refuse_exchanged(options.network.model, options.input.empty() ? options.input_option : options.input);
   if (!options.input.empty() && !options.input_option.empty())
     fail_usage("input is given twice: {} and --input {}", options.input, options.input_option);
   if (options.input.empty()) options.input = options.input_option;

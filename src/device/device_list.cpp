@@ -26,7 +26,7 @@ std::vector<std::string> precisions_of(const engine::Device& device) {
   return names;
 }
 
-/// What follows the first semicolon of a fingerprint.
+/// The part after the first semicolon of a fingerprint.
 std::string after_semicolon(const std::string& text) {
   const size_t at = text.find("; ");
   return at == std::string::npos ? "" : text.substr(at + 2);

@@ -38,7 +38,8 @@ const engine::Device& plugin_device(tensor::Place place) {
   return *reinterpret_cast<FindDevice>(symbol)(offer->device->name.c_str(), place.ordinal, process_is_ours);
 }
 
-/// Of the kind of device with which the fingerprint begins; the CPU for one that no plugin has.
+/// The first place of the kind of device with which the fingerprint begins; the CPU for one that no plugin
+/// has.
 tensor::Place first_place_of(std::string_view fingerprint) {
   for (const base::OfferedDevice& offer : base::offered_devices()) {
     if (fingerprint.starts_with(offer.device->name + ";")) return tensor::parse_place(offer.device->name);

@@ -10,13 +10,13 @@
 
 namespace hone::device {
 
-/// For a program that is hone's own, before its first find_device(): what holds for all users of a device in
-/// the process may then be set as suits hone alone, as a GPU's memory for stacks.
+/// For a program that is hone's own, before its first find_device(): settings that hold for all users of a
+/// device in the process may then be chosen for hone only, such as a GPU's memory for stacks.
 void own_process();
 /// Environment error, in one sentence, when the device is not to be had; for a GPU that is not there it says
 /// which ones are.
 const engine::Device& find_device(tensor::Place place);
-/// The same of "cpu", "cuda", "cuda:1"; usage error as tensor::parse_place has it.
+/// Finds the device for "cpu", "cuda", "cuda:1"; usage error as tensor::parse_place has it.
 const engine::Device& find_device(std::string_view text);
 /// The CPU narrowed to a level of instructions ("AVX2"), for the rest of the process: its engines run on
 /// every CPU with them. Usage error for another device or level, environment error where the CPU lacks the

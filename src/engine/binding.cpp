@@ -273,7 +273,7 @@ class Binder {
   std::vector<size_t> reordered_;
   std::map<size_t, std::byte*> reordered_to_;
   std::vector<Part> parts_;
-  /// Where images run in groups; 0 elsewhere.
+  /// The batch of images that run in groups; 0 elsewhere.
   int64_t batch_ = 0;
 };
 

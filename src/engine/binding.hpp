@@ -32,7 +32,7 @@ class Binding {
   /// last run, undefined before it; they are on the host.
   const std::vector<tensor::TensorView>& inputs() const { return state_->inputs; }
   const std::vector<tensor::TensorView>& outputs() const { return state_->outputs; }
-  /// Whether the shape of this output depends on data.
+  /// True if the shape of this output depends on data.
   bool is_open(size_t output) const {
     return std::find(state_->open_outputs.begin(), state_->open_outputs.end(), output) !=
            state_->open_outputs.end();
@@ -48,7 +48,7 @@ class Binding {
     std::shared_ptr<LoadedEngine> loaded;
     std::vector<tensor::TensorView> inputs;
     std::vector<tensor::TensorView> outputs;
-    /// Where inputs are copied to.
+    /// The memory to which inputs are copied.
     std::vector<tensor::Buffer> reordered;
     std::vector<size_t> open_outputs;
     bool inputs_are_ready = false;

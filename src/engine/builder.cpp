@@ -131,8 +131,9 @@ std::map<std::string, int64_t> largest_sizes(const graph::Graph& graph,
   return largest;
 }
 
-/// The graph after its passes. Shapes that are the only ones decide conditions and make constants of what is
-/// computed from them; but where the device runs large batches in groups, the batch has to stay open.
+/// The graph after its passes. Where only one set of shapes is possible, conditions are decided and values
+/// computed from shapes become constants; but where the device runs large batches in groups, the batch has to
+/// stay open.
 graph::Graph optimised(const graph::Graph& graph, const std::map<std::string, Shape>& shapes,
                        const transform::PassOptions& passes, const Device& device, Engine& engine) {
   graph::Graph open = graph;

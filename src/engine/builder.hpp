@@ -46,7 +46,7 @@ struct BuildOptions {
   std::function<void(const base::Progress&)> progress;
 };
 
-/// What a build with these options may take.
+/// The time that a build with these options may take.
 SearchBudget build_budget(const BuildOptions& options, const Device& device);
 
 /// Bad input when the graph cannot run, usage error when a profile does not fit it, environment error for a

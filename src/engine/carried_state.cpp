@@ -20,8 +20,8 @@ using graph::TensorType;
 using graph::ValueId;
 using tensor::Tensor;
 
-/// What each * of a pattern stands for in a text, the first ones as short as can be; nothing where the text
-/// is no such one.
+/// Returns the text that each * of a pattern stands for, the first ones as short as possible; nothing if the
+/// text does not match.
 std::optional<std::vector<std::string>> match(std::string_view pattern, std::string_view text) {
   size_t star = pattern.find('*');
   const std::string_view begin = pattern.substr(0, star);

@@ -18,9 +18,9 @@ struct Carry {
   size_t output = 0;
 };
 
-/// What texts of the form INPUT=OUTPUT name. A * stands for any characters, and on the right for what it
-/// stood for on the left: "past_key_values.*=present.*" are all caches of a decoder. Usage error for a text
-/// of another form, for one that names no input or no output, for an input or output that is named twice, and
+/// Parses texts of the form INPUT=OUTPUT. A * stands for any characters, and on the right for the same ones
+/// as on the left: "past_key_values.*=present.*" are all caches of a decoder. Usage error for a text of
+/// another form, for one that names no input or no output, for an input or output that is named twice, and
 /// for two that no value can be.
 std::vector<Carry> parse_carries(const graph::Graph& graph, std::span<const std::string> texts);
 
@@ -33,7 +33,7 @@ class CarriedRuns {
   /// The graph outlives it.
   CarriedRuns(const graph::Graph& graph, std::vector<Carry> carries);
 
-  /// Whether run() gives the input its value.
+  /// True if run() fills in the input itself.
   bool is_carried_input(size_t input) const { return state_of_input_[input] != kNone; }
   bool is_carried_output(size_t output) const { return state_of_output_[output] != kNone; }
 
@@ -48,9 +48,9 @@ class CarriedRuns {
   std::vector<tensor::Tensor> next_inputs(std::span<const tensor::Tensor> inputs);
   /// Gives all outputs, carried ones without a value: those are in state().
   std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs, const Run& run);
-  /// What the carried output was in the last run.
+  /// The carried output of the last run.
   const tensor::Tensor& state(size_t output) const { return states_[state_of_output_[output]]; }
-  /// What the carried input is in the next run; undefined where that is still open.
+  /// The carried input of the next run; undefined where that is still open.
   const tensor::Tensor& state_of_input(size_t input) const { return states_[state_of_input_[input]]; }
 
  private:
@@ -60,7 +60,7 @@ class CarriedRuns {
 
   const graph::Graph& graph_;
   std::vector<Carry> carries_;
-  /// By carry.
+  /// Indexed by carry.
   std::vector<tensor::Tensor> states_;
   std::vector<size_t> state_of_input_;
   std::vector<size_t> state_of_output_;

@@ -1,5 +1,4 @@
-// What one thread runs an engine with: for each shape it met the memory that the program of that shape runs
-// in.
+// The memory with which one thread runs an engine, for each shape that it has met.
 #pragma once
 
 #include <memory>
@@ -17,7 +16,7 @@ namespace hone::engine {
 class Context {
  public:
   explicit Context(std::shared_ptr<LoadedEngine> engine) : loaded_(std::move(engine)) {}
-  /// Of a loaded engine that no other context shares.
+  /// Makes a context with a loaded engine of its own.
   Context(std::shared_ptr<const Engine> engine, const Device& device, int threads)
       : Context(std::make_shared<LoadedEngine>(std::move(engine), device, threads)) {}
 
@@ -31,16 +30,16 @@ class Context {
   /// Hands one run over to a queue of the engine's place; without one, returns when it is done. Runs of a
   /// context follow each other, whatever the queues.
   void run(Binding& binding, const tensor::Queue* queue = nullptr);
-  /// The same for views that are not bound: they are where they have been seen before or are among the first,
-  /// else they are copied, as view_counts() tells. Outputs whose shape depends on data are undefined here;
-  /// the engine allocates them, and they are in what is returned, which the next run changes.
+  /// Runs views that are not bound: they stay in place if they have been seen before or are among the first,
+  /// else they are copied; view_counts() counts both. Outputs whose shape depends on data are undefined here;
+  /// the engine allocates them, and returns them among all outputs, which the next run changes.
   const std::vector<tensor::TensorView>& run(std::span<const tensor::TensorView> inputs,
                                              std::span<const tensor::TensorView> outputs,
                                              const tensor::Queue* queue = nullptr);
   const ViewCounts& view_counts() const { return loose_.counts(); }
 
-  /// What runs inputs of these shapes in these layouts, compiled now if need be. For batches above the
-  /// engine's micro-batch it runs one group.
+  /// Returns the execution for inputs of these shapes in these layouts, compiled now if need be. It runs one
+  /// group for batches above the engine's micro-batch.
   std::shared_ptr<Execution> execution(std::span<const Shape> shapes,
                                        const std::vector<Layout>& layouts = {});
   const Program& program(std::span<const Shape> shapes) { return execution(shapes)->program(); }
@@ -58,7 +57,7 @@ class Context {
     std::shared_ptr<Execution> execution;
   };
 
-  /// What runs the views, after a check of their types and shapes.
+  /// Returns the function that finds the execution for the views, after a check of their types and shapes.
   FindExecution finder(std::span<const tensor::TensorView> inputs);
   /// The queue, or the context's own.
   const tensor::Queue* queue_for(const tensor::Queue* queue);
@@ -68,13 +67,13 @@ class Context {
 
   std::shared_ptr<LoadedEngine> loaded_;
   std::vector<Entry> executions_;
-  /// For runs without one; null until then, and on the host.
+  /// The queue of runs without one; null until then, and on the host.
   std::unique_ptr<tensor::Queue> queue_;
   LooseBindings loose_;
 };
 
-/// Whether every image of a batch is computed without the others, so that a batch may be split: all inputs
-/// and outputs share a symbolic first dimension and every operator in between keeps images apart.
+/// True if each image of a batch is computed without the others, so that a batch may be split: all inputs and
+/// outputs share a symbolic first dimension and every operator in between keeps images apart.
 bool splits_by_batch(const graph::Graph& graph);
 
 }  // namespace hone::engine

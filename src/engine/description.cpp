@@ -13,7 +13,7 @@
 namespace hone::engine {
 namespace {
 
-/// What the search says of the step of that name.
+/// The records of the search for the step of that name.
 std::vector<TacticRecord> rivals_of(const Engine& engine, const std::string& step) {
   std::vector<TacticRecord> rivals;
   for (const TacticRecord& record : engine.log) {
@@ -22,7 +22,7 @@ std::vector<TacticRecord> rivals_of(const Engine& engine, const std::string& ste
   return rivals;
 }
 
-/// Those of the node and of the nodes in its body.
+/// Adds the post-ops of the node and of the nodes in its body.
 void add_post_ops(const graph::Node& node, std::vector<std::string>& post_ops) {
   if (graph::is_region(node)) {
     for (const graph::Node& part : graph::region_body(node).nodes) add_post_ops(part, post_ops);
@@ -32,7 +32,7 @@ void add_post_ops(const graph::Node& node, std::vector<std::string>& post_ops) {
   }
 }
 
-/// Adds what the graph knows of what a step runs, and the search of the step of that name.
+/// Adds the graph's facts about a step, and the search for the step of that name.
 void describe_node(const Engine& engine, const graph::Graph& graph, const graph::Node& node,
                    StepDescription& result) {
   add_post_ops(node, result.post_ops);
@@ -229,7 +229,8 @@ Description describe_record(const Engine& engine) {
       "build",
       engine.fingerprint());
   const std::vector<std::vector<int32_t>> predecessors = graph::node_predecessors(bound);
-  // Of each node the steps that made what it hands on: itself, or who made what it is a view of.
+  // For each node, the steps that made its outputs: its own, or those that made the value of which they are a
+  // view.
   std::vector<std::vector<int32_t>> makers(bound.nodes.size());
   for (size_t i = 0; i < bound.nodes.size(); ++i) {
     const graph::Node& node = bound.nodes[i];

@@ -1,5 +1,5 @@
-// What `hone inspect` shows of an engine: steps with sources, fusions, tactic and rivals, operands, work,
-// memory.
+// The description of an engine that `hone inspect` shows: steps with sources, fusions, tactic and rivals,
+// operands, work, memory.
 #pragma once
 
 #include <string>
@@ -15,14 +15,14 @@ struct StepDescription {
   std::string name;
   std::string kind;
   std::string tactic;
-  /// Name of its numeric policy; empty for what the engine inserted.
+  /// Name of its numeric policy; empty for a step that the engine inserted.
   std::string policy;
   std::vector<std::string> sources;
-  /// Of a piece of a dissolved node: the node's operator.
+  /// For a piece of a dissolved node, the node's operator.
   std::string piece_of;
   /// Why that node is no step of its own, "tactic: reason" each; none where its pieces were chosen.
   std::vector<std::string> whole_refusals;
-  /// What runs inside the step besides its operator ("add", "relu").
+  /// Operations inside the step besides its operator ("add", "relu").
   std::vector<std::string> post_ops;
   /// "float32 1x64x56x56 blocked8"; weights that are packed are left out.
   std::vector<std::string> inputs;
@@ -33,9 +33,9 @@ struct StepDescription {
   /// Indices of the steps whose outputs it reads.
   std::vector<int32_t> predecessors;
   std::vector<TacticRecord> rivals;
-  /// Of a piece: those of its node.
+  /// For a piece, the rivals of its whole node.
   std::vector<TacticRecord> whole_rivals;
-  /// Of an If, a Loop or a Scan: those of its subgraphs, each of which a run takes as often as data say.
+  /// For an If, a Loop or a Scan, the steps of its subgraphs; the data decide how often a run takes each.
   std::vector<StepDescription> inner_steps;
 };
 
@@ -48,8 +48,8 @@ struct Description {
   int64_t naive_bytes = 0;
   int64_t lower_bound_bytes = 0;
   int64_t scratch_bytes = 0;
-  /// What one context takes where the program runs: packed weights, constants in plain form, arena, scratch
-  /// area, inputs and outputs; and all of it together.
+  /// Memory of one context where the program runs: packed weights, constants in plain form, arena, scratch
+  /// area, inputs and outputs; and the sum.
   int64_t packed_bytes = 0;
   int64_t constant_bytes = 0;
   int64_t io_bytes = 0;
@@ -65,8 +65,8 @@ Description describe(LoadedEngine& loaded, const std::vector<Shape>& shapes);
 /// Says which steps the host computes of a program of a GPU, and what that costs; empty where none.
 std::string host_steps_note(const Program& program);
 
-/// What the engine itself records of its nodes at the tuned shapes, for an engine of another machine, whose
-/// kernels cannot be made here.
+/// Describes an engine of another machine, whose kernels cannot be made here, from the nodes that it records
+/// at the tuned shapes.
 Description describe_record(const Engine& engine);
 
 /// Everything, with the engine's own fields, under the names of the struct's members.

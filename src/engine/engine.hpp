@@ -31,7 +31,7 @@ struct ShapeProfile {
 struct TacticRecord {
   /// A node, or a piece of one, by name.
   std::string step;
-  /// With its variant.
+  /// The tactic with its variant.
   std::string tactic;
   Layout layout = Layout::kPlain;
   NumericPolicy policy;
@@ -47,30 +47,30 @@ struct TacticRecord {
 /// Threads an engine may ask for; each costs memory as soon as it is there.
 constexpr int kMaxThreads = 1024;
 
-/// Where steps run. Abstract: loading finds a device for it.
+/// The place of steps. Abstract: loading finds a device for it.
 struct EnginePlace {
-  /// Of the device at build time.
+  /// The fingerprint of the device at build time.
   std::string fingerprint;
 };
 
 struct Engine {
   std::string model;
-  /// What the model's author says about it: labels, preprocessing.
+  /// Notes of the model's author: labels, preprocessing.
   std::map<std::string, std::string> metadata;
-  /// What StepPlan::place is an index of; one today.
+  /// StepPlan::place is an index into these; one today.
   std::vector<EnginePlace> places = std::vector<EnginePlace>(1);
   std::string hone_version;
-  /// Those that its steps may have; the first is the engine's own, in which steps without a plan run.
+  /// The policies that its steps may have; the first is the engine's own, in which steps without a plan run.
   std::vector<NumericPolicy> policies = std::vector<NumericPolicy>(1);
   /// Threads the tactics were timed with.
   int threads = 1;
   std::shared_ptr<const graph::Graph> graph;
-  /// Of every input.
+  /// The range of shapes of every input.
   std::map<std::string, ShapeProfile> shapes;
-  /// Of images between steps without a plan.
+  /// The layout of images between steps without a plan.
   Layout layout = Layout::kPlain;
-  /// Of the nodes that a search has chosen for, and of the pieces of those that are dissolved; empty where
-  /// none was made.
+  /// Plans of the nodes for which a search has chosen, and of the pieces of those that are dissolved; empty
+  /// if there was no search.
   Plans plans;
   /// Images that run through the network together; larger batches run in groups of this size. 0: all at once.
   int64_t micro_batch = 0;
@@ -80,9 +80,10 @@ struct Engine {
   std::vector<TacticRecord> log;
   /// Why no tactic was timed although the build was to do so; empty when all is well.
   std::string not_timed;
-  /// What the search for tactics had no time for; empty when it had time for everything.
+  /// The parts of the search for tactics that the time did not suffice for; empty if there were none.
   std::string cut_short;
-  // Of this process's building; no part of the file, which is the same whenever the same choices are made.
+  // Figures of the build in this process; no part of the file, which is the same whenever the same choices
+  // are made.
   double build_seconds = 0;
   bool tuned = false;  ///< tactics were timed, not all of them taken from the cache
 

@@ -157,7 +157,7 @@ std::vector<bool> needed_constants(const Engine& engine, const Device& device) {
   return needed;
 }
 
-/// [offset, length] pairs that start at 0 and follow each other with padding alone between them.
+/// [offset, length] pairs that start at 0 and follow each other with only padding between them.
 std::vector<std::array<int64_t, 2>> read_blob_table(const Json& json, int64_t data_bytes) {
   auto blobs = json.get<std::vector<std::array<int64_t, 2>>>();
   int64_t end = 0;

@@ -35,7 +35,7 @@ std::shared_ptr<Engine> read_engine(std::span<const std::byte> bytes, std::share
 /// Maps the file; weights stay in the map. Bad input, naming the field, for a file that is no valid engine.
 std::shared_ptr<Engine> load_engine(const std::filesystem::path& path);
 
-/// Whether a path means an engine: it is named .hone, or the file starts as an engine does. Bad input for a
+/// True if a path means an engine: it is named .hone, or the file starts as an engine does. Bad input for a
 /// pipe or a device, of which reading would take what comes next.
 bool is_engine_file(const std::filesystem::path& path);
 

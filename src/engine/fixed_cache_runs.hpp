@@ -35,7 +35,7 @@ std::shared_ptr<const graph::Graph> with_fixed_caches(const graph::Graph& graph,
                                                       tensor::DType stored,
                                                       std::map<std::string, std::string>* metadata);
 
-/// What the metadata of the engine say; nothing where its caches are none. Bad input where they do not fit
+/// Reads the caches from the metadata of the engine; nothing if it has none. Bad input where they do not fit
 /// its graph.
 std::optional<FixedCaches> fixed_caches_of(const Engine& engine);
 
@@ -45,7 +45,7 @@ class FixedCacheRuns {
   FixedCacheRuns(std::shared_ptr<LoadedEngine> loaded, FixedCaches caches);
   ~FixedCacheRuns();
 
-  /// Whether run() gives the input its value: caches and their length.
+  /// True if run() fills in the input itself: caches and their length.
   bool is_own_input(size_t input) const;
   bool is_cache_output(size_t output) const;
 
@@ -77,7 +77,7 @@ class FixedCacheRuns {
   std::vector<Shape> shapes() const;
   /// True if watch() returns a watch once inputs were uploaded.
   bool can_be_watched();
-  /// Watches the executions that follow on what was uploaded last; null where it cannot.
+  /// Watches the following executions on the inputs uploaded last; null where it cannot.
   std::unique_ptr<DeviceWatch> watch();
 
   /// Forgets all tokens; the next run begins with caches of zeros.
@@ -89,7 +89,7 @@ class FixedCacheRuns {
  private:
   struct Bound;
 
-  /// Of a sequence whose caches are still to be made.
+  /// Stands for the batch of a sequence whose caches do not exist yet.
   static constexpr int64_t kNoBatch = -1;
 
   void make_caches(int64_t batch);
@@ -101,11 +101,11 @@ class FixedCacheRuns {
   FixedCaches caches_;
   std::unique_ptr<tensor::Queue> queue_;
   int64_t batch_ = kNoBatch;
-  /// By cache; each is an input and an output.
+  /// Indexed by cache; each is an input and an output.
   std::vector<tensor::TensorView> memory_;
   tensor::TensorView length_view_;
   std::vector<std::unique_ptr<Bound>> bound_;
-  /// That of the last upload.
+  /// The bound runs of the last upload.
   Bound* current_ = nullptr;
   int64_t length_ = 0;
   int64_t fresh_ = 0;

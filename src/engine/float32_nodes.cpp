@@ -50,8 +50,8 @@ bool multiplies_long_rows(const Graph& graph, const Node& node) {
   return !row.known() || row.value() > kShortRow;
 }
 
-/// True if float32 results of the node may be asked for because of what is made of them. Where the model
-/// rounds what is multiplied to few bits itself, products keep to what it says, too.
+/// True if float32 results of the node may be wanted for the sake of its readers. If the model itself rounds
+/// the factors to few bits, products keep to that, too.
 bool passes_on(const Graph& graph, const graph::Links& links, const Node& node) {
   if (graph::has_body(node)) return false;
   if (!multiplies_long_rows(graph, node)) return true;

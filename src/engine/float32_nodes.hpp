@@ -14,14 +14,14 @@ namespace hone::engine {
 /// read at (of GridSample, say): what makes those reads float32 where it is given that, whatever its own
 /// policy. Convolutions, products of long rows and what holds a graph stay as they are: their own errors are
 /// larger than that of rounding the result, and float32 would cost much there. Two exceptions keep quantized
-/// models to what they say: products of what a DequantizeLinear makes, and regions of quantized numbers.
+/// models to their numbers: products of dequantized values, and regions of quantized numbers.
 ///
-/// `storage` is what other numbers are kept in. The eleven bits of float16 are enough for what becomes a
-/// byte: they are off by a sixteenth of a step at most, so there regions of quantized numbers and what
-/// QuantizeLinear reads are like other nodes.
+/// `storage` is the type in which other numbers are kept. The eleven bits of float16 are enough for a number
+/// that becomes a byte: they are off by a sixteenth of a step at most, so there regions of quantized numbers
+/// and the inputs of QuantizeLinear are like other nodes.
 std::vector<bool> float32_nodes(const graph::Graph& graph, tensor::DType storage = tensor::DType::kBFloat16);
 
-/// The numeric policies of a graph's nodes: fp32 in the place of one that rounds more than the node allows.
+/// The numeric policies of a graph's nodes: fp32 instead of one that rounds more than the node allows.
 class NodePolicies {
  public:
   explicit NodePolicies(const graph::Graph& graph)

@@ -43,7 +43,7 @@ tensor::Shape shape_from(const Json& json) {
   return shape;
 }
 
-/// Without a blob, as a constant of which packed forms alone are stored, where `packed` allows it.
+/// A tensor without a blob is a constant of which only packed forms are stored, where `packed` allows it.
 Tensor tensor_from_json(const Json& json, const ReadBlob& read, bool packed) {
   const tensor::DType dtype = dtype_from(json.at("dtype"));
   if (!tensor::is_supported(dtype)) fail_bad_input("a tensor of {}", tensor::dtype_name(dtype));
@@ -57,7 +57,7 @@ Tensor tensor_from_json(const Json& json, const ReadBlob& read, bool packed) {
   return {dtype, std::move(shape), data, std::move(owner)};
 }
 
-/// JSON has no word for what is not finite.
+/// JSON has no word for infinities and NaN.
 Json float_to_json(float value) {
   if (std::isfinite(value)) return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";

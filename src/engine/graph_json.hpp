@@ -14,7 +14,7 @@ using WriteBlob = std::function<int64_t(const std::byte* data, int64_t size)>;
 /// The bytes of a blob; bad input when there is no such blob or its size differs.
 using ReadBlob =
     std::function<std::pair<const std::byte*, std::shared_ptr<const void>>(int64_t blob, int64_t size)>;
-/// Whether the data of a constant is needed besides its type.
+/// True if the data of a constant is needed besides its type.
 using KeepConstant = std::function<bool(graph::ValueId)>;
 
 Json graph_to_json(const graph::Graph& graph, const WriteBlob& write, const KeepConstant& keep);

@@ -30,7 +30,7 @@ class StridedCopy final : public Kernel {
   Shape strides_;
 };
 
-/// Of the first requirement that the step does not meet.
+/// The refusal for the first requirement that the step does not meet.
 Refusal unmet(const Tactic& tactic, const StepRequest& request) {
   for (const Requirement requirement : tactic.requirements) {
     if (Refusal reason = requirement(request)) return reason;

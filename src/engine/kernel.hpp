@@ -31,7 +31,7 @@ class KernelState {
   virtual ~KernelState() = default;
 };
 
-/// What a kernel may rely on of the kernels before and after it in its queue.
+/// Properties of the kernels before and after it in its queue that a kernel may rely on.
 struct Neighbours {
   /// The next kernel waits for this one by itself, so that this one may let it start early.
   bool next_waits = false;
@@ -49,7 +49,7 @@ struct Run {
   void* scratch = nullptr;
   /// Offer::counter_bytes, zeroed when the context was made and afterwards changed by this kernel only.
   void* counters = nullptr;
-  /// What Kernel::make_state() made; null where the caller keeps none, which costs time.
+  /// The result of Kernel::make_state(); null where the caller keeps none, which costs time.
   KernelState* state = nullptr;
   /// Null on the host, where the work is done when run() returns; elsewhere it is only handed over.
   const tensor::Queue* queue = nullptr;
@@ -64,11 +64,11 @@ class Kernel {
   virtual void run(const Run& run) const = 0;
   /// Null for a kernel without any.
   virtual std::unique_ptr<KernelState> make_state() const { return nullptr; }
-  /// Whether operands must lie in host memory, whatever the device: the reference implementation.
+  /// True if operands must lie in host memory, whatever the device: the reference implementation.
   virtual bool runs_on_host() const { return false; }
 };
 
-/// What a tactic is asked: one node, its operands as their producers leave them.
+/// The request to a tactic: one node, its operands as their producers leave them.
 struct StepRequest {
   const graph::Graph& graph;
   const graph::Node& node;
@@ -76,7 +76,7 @@ struct StepRequest {
   std::vector<TensorDesc> inputs;
   /// Shapes and element types of the graph's own types, plain.
   std::vector<TensorDesc> outputs;
-  /// What the step's numbers are to be.
+  /// The types in which the step has to store and compute.
   NumericPolicy policy;
   /// Layout wanted for images between steps.
   Layout layout = Layout::kPlain;
@@ -109,7 +109,7 @@ struct Offer {
   /// The output's bytes are those of the inputs one after the other. The engine lets producers write there
   /// where it can; the kernel copies an input only where its pointer is not in place already.
   bool concatenates = false;
-  /// Of a concatenation: what reads or writes an input in place needs it at a multiple of so many bytes.
+  /// The alignment, in bytes, that readers and writers of a concatenation need to use an input in place.
   int64_t part_alignment = 1;
   int64_t scratch_bytes = 0;
   /// Run::counters.
@@ -140,12 +140,12 @@ using Requirement = Refusal (*)(const StepRequest& request);
 /// which see to the requirements before they call the row's own functions.
 struct Tactic {
   std::string name;
-  /// Of the nodes that it is for; "Region:conv_sum" for regions of that kind.
+  /// The operators that it takes; "Region:conv_sum" for regions of that kind.
   std::vector<std::string> operators;
   /// Asked in turn before any of the functions; those that several tactics share are in requirements.hpp.
   std::vector<Requirement> requirements;
-  /// Whether its first kernel waits for the kernel before it by itself, so that it may start while that one
-  /// still runs where that one's row says so, too: such tactics pay together only.
+  /// True if its first kernel waits for the previous one by itself, so that it may start while that one still
+  /// runs, provided that the previous row says so, too: such tactics only pay together.
   bool starts_early = false;
   /// An offer, or why there is none. A tactic with variants is asked for it where a step has none of them.
   std::function<Offer(const StepRequest& request, WeightStore& weights)> make;
@@ -167,7 +167,7 @@ struct Tactic {
   Offer offer_variant(const StepRequest& request, WeightStore& weights, std::string_view variant) const;
 };
 
-/// In order of preference.
+/// Tactics in order of preference.
 using TacticList = std::vector<Tactic>;
 
 /// The rows for the node's operator, or for the kind of a region, in their order.
@@ -177,13 +177,13 @@ std::vector<const Tactic*> tactics_for(const TacticList& list, const graph::Node
 struct DeviceMemory {
   int64_t total = 0;
   int64_t free = 0;
-  /// What this process holds for programs and weights, and the most it ever held.
+  /// Bytes that this process holds for programs and weights, and the most that it ever held.
   int64_t allocated = 0;
   int64_t peak_allocated = 0;
 };
 
-/// Time of other processes on what a device computes with, and all the time that there was, of all its
-/// processors together, since some moment.
+/// Time of other processes on the processors of a device, and all the time of all its processors together,
+/// since some moment.
 struct OthersUse {
   double used_s = 0;
   double capacity_s = 0;
@@ -194,10 +194,11 @@ class Device {
   virtual ~Device() = default;
   /// For people: "cpu", "cuda:1".
   virtual std::string_view name() const = 0;
-  /// What packed weights and choices of tactics depend on: processor, instruction set, library version. Two
-  /// GPUs of one model have the same.
+  /// Identifies everything that packed weights and choices of tactics depend on: processor, instruction set,
+  /// library version. Two GPUs of one model have the same.
   virtual std::string fingerprint() const = 0;
-  /// What tactic times depend on: the fingerprint, and what makes no engine unfit that was built before.
+  /// Identifies everything that tactic times depend on: the fingerprint, and properties that may change
+  /// without making an engine unfit.
   virtual std::string timing_fingerprint() const { return fingerprint(); }
   /// Layouts for images worth trying, best guess first.
   virtual std::vector<Layout> image_layouts(Precision precision) const = 0;
@@ -210,24 +211,24 @@ class Device {
   /// A kernel that copies input 0, arranged as `from`, to output 0, arranged as `to` (equal shapes; the
   /// element types may differ among the floating-point types).
   virtual std::shared_ptr<const Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const = 0;
-  /// The same for a constant, at once, on host memory.
+  /// Rearranges a constant at once, on host memory.
   virtual void arrange_constant(const TensorDesc& from, const TensorDesc& to, const void* input,
                                 void* output) const {
     make_reorder(from, to)->run({.inputs = {&input, 1}, .outputs = {&output, 1}});
   }
-  /// What runs the programs of this device.
+  /// Returns the executor for programs of this device.
   virtual std::unique_ptr<Executor> make_executor(const Program& program) const {
     return make_host_executor(program);
   }
-  /// Whether steps overlap while they run, so that a step's own time is not what it costs the network.
+  /// True if steps overlap while they run, so that a step's own time is not what it costs the network.
   virtual bool overlaps_steps() const { return false; }
   /// Seconds that a search for tactics may take unless its user says otherwise.
   virtual double search_seconds() const { return 12; }
   /// Zeros where that is not known.
   virtual OthersUse others_use() const { return {}; }
-  /// Whether large batches may run faster in groups, image groups after each other.
+  /// True if large batches may run faster in groups, image groups after each other.
   virtual bool splits_batches() const { return true; }
-  /// Whether kernels store and multiply in this precision.
+  /// True if kernels store and multiply in this precision.
   virtual bool computes_in(Precision precision) const = 0;
   /// The policy of steps in this precision: its own, or emulated bf16 on a CPU without bf16. Environment
   /// error for any other one that the device lacks.
@@ -235,16 +236,16 @@ class Device {
   /// Policies that round less and may be faster on this device. An engine of the precision whose tactics are
   /// searched chooses among them, too, step by step.
   virtual std::vector<NumericPolicy> finer_policies(Precision) const { return {}; }
-  /// Whether policy_for() gives it.
+  /// True if policy_for() returns it.
   bool runs(const NumericPolicy& policy) const;
-  /// The kernel followed by rounding its float32 outputs to what bfloat16 can hold.
+  /// The kernel followed by rounding its float32 outputs to bfloat16's values.
   virtual std::shared_ptr<const Kernel> make_rounding(std::shared_ptr<const Kernel> kernel,
                                                       std::vector<TensorDesc> outputs) const = 0;
   /// Threads that kernels use when the calling thread runs them.
   virtual void set_threads(int threads) const = 0;
   /// Zeros on a device that computes in the host's memory.
   virtual DeviceMemory memory() const { return {}; }
-  /// Where steps read and write.
+  /// The memory that steps read and write.
   virtual tensor::Place place() const { return {}; }
   /// Memory there, of any content. OutOfMemory where there is no room.
   virtual tensor::Buffer allocate(int64_t bytes) const;
@@ -253,8 +254,8 @@ class Device {
   /// A stream of somebody else's, by its handle (a cudaStream_t), which outlives the queue. Usage error where
   /// there are none.
   virtual std::unique_ptr<tensor::Queue> wrap_queue(void* stream) const;
-  /// Copies as many bytes as `from` has, between here and here or the host; handed over to the queue, which
-  /// is null on the host.
+  /// Copies all bytes of `from`, between here and here or the host; handed over to the queue, which is null
+  /// on the host.
   virtual void copy(const tensor::Buffer& from, const tensor::Buffer& to, const tensor::Queue* queue) const;
   /// Bytes of which the addresses of inputs and outputs must be multiples.
   virtual int64_t io_alignment() const { return 1; }

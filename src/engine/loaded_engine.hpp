@@ -29,7 +29,7 @@ class LoadedEngine {
   const Engine& engine() const { return *engine_; }
   const Device& device() const { return device_; }
   int threads() const { return threads_; }
-  /// Bytes of the packed weights: the engine's own, and those that its programs needed beside them.
+  /// Bytes of the packed weights: the engine's own, and further ones that its programs needed.
   int64_t packed_bytes() const { return packed_bytes_; }
 
  private:

@@ -45,7 +45,7 @@ class LooseBindings {
  private:
   /// Each holds a captured graph on some devices.
   static constexpr size_t kMaxBindings = 8;
-  /// Of other shapes; the oldest makes room.
+  /// At most this many sets of buffers for other shapes; the oldest makes room.
   static constexpr size_t kMaxStagings = 2;
 
   struct Entry {
@@ -63,13 +63,13 @@ class LooseBindings {
   void copy_out(const Device& device, const Binding& staging, std::span<const tensor::TensorView> outputs,
                 const tensor::Queue* queue);
   void count_copy(int64_t bytes);
-  /// Until the queue has passed this moment.
+  /// Keeps the views until the queue has passed this moment.
   void keep(std::span<const tensor::TensorView> inputs, std::span<const tensor::TensorView> outputs,
             const tensor::Queue* queue);
 
   std::vector<Entry> entries_;
   std::vector<Binding> stagings_;
-  /// Of the last run that copied.
+  /// The outputs of the last run that copied.
   std::vector<tensor::TensorView> copied_outputs_;
   ViewCounts counts_;
   std::deque<ViewsInUse> in_use_;

@@ -8,8 +8,8 @@ namespace hone::engine {
 
 void write_plans(const Engine& engine, Json& header);
 
-/// Into an engine that has its graph. Bad input, naming the field, for what no builder writes; throws JSON
-/// errors for missing or mistyped fields.
+/// Reads plans into an engine that has its graph. Bad input, naming the field, for plans that no builder
+/// writes; throws JSON errors for missing or mistyped fields.
 void read_plans(const Json& header, Engine& engine);
 
 }  // namespace hone::engine

@@ -26,7 +26,7 @@ const tensor::Tensor* constant_input(const StepRequest& request, size_t input);
 
 /// The scale of an operand of bytes with one constant scale in float32; nullopt for any other operand.
 std::optional<ByteScale> byte_scale(const StepRequest& request, const graph::QuantizedOperand& operand);
-/// The same of a stage that rounds.
+/// The scale of a stage that rounds.
 std::optional<ByteScale> byte_scale(const StepRequest& request, const graph::QuantizedStage& stage);
 
 /// Puts all constants of the chain but the product's weights into the offer, plain, so that engines keep

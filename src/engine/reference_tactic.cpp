@@ -67,7 +67,7 @@ Offer offer_reference(const StepRequest& request, WeightStore&) {
 }  // namespace
 
 const Tactic& reference_tactic() {
-  // Of all operators: the engine asks it after those that a device's table has for one.
+  // For all operators: the engine asks it after those that a device's table has for one.
   static const Tactic kTactic{.name = "reference", .make = offer_reference};
   return kTactic;
 }

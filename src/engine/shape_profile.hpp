@@ -1,4 +1,4 @@
-// What makes a range of shapes that of an input, asked for by a user or read from a file.
+// Checks ranges of shapes of inputs, asked for by a user or read from a file.
 #pragma once
 
 #include <string>

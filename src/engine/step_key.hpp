@@ -22,7 +22,7 @@ struct StepKey {
   std::string text() const;
 };
 
-/// What text() gives; bad input otherwise.
+/// Parses the result of text(); bad input otherwise.
 StepKey parse_step_key(std::string_view text);
 
 }  // namespace hone::engine

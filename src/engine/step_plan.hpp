@@ -1,4 +1,4 @@
-// What was decided for one step of an engine. Looked up when programs are built, never while they run.
+// The decisions for one step of an engine. Looked up when programs are built, never while they run.
 #pragma once
 
 #include <compare>
@@ -13,10 +13,10 @@
 namespace hone::engine {
 
 struct StepPlan {
-  /// With its variant; none: the first that accepts. kDissolved: the pieces of the node run, by plans of
-  /// their own where they have some.
+  /// The tactic with its variant; none: the first that accepts. kDissolved: the pieces of the node run, by
+  /// plans of their own where they have some.
   TacticId tactic;
-  /// Of the images that the step makes.
+  /// The layout of the images that the step produces.
   Layout layout = Layout::kPlain;
   NumericPolicy policy;
   /// Index into Engine::places.
@@ -25,7 +25,7 @@ struct StepPlan {
   auto operator<=>(const StepPlan&) const = default;
 };
 
-/// Of nodes, and of pieces of those that are dissolved.
+/// Plans of nodes, and of pieces of those that are dissolved.
 using Plans = std::map<StepKey, StepPlan>;
 
 }  // namespace hone::engine

@@ -23,7 +23,7 @@ struct TacticId {
   std::string text() const;
 };
 
-/// What text() gives: the variant follows the first colon and may hold others.
+/// Parses the result of text(): the variant follows the first colon and may hold others.
 TacticId parse_tactic_id(std::string_view text);
 
 }  // namespace hone::engine

@@ -41,8 +41,8 @@ struct TensorDesc {
   friend bool operator==(const TensorDesc&, const TensorDesc&) = default;
 };
 
-/// Whether the same bytes mean the same tensor under both (for 1x1 images a layout may not matter).
-/// Plain shapes may differ in rank.
+/// True if the same bytes mean the same tensor under both (for 1x1 images a layout may not matter). Plain
+/// shapes may differ in rank.
 bool same_arrangement(const TensorDesc& a, const TensorDesc& b);
 
 }  // namespace hone::engine

@@ -18,7 +18,7 @@ struct Arrangements {
 };
 
 /// Layouts, each plain or channels-last, with which a tensor of this shape and its transposition are the same
-/// bytes; nullopt where there are none. Of several ways that with an input in `wanted`.
+/// bytes; nullopt where there are none. If there are several ways, the one with an input in `wanted`.
 std::optional<Arrangements> same_bytes_transposed(const Shape& shape, const std::vector<int64_t>& order,
                                                   Layout wanted);
 

@@ -17,13 +17,13 @@ namespace hone::engine {
 using WeightKey = std::pair<std::string, std::string>;
 
 /// Begins the word of a form that no other form can be made of ("!f32:..."): it does not stand for the plain
-/// constant, which engine files then keep beside it. A kernel may want another form for another shape or
-/// number of threads, as oneDNN does of Winograd filters. Not to offer such forms in engines of open shapes
-/// would cost them their fastest convolutions; the constant costs space in the file alone, which is mapped.
+/// constant, which engine files then keep as well. A kernel may want another form for another shape or number
+/// of threads, as oneDNN does of Winograd filters. Without such forms, engines of open shapes would lose
+/// their fastest convolutions; the constant costs space only in the file, which is mapped.
 inline constexpr char kFinalForm = '!';
 
-/// Thrown for a packed form that is neither stored nor can be made of what is. The tactic that wants it
-/// refuses; another may run the step.
+/// Thrown for a packed form that is neither stored nor can be made from a stored one. The tactic that wants
+/// it refuses; another may run the step.
 class MissingForm : public Error {
  public:
   explicit MissingForm(const WeightKey& key)

@@ -1,4 +1,4 @@
-// Group or instance normalization with the activations behind it, as a node of its own and as the body of a
+// Group or instance normalization with the activations after it, as a node of its own and as the body of a
 // region.
 #pragma once
 
@@ -26,14 +26,14 @@ struct ActivatedNormalization {
   std::array<size_t, 3> inputs = {0, 1, 2};
   std::vector<Activation> activations;
 
-  /// Groups of a tensor with that many channels: as many as channels for instances.
+  /// Groups of a tensor with that many channels: one for each channel for instances.
   int64_t groups(int64_t channels) const {
     return norm.op == "GroupNormalization" ? norm.attributes.get_int("num_groups") : channels;
   }
 };
 
-/// What a GroupNormalization, an InstanceNormalization or a region of this kind computes; nullopt for a
-/// region with another body. Files may have any body in a region of this kind.
+/// Reads the computation of a GroupNormalization, an InstanceNormalization or a region of this kind; nullopt
+/// for a region with another body. Files may have any body in a region of this kind.
 std::optional<ActivatedNormalization> read_activated_normalization(const Node& node);
 
 }  // namespace hone::graph

@@ -65,8 +65,8 @@ class Reader {
            broadcast_view(view, shape);
   }
 
-  /// The weights before those that are NaN are replaced with zeros. A softmax makes a whole row NaN or none
-  /// of it.
+  /// The weights before those that are NaN are replaced with zeros. A row of a softmax is NaN as a whole or
+  /// not at all.
   ValueId unguarded(ValueId weights) {
     const Node* const guard = maker(weights, "Where");
     const Node* const nan = guard == nullptr ? nullptr : maker(guard->inputs[0], "IsNaN");

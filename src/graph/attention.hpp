@@ -11,8 +11,8 @@ namespace hone::graph {
 /// The kind of regions that compute it.
 inline constexpr std::string_view kAttention = "attention";
 
-/// What happens to the scores of each row and key: the mask is added, or, where there is a fill, that takes
-/// the place of scores whose mask, a bool, is `where`.
+/// How a mask changes the scores of each row and key: it is added, or, if there is a fill, the fill replaces
+/// the scores whose mask, a bool, is `where`.
 struct AttentionMask {
   StridedView view;  ///< leading..., rows, keys
   std::optional<float> fill;
@@ -34,13 +34,13 @@ struct Attention {
   StridedView v;                     ///< leading..., keys, width
   std::vector<AttentionMask> masks;  ///< in the order in which they are applied
   double scale = 1;
-  /// Whether the result of a row whose weights are NaN, as where all is masked, is zeros.
+  /// True if the result of a row whose weights are NaN, as where all is masked, is zeros.
   bool guarded = false;
   StridedView result;  ///< leading..., rows, width, of the plain result
 };
 
-/// What a body with types (typed_body()) computes; nullopt where that is no attention of known shape whose
-/// operands are views of the body's inputs. Files may have any body in a region of this kind.
+/// Reads the attention that a body with types (typed_body()) computes; nullopt if it is no attention of known
+/// shape whose operands are views of the body's inputs. Files may have any body in a region of this kind.
 std::optional<Attention> read_attention(const Graph& body);
 
 }  // namespace hone::graph

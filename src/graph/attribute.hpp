@@ -27,7 +27,7 @@ class Attributes {
   const Attribute* find(std::string_view name) const;
   void set(std::string name, Attribute value);
   void erase(std::string_view name);
-  /// Those whose names begin with `prefix`, by the rest of their names.
+  /// The attributes whose names begin with `prefix`, by the rest of their names.
   Attributes part(std::string_view prefix) const;
 
   /// The value; internal error when it is absent or of another type. The importer has checked types

@@ -8,7 +8,7 @@
 
 namespace hone::graph {
 
-/// Axes named by labels: letters by their code, the axes behind "..." by negative numbers that count from the
+/// Axes named by labels: letters by their code, the axes in "..." by negative numbers that count from the
 /// last one (-1), so that they align as broadcasting does.
 struct EinsumEquation {
   std::vector<std::vector<int>> inputs;

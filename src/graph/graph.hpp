@@ -40,7 +40,8 @@ struct TensorType {
 struct Value {
   std::string name;
   TensorType type;
-  /// Set for initializers and folded values. Without bytes when an engine keeps the data in packed form only.
+  /// Set for initializers and folded values. Its bytes are absent when an engine keeps the data in packed
+  /// form only.
   std::optional<Tensor> constant;
   /// Elements of a small integer value (rank 0 or 1), as far as shape inference knows them.
   std::optional<Dims> data;
@@ -89,7 +90,7 @@ class Graph {
   void sort_topologically();
 };
 
-/// Who makes and who reads each value of a graph; a snapshot, valid until the graph changes.
+/// The producer and the readers of each value of a graph; a snapshot, valid until the graph changes.
 struct Links {
   explicit Links(const Graph& graph);
   /// Index of the producing node, or -1 for graph inputs and constants.
@@ -103,7 +104,7 @@ struct Links {
   int32_t single_consumer(ValueId id) const;
 };
 
-/// Of each node, the nodes whose outputs it reads, ascending and each once.
+/// For each node, lists the nodes whose outputs it reads, ascending and each once.
 std::vector<std::vector<int32_t>> node_predecessors(const Graph& graph);
 
 }  // namespace hone::graph

@@ -16,7 +16,8 @@ struct ImageBlocks {
   std::vector<int64_t> strides;
 };
 
-/// Of an input [N, C, H, W] that fits the attributes; with `channels_last` both lie as [N, H, W, C].
+/// Describes DepthToSpace of an input [N, C, H, W] that fits the attributes; with `channels_last` input and
+/// output lie as [N, H, W, C].
 ImageBlocks depth_to_space_blocks(const Attributes& attributes, std::span<const int64_t> x,
                                   bool channels_last);
 ImageBlocks space_to_depth_blocks(const Attributes& attributes, std::span<const int64_t> x,

@@ -12,11 +12,11 @@ namespace hone::graph {
 /// node where a rule fails or where an inferred type contradicts a declared one.
 void infer_types(Graph& graph);
 
-/// The same of a graph that may never run, as a branch that is not taken: where a rule fails, or contradicts
-/// what is declared, the shapes of the node's outputs are unknown.
+/// Infers the types of a graph that may never run, such as a branch that is not taken: where a rule fails, or
+/// contradicts what is declared, the shapes of the node's outputs are unknown.
 void infer_types_that_fit(Graph& graph);
 
-/// The same as infer_types() for one node of the graph whose inputs have their types.
+/// Infers the types of one node of the graph whose inputs have theirs.
 void infer_node(Graph& graph, const Node& node);
 
 /// The same graph with inputs of exactly these shapes (by input name), inferred anew.

@@ -1,6 +1,6 @@
-// What an operator is: one entry of the operator table, read by importers, checker, passes, the cost
-// model and the documentation. Semantics are those of ONNX opset 22; operators of our own, made by
-// passes, are Region (region.hpp) and fused forms, whose names start with "Fused".
+// One entry of the operator table, which describes an operator to importers, checker, passes, the cost model
+// and the documentation. Semantics are those of ONNX opset 22; operators of our own, made by passes, are
+// Region (region.hpp) and fused forms, whose names start with "Fused".
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct AttributeDef {
   std::optional<Attribute> fallback;
 };
 
-/// What a type and shape rule sees of one node, and where it leaves its result.
+/// Shows one node to a type and shape rule, and takes its result.
 class InferenceContext {
  public:
   InferenceContext(const Graph& graph, const Node& node);
@@ -80,7 +80,8 @@ struct Cost {
   double bytes = 0;  ///< inputs read once and outputs written once
 };
 
-/// What an operator multiplies: rows of matrices with columns, or windows of images with filters.
+/// The kind of product that an operator computes: rows of matrices by columns, or windows of images by
+/// filters.
 enum class Product { kNone, kMatrices, kConvolution };
 
 /// Facts about an operator, so that others need not know it by name.
@@ -99,7 +100,7 @@ struct Traits {
   bool keeps_range = false;
   /// A small difference of an input may become a large one of the output.
   bool discontinuous = false;
-  /// So may a small part of a large input: the output tells what the input is beyond its full turns.
+  /// The same holds for a small part of a large input: beyond its full turns, the input decides the output.
   bool periodic = false;
   /// Output 0 has the elements of input 0 in another type.
   bool converts = false;
@@ -150,7 +151,7 @@ const std::vector<OperatorDef>& operator_table();
 const Traits& traits_of(const Node& node);
 /// OperatorDef::keeps_batch of the node's operator, where no variable is broadcast with its batch.
 bool keeps_batch(const Graph& graph, const Node& node, int64_t rank);
-/// Whether an attribute of the node holds a graph (If, Loop, Scan, Region).
+/// True if an attribute of the node holds a graph (If, Loop, Scan, Region).
 bool has_body(const Node& node);
 /// A view whose output can have another rank than its input.
 inline bool changes_shape_only(const Node& node) {

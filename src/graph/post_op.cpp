@@ -7,7 +7,7 @@
 namespace hone::graph {
 namespace {
 
-/// In the order of the enumeration.
+/// Names in the order of the enumeration.
 constexpr std::string_view kNames[] = {
     "relu", "leaky_relu", "clip",      "sigmoid",  "tanh", "hard_swish", "hard_sigmoid", "swish",
     "elu",  "gelu_erf",   "gelu_tanh", "softplus", "mish", "add",        "mul",          "sub"};

@@ -30,7 +30,7 @@ enum class PostOp : uint8_t {
 /// The post-op of this name, if there is one.
 std::optional<PostOp> find_post_op(std::string_view name);
 std::string_view post_op_name(PostOp op);
-/// Whether it takes the next extra input.
+/// True if it takes the next extra input.
 constexpr bool is_binary(PostOp op) { return op == PostOp::kAdd || op == PostOp::kMul || op == PostOp::kSub; }
 
 }  // namespace hone::graph

@@ -72,7 +72,7 @@ class ChainReader {
     return result.is_present() ? std::optional(result) : std::nullopt;
   }
 
-  /// Goes on from `id`, which the node makes, to what the chain makes that of.
+  /// Goes on from `id`, which the node makes, to the next value of the chain.
   bool take(const Node& node, ValueId& id) {
     if (node.op == "QuantizeLinear") return take_rounding(node, id);
     if (node.op == "DequantizeLinear") return take_dequantization(node, id);

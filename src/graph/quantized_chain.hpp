@@ -36,22 +36,22 @@ struct QuantizedOperand {
   /// kNone for an operand in floating point.
   size_t scale = kNone;
   size_t zero_point = kNone;
-  /// Of scales that differ.
+  /// The axis along which scales differ.
   int64_t axis = 0;
 
   bool is_present() const { return value != kNone; }
   bool is_quantized() const { return scale != kNone; }
 };
 
-/// What happens to each element of the result: a function, an operation with a second operand, or rounding to
-/// the integers that `to` describes and back, which ends the chain where it is the last stage.
+/// One operation on each element of the result: a function, an operation with a second operand, or rounding
+/// to the integers that `to` describes and back, which ends the chain where it is the last stage.
 struct QuantizedStage {
   /// The name of a post-op (post_op.hpp); empty where numbers are rounded.
   std::string op;
   float alpha = 0;
   float beta = 0;
   QuantizedOperand operand;
-  /// Without a value.
+  /// The integers to round to; it has no value.
   QuantizedOperand to;
   /// The type of the rounded integers where it has no zero point.
   DType type = DType::kUInt8;
@@ -69,7 +69,7 @@ struct QuantizedChain {
   std::vector<QuantizedStage> stages;
 };
 
-/// What the body of a region computes; nullopt where it has another form, as files may have.
+/// Reads the chain that the body of a region computes; nullopt where it has another form, as files may have.
 std::optional<QuantizedChain> read_quantized_chain(const Node& region);
 
 }  // namespace hone::graph

@@ -1,4 +1,4 @@
-// What RNN, GRU and LSTM have in common: directions and activation functions, read from their attributes.
+// The common part of RNN, GRU and LSTM: directions and activation functions, read from their attributes.
 // Shared by shape rules, kernels and devices.
 //
 // Source: ONNX operator specifications of RNN, GRU and LSTM (opset 22).

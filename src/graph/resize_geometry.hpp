@@ -48,7 +48,7 @@ std::vector<ResizeAxis> read_resize(const Attributes& attributes, std::span<cons
 /// coordinate_transformation_mode; may lie outside [0, input - 1].
 double resize_coordinate(const std::string& mode, const ResizeAxis& axis, int64_t o);
 
-/// Whether the attribute's value is one that resize_coordinate knows.
+/// True if the attribute's value is one that resize_coordinate knows.
 bool is_resize_coordinate_mode(const std::string& mode);
 
 }  // namespace hone::graph

@@ -1,5 +1,6 @@
-// What every output position of a Resize reads: interpolation is separable, and on each axis an output
-// position is a weighted sum of input positions. Shared by the reference kernel and devices.
+// Computes which input positions each output position of a Resize reads: interpolation is separable, and on
+// each axis an output position is a weighted sum of input positions. Shared by the reference kernel and
+// devices.
 //
 // Source: ONNX operator specification of Resize (opset 19).
 #pragma once
@@ -21,7 +22,7 @@ struct ResizeOptions {
   double extrapolation;
 };
 
-/// What one output position of an axis reads; no taps: the extrapolation value.
+/// The positions and weights of one output position of an axis; without taps it is the extrapolation value.
 struct ResizeTaps {
   std::vector<int64_t> positions;
   std::vector<double> weights;

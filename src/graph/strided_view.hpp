@@ -26,7 +26,7 @@ struct StridedView {
   std::vector<int32_t> nodes;
 
   tensor::Shape shape() const;
-  /// Of a dimension that one loop walks, 0 of a length of 1; nullopt of one that needs several.
+  /// The stride by which one loop walks a dimension, 0 if its length is 1; nullopt if it needs several loops.
   std::optional<int64_t> stride(size_t dimension) const;
   /// Offsets in the base of the indices of the first `count` dimensions, in row-major order.
   std::vector<int64_t> leading_offsets(size_t count) const;
@@ -45,7 +45,8 @@ StridedView strided_view(const Graph& graph, const Links& links, ValueId id);
 /// Repeats the view's elements as numpy's broadcasting to `shape` does; false where it does not broadcast.
 bool broadcast_view(StridedView& view, const tensor::Shape& shape);
 
-/// The view with `shape` for its shape, which has as many elements; false where no loops say that.
+/// The view with `shape` for its shape, which has the same number of elements; false where no loops describe
+/// that.
 bool reshape_view(StridedView& view, const tensor::Shape& shape);
 
 /// Splits the loops of that dimension, which is equally long in all views, so that all views have loops of

@@ -8,7 +8,7 @@
 namespace hone::graph {
 namespace {
 
-/// Narrows the declared type of a subgraph's input by what is handed to it.
+/// Narrows the declared type of a subgraph's input by the type of the value handed to it.
 void narrow(Value& value, const SubgraphInput& input) {
   const auto mismatch = [&] {
     fail_bad_input("subgraph input '{}' is declared as {} but given {}", value.name, value.type.text(),
@@ -34,7 +34,7 @@ void narrow(Value& value, const SubgraphInput& input) {
   }
 }
 
-/// As many inputs as the subgraph has.
+/// Checks that there is an input for each of the subgraph's.
 void check_count(const Graph& body, std::span<const SubgraphInput> inputs) {
   if (body.inputs.size() != inputs.size()) {
     fail_bad_input("subgraph '{}' has {} inputs, expected {}", body.name, body.inputs.size(), inputs.size());
@@ -47,7 +47,7 @@ std::vector<TensorType> output_types(const Graph& body) {
   return types;
 }
 
-/// Narrows by what is handed over, or takes that where it contradicts what is declared.
+/// Narrows by the given type, or takes that where it contradicts the declared one.
 void narrow_or_take(Value& value, const SubgraphInput& input) {
   const TensorType declared = value.type;
   try {
@@ -58,7 +58,7 @@ void narrow_or_take(Value& value, const SubgraphInput& input) {
   }
 }
 
-/// What values of a subgraph become in another graph.
+/// Maps values of a subgraph to those of another graph.
 class Inlined {
  public:
   Inlined(Graph& graph, const Graph& body, const std::string& prefix)
@@ -68,8 +68,8 @@ class Inlined {
     for (size_t i = 0; i < inputs.size(); ++i) of(body_.inputs[i]) = inputs[i];
   }
 
-  /// Lets the node that makes a result of the subgraph make `output` itself; false where none does, or one
-  /// that another output has.
+  /// Lets the node that produces a result of the subgraph write `output` directly; false where no node does,
+  /// or one whose result another output has.
   bool make(ValueId result, ValueId output) {
     const bool made = std::any_of(body_.nodes.begin(), body_.nodes.end(), [&](const Node& node) {
       return std::find(node.outputs.begin(), node.outputs.end(), result) != node.outputs.end();

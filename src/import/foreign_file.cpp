@@ -19,7 +19,7 @@
 namespace hone::importer {
 namespace {
 
-/// Longest part of a pickle that is searched for what it holds.
+/// Longest part of a pickle that is searched.
 constexpr size_t kMostPickle = size_t{64} << 20;
 
 /// A word of a command line: in quotes where the shell would read more than one.
@@ -73,12 +73,19 @@ bool contains(std::span<const std::byte> bytes, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
-/// A module's pickle holds the dictionary of torch.nn.Module; a state_dict has tensors by name alone.
+/// A module's pickle holds the dictionary of torch.nn.Module; a state_dict only has tensors by name.
 bool holds_module(std::span<const std::byte> pickle) {
   return contains(pickle, "_modules") && contains(pickle, "_parameters");
 }
 
-enum class Kind { kNone, kModule, kParameters, kExportedProgram, kKeras };
+enum class Kind { kNone, kModule, kUltralytics, kParameters, kExportedProgram, kKeras };
+
+/// The kind of a pickle. Checkpoints of Ultralytics (YOLOv5 and later) keep the module in a dictionary, and
+/// their own program exports it with the form of its outputs.
+Kind kind_of_pickle(std::span<const std::byte> pickle) {
+  if (!holds_module(pickle)) return Kind::kParameters;
+  return contains(pickle, "ultralytics") ? Kind::kUltralytics : Kind::kModule;
+}
 
 bool has_member(const std::vector<tensor::ZipMember>& members, std::string_view name) {
   return std::any_of(members.begin(), members.end(), [&](const auto& member) {
@@ -97,20 +104,18 @@ Kind kind_of_archive(const std::vector<tensor::ZipMember>& members) {
   if (script) return Kind::kNone;
   for (const tensor::ZipMember& member : members) {
     if (!member.name.ends_with("/data.pkl")) continue;
-    return holds_module(member.packed) ? Kind::kModule : Kind::kParameters;
+    return kind_of_pickle(member.packed);
   }
   return Kind::kNone;
 }
 
-/// What torch.save wrote, as an archive or, before PyTorch 1.6, as a bare pickle, and what torch.export and
-/// Keras write.
+/// Archives of torch.save, or bare pickles from before PyTorch 1.6, and files of torch.export and Keras.
 Kind kind_of(std::span<const std::byte> bytes) {
   constexpr std::string_view kZip = "PK\3\4";
   constexpr char kPickle = '\x80';
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   // The number of the protocol follows; the length of a header of safetensors may begin with the same byte.
-  if (text.size() > 1 && text[0] == kPickle && text[1] >= 2 && text[1] <= 5)
-    return holds_module(bytes) ? Kind::kModule : Kind::kParameters;
+  if (text.size() > 1 && text[0] == kPickle && text[1] >= 2 && text[1] <= 5) return kind_of_pickle(bytes);
   if (!text.starts_with(kZip)) return Kind::kNone;
   try {
     return kind_of_archive(tensor::list_zip(bytes, bytes.size() + kMostPickle));
@@ -134,6 +139,12 @@ std::string keras_line(const std::filesystem::path& file) {
 std::string of_its_kind(Kind kind, const std::filesystem::path& file) {
   switch (kind) {
     case Kind::kModule: return module_line(file);
+    case Kind::kUltralytics:
+      return fmt::format(
+          "this is a checkpoint of Ultralytics, which hone does not unpickle; if you trust it, export it to "
+          "ONNX: "
+          "yolo export model={} format=onnx",
+          shell_word(file.string()));
     case Kind::kParameters: return parameters_line(file);
     case Kind::kKeras: return keras_line(file);
     case Kind::kExportedProgram:
@@ -237,7 +248,7 @@ std::string foreign_weights(const std::filesystem::path& file) {
     const base::MappedFile map(file);
     const Kind kind = kind_of(map.bytes());
     if (kind == Kind::kParameters) return to_safetensors(file);
-    if (kind == Kind::kModule)
+    if (kind == Kind::kModule || kind == Kind::kUltralytics)
       return "this is a network that torch.save pickled; save its parameters instead: "
              "safetensors.torch.save_file(net.state_dict(), \"net.safetensors\")";
   } catch (const Error&) {

@@ -8,10 +8,10 @@
 namespace hone::importer {
 
 /// A clause for people, as in "…: {}": "these are pickled parameters of PyTorch …: python3 -c '…'". Empty for
-/// a file or folder of no kind that is known, and for what cannot be opened.
+/// a file or folder of no known kind, and for one that cannot be opened.
 std::string foreign_file(const std::filesystem::path& file);
 
-/// The same for a file where parameters of a built-in architecture are wanted (--weights).
+/// Returns the advice for a file where parameters of a built-in architecture are wanted (--weights).
 std::string foreign_weights(const std::filesystem::path& file);
 
 }  // namespace hone::importer

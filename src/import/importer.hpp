@@ -1,4 +1,4 @@
-// What an importer says of itself: which models it takes, by name or by file, and how it loads them.
+// One entry of the list of importers: which models it takes, by name or by file, and how it loads them.
 #pragma once
 
 #include <span>
@@ -17,17 +17,17 @@ struct Importer {
   std::vector<std::string> (*names)() = nullptr;
   /// How the names of its files end: ".onnx".
   std::span<const std::string_view> suffixes = {};
-  /// What its files begin with, for those whose names end otherwise; empty where that tells nothing.
+  /// The first bytes of its files, for files whose names end otherwise; empty if these do not identify them.
   std::string_view magic = {};
-  /// Whether LoadModelOptions::weights are for it.
+  /// True if LoadModelOptions::weights are for it.
   bool takes_weights = false;
-  /// Whether LoadModelOptions::outputs and darknet_rules are.
+  /// True if LoadModelOptions::outputs and darknet_rules are for it.
   bool has_sections = false;
   /// `model` is one of its names, or a file. Bad input when the file is not what it should be.
   Model (*load)(const std::string& model, const LoadModelOptions& options) = nullptr;
 };
 
-/// In the order in which they are shown.
+/// Importers in the order in which they are shown.
 std::span<const Importer> importers();
 
 /// The importer of a file: by the end of its name, else by its first bytes. Bad input that lists what all of

@@ -13,12 +13,12 @@ using tensor::Tensor;
 
 bool is_channel_count(const graph::Dim& dim) { return dim.is(1) || dim.is(3); }
 
-/// Of one image, or of a batch of them.
+/// True for the type of one image, or of a batch of images.
 bool is_image(const graph::TensorType& type) {
   return type.ranked() && (type.dims->size() == 3 || type.dims->size() == 4);
 }
 
-/// Where the input has its channels: NCHW unless only the last axis can be 1 or 3 of them.
+/// The axis of the input's channels: NCHW unless only the last axis can be 1 or 3 of them.
 Layout layout_of(const graph::TensorType& type) {
   if (!is_image(type)) return Layout::kNchw;
   const graph::Dim& first = (*type.dims)[type.dims->size() - 3];

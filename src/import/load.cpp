@@ -26,8 +26,9 @@ std::vector<std::string> all_names() {
 [[noreturn]] void fail_unknown(const std::string& name) {
   const std::vector<std::string> names = all_names();
   const std::optional<std::string> nearest = base::nearest_name(name, names);
-  fail_usage("'{}' is neither a file, {}, nor a built-in architecture ({}){}", name, file_kinds(),
-             fmt::join(names, ", "), nearest ? fmt::format("; did you mean {}?", *nearest) : "");
+  fail_usage("'{}' is neither a file nor a built-in architecture{} Files are {}; architectures are {}", name,
+             nearest ? fmt::format("; did you mean {}?", *nearest) : ".", file_kinds(),
+             fmt::join(names, ", "));
 }
 
 /// The importer that has a model of this name; null where none has.

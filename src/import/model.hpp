@@ -1,5 +1,5 @@
-// What the user brings: a graph and its weights, from a file or a built-in architecture.
-// (The namespace is `importer` because `import` is a contextual keyword of C++20.)
+// A model as the user brings it: a graph and its weights, from a file or a built-in architecture. (The
+// namespace is `importer` because `import` is a contextual keyword of C++20.)
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace hone::importer {
 
-/// What the author says about a model (metadata_props of an ONNX file).
+/// Notes of the author in the model (metadata_props of an ONNX file).
 using Metadata = std::map<std::string, std::string>;
 
 struct Model {

@@ -11,7 +11,7 @@
 
 namespace hone::importer {
 
-/// By symbol. Bad input for a value that is no positive number.
+/// Sizes by symbol. Bad input for a value that is no positive number.
 std::map<std::string, int64_t> typical_sizes(const Metadata& metadata);
 
 void set_typical_size(std::string_view symbol, int64_t size, Metadata* metadata);

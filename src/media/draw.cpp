@@ -22,7 +22,7 @@ constexpr std::pair<char, uint64_t> kFont[] = {
     {',', 0x000003088}, {'(', 0x088842082}, {')', 0x208210888}, {'\'', 0x108000000}, {'&', 0x32544564d},
     {'?', 0x3a2111004}, {'!', 0x108421004}};
 constexpr int64_t kGlyphColumns = 5;
-/// For what the font lacks.
+/// Shown for letters that the font lacks.
 constexpr uint64_t kUnknown = 0x7e318c63f;
 
 uint64_t glyph(char letter) {

@@ -19,7 +19,7 @@ void draw_rectangle(WritableFrame* target, int64_t x1, int64_t y1, int64_t x2, i
 /// Capital letters, digits and some signs; others are shown as a box. `scale`: pixels for each of the font's.
 void draw_text(WritableFrame* target, int64_t x, int64_t y, std::string_view text, int64_t scale, Rgb colour);
 
-/// Of the font's pixels, the gap to the next letter included.
+/// Width in the font's pixels, with the gap to the next letter.
 inline constexpr int64_t kGlyphWidth = 6;
 inline constexpr int64_t kGlyphHeight = 7;
 

@@ -41,12 +41,12 @@ struct Frame {
   Rational pixel_aspect{1, 1};
   /// Seconds since the beginning of the file.
   double seconds = 0;
-  /// The same in the units of the source's time base.
+  /// The time in the units of the source's time base.
   int64_t ticks = 0;
 };
 
 int64_t plane_count(PixelFormat format);
-/// Of one plane: chroma of odd sizes is rounded up.
+/// The size of one plane: chroma of odd sizes is rounded up.
 int64_t plane_width(const Frame& frame, int64_t plane);
 int64_t plane_height(const Frame& frame, int64_t plane);
 
@@ -55,7 +55,7 @@ struct WritableFrame {
   Frame frame;
   std::array<uint8_t*, 3> data{};
 };
-/// With room for `width` x `height` and no content.
+/// A frame like it with room for `width` x `height` and no content.
 WritableFrame blank_like(const Frame& frame, int64_t width, int64_t height);
 WritableFrame copy_of(const Frame& frame);
 

@@ -1,4 +1,4 @@
-// Images one after the other, and the choice of what reads an input.
+// Images one after the other, and the choice of the reader of an input.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -19,13 +19,13 @@ std::string lower_extension(const fs::path& path) {
   return text;
 }
 
-/// Those that libhone-image.so decodes.
+/// Images that libhone-image.so decodes.
 bool is_plain_image(const fs::path& path) {
   const std::string extension = lower_extension(path);
   return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
 }
 
-/// Those that only libhone-video.so does, as a video of one frame.
+/// Images that only libhone-video.so decodes, as a video of one frame.
 bool is_other_image(const fs::path& path) {
   const std::string extension = lower_extension(path);
   return extension == ".bmp" || extension == ".webp" || extension == ".tif" || extension == ".tiff" ||
@@ -35,7 +35,7 @@ bool is_other_image(const fs::path& path) {
 /// A video of its own where it is the input; among images its first picture counts.
 bool is_gif(const fs::path& path) { return lower_extension(path) == ".gif"; }
 
-/// "frame_%03d.png": what stands before and behind the number, and how wide it is at least.
+/// "frame_%03d.png": the text before and after the number, and how wide it is at least.
 struct Pattern {
   std::string before;
   std::string behind;
@@ -105,7 +105,7 @@ class ImageSource : public FrameSource {
   }
 
  private:
-  /// A damaged image among others is counted; one alone is bad input.
+  /// A damaged image among others is counted; a single one is bad input.
   bool read(Frame* frame) {
     try {
       if (is_plain_image(name_)) {
@@ -193,7 +193,15 @@ std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceO
   if (!exists && !is_url) {
     if (parse_pattern(path.filename().string()))
       return std::make_unique<ImageSource>(list_images(input), options);
-    throw Error(ErrorKind::kBadInput, "there is no such file or folder", input);
+    const bool is_number =
+        !input.empty() && std::ranges::all_of(input, [](char c) { return c >= '0' && c <= '9'; });
+    const bool is_camera = is_number || input.starts_with("/dev/video");
+    throw Error(ErrorKind::kBadInput,
+                is_camera
+                    ? "there is no such file or folder, and cameras are not read; a program that serves one "
+                      "as a stream (rtsp://, http://) makes it an input"
+                    : "there is no such file or folder",
+                input);
   }
   if (exists && (is_plain_image(path) || is_other_image(path)))
     return std::make_unique<ImageSource>(std::vector{input}, options);

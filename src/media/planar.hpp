@@ -17,7 +17,7 @@ struct PlanarImage {
   std::array<std::vector<uint8_t>, 3> planes;  ///< red, green, blue, row by row
 };
 
-/// By the frame's own matrix and range; chroma samples count for all pixels that they cover.
+/// Converts by the frame's own matrix and range; chroma samples count for all pixels that they cover.
 PlanarImage to_rgb(const Frame& frame);
 importer::Image interleaved(const PlanarImage& image);
 PlanarImage planar(const importer::Image& image);
@@ -27,14 +27,14 @@ Frame frame_of(importer::Image image);
 /// Y, U and V of a colour, in the frame's own matrix and range; red, green and blue where it has those.
 std::array<uint8_t, 3> in_colours_of(const Frame& frame, std::array<uint8_t, 3> rgb);
 
-/// What a sample of luma and each of chroma add to red, green and blue, times 2^16.
+/// The summands of red, green and blue for a sample of luma and each of chroma, times 2^16.
 struct RgbCoefficients {
   int32_t luma_offset = 0;
   int32_t luma = 0;
   std::array<int32_t, 3> u{};
   std::array<int32_t, 3> v{};
 };
-/// Of a frame of Y, U and V.
+/// The coefficients for a frame of Y, U and V.
 RgbCoefficients rgb_coefficients(const Frame& frame);
 
 /// The two source pixels of a target pixel along an axis, and the weight of the second times 2^11.
@@ -43,7 +43,7 @@ struct ResizeTap {
   int64_t second = 0;
   int32_t weight = 0;
 };
-/// Those of resize_plane().
+/// The taps of resize_plane().
 std::vector<ResizeTap> resize_taps(int64_t from, int64_t to);
 
 /// Bilinear between pixel centres, without a filter for reductions, rounded to whole levels: what OpenCV's

@@ -15,7 +15,7 @@
 
 namespace hone::media {
 
-/// What was not delivered as it was recorded. The counts grow while a source is read.
+/// Frames that were not delivered as they were recorded. The counts grow while a source is read.
 struct Losses {
   int64_t damaged = 0;  ///< packets or images that arrived damaged or could not be decoded
   int64_t corrupt = 0;  ///< frames that were delivered although parts of them are missing
@@ -58,7 +58,7 @@ class FrameSource {
   virtual const SourceInfo& info() const = 0;
   /// False at the end. Bad input when nothing can be read any more.
   virtual bool next(Frame* frame) = 0;
-  /// Name of what next() gave last: the image's file, or empty.
+  /// Name of the frame that next() gave last: the image's file, or empty.
   virtual std::string name() const { return {}; }
   virtual Losses losses() const { return {}; }
   /// Before the first next(): frames come as kNv12 in the device's memory, where it can decode them, and else

@@ -16,7 +16,7 @@ struct WriteOptions {
   std::string encoder;  ///< empty: libx264, or mpeg4 where this FFmpeg has none
   std::string preset = "veryfast";
   int crf = 23;
-  int threads = 0;         ///< 0: as many as the encoder likes
+  int threads = 0;         ///< 0: the encoder's choice
   std::string audio_from;  ///< a file whose audio is copied; empty: none
   Rational time_base{1, 1000};
   Rational frame_rate{0, 1};
@@ -39,10 +39,11 @@ class FrameSink {
 /// Usage error for a file type or an encoder that FFmpeg does not know.
 std::unique_ptr<FrameSink> create_video(const std::string& file, const WriteOptions& options);
 
-/// Whether a name ends as files of videos do: .mp4, .mkv, .avi …
+/// True if a name ends as files of videos do: .mp4, .mkv, .avi …
 bool names_video(const std::string& file);
 
-/// What the plugin exports as hone_open_video and hone_create_video: the object, which the caller deletes.
+/// The functions that the plugin exports as hone_open_video and hone_create_video: they return the object,
+/// which the caller deletes.
 using OpenVideo = FrameSource* (*)(const std::string& input, const SourceOptions& options);
 using CreateVideo = FrameSink* (*)(const std::string& file, const WriteOptions& options);
 

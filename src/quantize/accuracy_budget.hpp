@@ -22,7 +22,8 @@ struct QuantizedForm {
   const QdqOptions& qdq;
 };
 
-/// The same without these nodes, by index; `placement` gets what is left. Values keep their scales.
+/// The graph without quantization of these nodes, by index; `placement` gets the remaining ones. Values keep
+/// their scales.
 graph::Graph with_qdq_but(const QuantizedForm& form, const std::set<int32_t>& kept, Placement* placement);
 
 struct BudgetOptions {
@@ -39,7 +40,7 @@ struct BudgetResult {
   LayerTimes times;
   MixedChoice choice;
   graph::Graph graph;
-  /// Of `graph`.
+  /// The placement in `graph`.
   Placement placement;
 };
 

@@ -1,4 +1,4 @@
-// What running a model on real data told of its values.
+// Results of running a model on real data: statistics of its values.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace hone::quantize {
 
-/// Of one value, over all samples.
+/// Statistics of one value over all samples.
 struct TensorStatistics {
   std::string name;
   Histogram histogram;
@@ -25,7 +25,7 @@ struct TensorStatistics {
   /// Sums over everything but that axis, and how many numbers are in each.
   std::vector<double> channel_sums;
   int64_t channel_count = 0;
-  /// Each time that a sample raised the largest magnitude: how many samples there were then, and to what.
+  /// Each time that a sample raised the largest magnitude: the number of samples then, and the new magnitude.
   struct Growth {
     int64_t samples = 0;
     double amax = 0;
@@ -54,9 +54,9 @@ struct Calibration {
   std::map<std::string, std::string> image_metadata;
   std::vector<std::string> sources;
   int64_t samples = 0;
-  /// Whether all of the data were seen.
+  /// True if all of the data were seen.
   bool finished = false;
-  /// What was done to the model before it was observed.
+  /// Changes made to the model before it was observed.
   Equalization equalization;
   /// In the order of Placement::values.
   std::vector<TensorStatistics> tensors;
@@ -81,7 +81,7 @@ void calibrate(const graph::Graph& graph, CalibrationData& data, const MakeRunne
 /// How images became the input, on one line.
 std::string preprocessing_text(const DataOptions& options);
 
-/// Whether ranges had settled.
+/// Shows whether ranges had settled.
 struct Convergence {
   /// Share by which the last quarter of the samples raised the largest magnitude of a tensor, the most of all
   /// tensors, and that tensor.

@@ -21,7 +21,7 @@ struct CachedCalibration {
 /// Written whole or not at all.
 void write_calibration(const std::filesystem::path& file, const CachedCalibration& cached);
 
-/// Bad input naming the file and the field for what is no such cache, or one of another version.
+/// Bad input naming the file and the field for a file that is no such cache, or one of another version.
 CachedCalibration read_calibration(const std::filesystem::path& file);
 
 /// Bad input, naming what differs, unless the cache is of this model: of the same fingerprint, and with the

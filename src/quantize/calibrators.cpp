@@ -23,7 +23,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0; }
 
-/// Of a histogram, for every number of bins.
+/// Sums over the first bins of a histogram, for every number of bins.
 class PrefixSums {
  public:
   explicit PrefixSums(std::span<const double> bins)
@@ -76,9 +76,9 @@ std::vector<double> without_zero_spike(std::span<const double> magnitudes) {
 /// A bin that holds more of the values than this stands for one value, not for a part of a distribution.
 constexpr double kSpike = 0.1;
 
-/// A plain background of images leaves many values at another place than 0. Such a value is as exact with one
-/// range as with another, but spread over the bins of its level it would outweigh all others: its bin counts
-/// as the next one that is used.
+/// A plain background of images leaves many values at another place than 0. Any range quantizes such a value
+/// equally well, but spread over the bins of its level it would outweigh all others: its bin counts as
+/// the next one that is used.
 void level_spikes(std::vector<double>& bins) {
   const double most = kSpike * std::accumulate(bins.begin(), bins.end(), 0.0);
   const auto is_ordinary = [&](double count) { return count > 0 && count <= most; };
@@ -180,7 +180,7 @@ Range mse_range(const Histogram& histogram, IntegerForm form) {
   return clipped(histogram, best * histogram.width());
 }
 
-/// No value as an integer may be further from 0 than float32 can tell.
+/// The distance of an integer value from 0 must be representable in float32.
 float usable_scale(double scale) {
   if (!(scale > 0)) return 1;
   return static_cast<float>(std::clamp(scale, static_cast<double>(std::numeric_limits<float>::min()),

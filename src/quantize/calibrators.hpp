@@ -1,4 +1,4 @@
-// From a histogram to the range that an integer's levels are spread over.
+// Chooses from a histogram the range over which an integer's levels are spread.
 #pragma once
 
 #include <span>
@@ -33,10 +33,10 @@ struct CalibratorOptions {
   double percentile = 99.99;
 };
 
-/// What the values of a histogram are best spread over; the whole range where there are only a few bins.
-/// minmax: all values. percentile: the least range that holds this share of the values, or cuts half of the
-/// rest from each side of an asymmetric one. entropy: entropy_bins() of the magnitudes, which clips both
-/// sides. mse: the range for which the mean squared error of the bins' centres is least.
+/// The best range for the values of a histogram; the whole range where there are only a few bins. minmax: all
+/// values. percentile: the least range that holds this share of the values, or cuts half of the rest from
+/// each side of an asymmetric one. entropy: entropy_bins() of the magnitudes, which clips both sides. mse:
+/// the range for which the mean squared error of the bins' centres is least.
 Range choose_range(const Histogram& histogram, Calibrator calibrator, IntegerForm form,
                    const CalibratorOptions& options = {});
 
@@ -58,7 +58,7 @@ struct Scale {
 /// kUnsigned. kAsymmetric moves zero to the nearest integer. 1 for a range of 0.
 Scale scale_of(const Range& range, IntegerForm form);
 
-/// What quantizing and dequantizing makes of a value: halves to even, clipped.
+/// Returns the value after quantizing and dequantizing: halves to even, clipped.
 float fake_quantized(float value, const Scale& scale, IntegerForm form);
 
 }  // namespace hone::quantize

@@ -1,4 +1,4 @@
-// Values of a model that are computed once, so that what stands behind them can be run again and again.
+// Values of a model that are computed once, so that the nodes after them can be run again and again.
 #pragma once
 
 #include <map>
@@ -10,15 +10,15 @@
 
 namespace hone::quantize {
 
-/// Of one run of the model: its inputs, its outputs, and the values asked for.
+/// Values of one run of the model: its inputs, its outputs, and those that were asked for.
 using CapturedValues = std::map<graph::ValueId, tensor::Tensor>;
 
 /// One entry for each of the samples.
 std::vector<CapturedValues> capture(const graph::Graph& graph, const std::set<graph::ValueId>& wanted,
                                     const std::vector<Samples>& samples, const MakeRunner& make_runner);
 
-/// An output in float32, where it is of another floating-point type; else as it is. What compares outputs
-/// looks at float32 only.
+/// An output in float32, where it is of another floating-point type; else as it is. Functions that compare
+/// outputs read only float32.
 tensor::Tensor comparable(tensor::Tensor output);
 
 /// The mean over outputs of |actual - expected|^2 / |expected|^2; 0/0 is 0. Outputs that are no floats or

@@ -48,7 +48,7 @@ void add_folder(const std::string& folder, std::vector<std::string>* files) {
   std::sort(files->begin() + static_cast<std::ptrdiff_t>(before), files->end());
 }
 
-/// Whether axis 0 of every input is the same dimension.
+/// True if axis 0 of every input is the same dimension.
 bool is_batched(const graph::Graph& graph) {
   const graph::Dim* first = nullptr;
   for (const graph::ValueId id : graph.inputs) {
@@ -114,7 +114,7 @@ std::optional<double> CalibrationData::progress() const {
   const double by_limit = options_.limit > 0 ? static_cast<double>(given_) / wanted : 0;
   if (!commands_.empty() || program_ != nullptr)
     return options_.limit > 0 ? std::optional(by_limit) : std::nullopt;
-  // What was read and still waits is not done.
+  // A sample that was read and still waits is not done.
   const double read = static_cast<double>(next_file_ + next_given_);
   const double samples = static_cast<double>(given_) + static_cast<double>(waiting_.size());
   const double share = samples > 0 ? static_cast<double>(given_) / samples : 0;

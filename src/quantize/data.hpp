@@ -31,9 +31,9 @@ struct DataOptions {
   std::map<std::string, std::string> image_metadata = {};
 };
 
-/// What a model is run with once.
+/// The inputs of one run of a model.
 struct Samples {
-  /// In the order of the graph's inputs.
+  /// Inputs in the order of the graph's.
   std::vector<tensor::Tensor> inputs;
   /// As many as the model's batch, where that is fixed, else one.
   int64_t count = 1;
@@ -41,7 +41,7 @@ struct Samples {
   std::vector<std::string> sources;
 };
 
-/// The program behind "exec:".
+/// The program of "exec:".
 class BatchProgram;
 
 class CalibrationData {
@@ -57,7 +57,7 @@ class CalibrationData {
   std::optional<double> progress() const;
   /// Samples at the end that were too few for the model's batch.
   int64_t left_over() const { return left_over_; }
-  /// Whether images were read.
+  /// True if images were read.
   bool has_images() const { return has_images_; }
 
  private:
@@ -79,7 +79,7 @@ class CalibrationData {
   DataOptions options_;
   /// Axis 0 of all inputs is one batch, which may be cut.
   bool batched_ = false;
-  /// Whether a run may have fewer samples than `batch_`.
+  /// True if a run may have fewer samples than `batch_`.
   bool open_ = false;
   size_t batch_ = 1;
   std::vector<std::string> files_;

@@ -118,7 +118,7 @@ class Finder {
     }
   }
 
-  /// Whether the layer reads the value with weights that have one entry for each of the channels.
+  /// True if the layer reads the value with weights that have one entry for each of the channels.
   bool reads(const Node& layer, ValueId id, int64_t channels) const {
     if (layer.op == "ConvTranspose" || layer.inputs[0] != id || layer.input(1) == id) return false;
     const Tensor& weights = *graph_.constant(layer.inputs[1]);
@@ -154,7 +154,7 @@ class Finder {
   }
 
  public:
-  /// Of a sum with a constant the product with a constant that it adds to; -1 where it is none.
+  /// For a sum with a constant, the product with a constant that it adds to; -1 if there is none.
   int32_t gain_before(const Node& sum, int64_t channels) const {
     for (size_t i = 0; i < 2; ++i) {
       if (!is_vector(sum.inputs[1 - i], channels)) continue;

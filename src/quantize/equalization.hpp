@@ -52,8 +52,8 @@ struct EqualizeOptions {
   const system::StopFlag* stop = nullptr;
 };
 
-/// What lowers the error at the outputs of the quantized model by more than a twentieth, measured on the
-/// samples with the ranges of least squared error; nothing where nothing does.
+/// Chooses changes that lower the error at the outputs of the quantized model by more than a twentieth,
+/// measured on the samples with the ranges of least squared error; nothing if none does.
 Equalization choose_equalization(const graph::Graph& graph, const Placement& placement,
                                  const std::vector<Samples>& samples, const MakeRunner& make_runner,
                                  const EqualizeOptions& options);

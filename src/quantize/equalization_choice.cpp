@@ -1,4 +1,4 @@
-// Whether equalization helps a model: it is measured. See equalization.hpp.
+// Measures whether equalization helps a model. See equalization.hpp.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 using graph::Graph;
 using tensor::Tensor;
 
-/// Of the error that a change has to leave at most: less may be chance on a few samples.
+/// A change must leave at most this share of the error: a smaller gain may be chance on a few samples.
 constexpr double kHelps = 0.95;
 constexpr double kAlphas[] = {0.5, 0.75};
 
@@ -99,7 +99,7 @@ Equalization choose_equalization(const Graph& graph, const Placement& placement,
   double least = kHelps * before;
   Equalization best;
   for (const Equalization& candidate : candidates) {
-    // What helped before is kept; sites of one kind replace each other.
+    // Earlier changes that helped are kept; sites of one kind replace each other.
     Equalization both = best;
     for (const EqualizedValue& value : candidate) {
       const auto known =

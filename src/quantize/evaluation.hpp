@@ -24,8 +24,8 @@ struct Accuracy {
   std::optional<double> right;
   std::optional<double> right_before;
 
-  /// What a budget limits: with labels the share of `right_before` that was lost, 0 where none was; else
-  /// 1 - top1; of outputs that are no class scores, relative_error.
+  /// The loss that a budget limits: with labels the share of `right_before` that was lost, 0 where none was;
+  /// else 1 - top1; relative_error for outputs that are no class scores.
   double loss() const;
   /// Half the width of the 95 % interval of loss(), after Wilson (1927), from the number of rows; 0 for
   /// relative_error.
@@ -60,7 +60,7 @@ class Evaluator {
   double right_before_ = 0;
 };
 
-/// Whether an output is rows of class scores.
+/// True if an output is rows of class scores.
 bool is_class_scores(const tensor::Tensor& output);
 /// The place of the largest element of each row; ties go to the first.
 std::vector<int64_t> largest_of_rows(const tensor::Tensor& output);

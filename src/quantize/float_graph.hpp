@@ -11,11 +11,11 @@ namespace hone::quantize {
 /// Values that remain keep the model's names.
 graph::Graph float_graph(const graph::Graph& model);
 
-/// A hexadecimal number that tells models apart: of operators, attributes, names and all constants.
+/// A hexadecimal number that identifies a model: of operators, attributes, names and all constants.
 std::string fingerprint_of(const graph::Graph& graph);
 
-/// Whether the model holds QuantizeLinear, DequantizeLinear or products of integers already: the first such
-/// node in words, else empty.
+/// The first QuantizeLinear, DequantizeLinear or product of integers in the model, in words; empty if there
+/// is none.
 std::string quantized_part(const graph::Graph& graph);
 
 }  // namespace hone::quantize

@@ -22,7 +22,7 @@ constexpr size_t kLongestRow = 8192;
 /// the cache.
 constexpr size_t kBlock = 64;
 
-/// Row j of the factor from what is left of the matrix, in its place: entries up to j.
+/// Row j of the factor from the rest of the matrix, in its place: entries up to j.
 void finish_row(std::vector<double>& matrix, size_t size, size_t j) {
   double* const row = matrix.data() + j * size;
   const double diagonal = std::sqrt(std::max(row[j], 1e-300));

@@ -1,4 +1,4 @@
-// Rounding of weights by what it does to a layer's results, and not to the weights.
+// Rounding of weights by its effect on a layer's results, and not by that on the weights.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,8 @@
 
 namespace hone::quantize {
 
-/// Sums of products of what a row of weights is multiplied with: entry [i, j] is the sum of x[i]*x[j].
+/// Sums of products of the numbers with which a row of weights is multiplied: entry [i, j] is the sum of
+/// x[i]*x[j].
 struct Gram {
   explicit Gram(size_t row_length) : size(row_length), sums(row_length * row_length) {}
   size_t size;
@@ -31,17 +32,17 @@ std::vector<double> gram_factor(Gram gram);
 
 /// Levels for one row of weights, -127 to 127: those of GPTQ (Frantar and others 2022, arXiv 2210.17323) in
 /// the order of the columns. Column j becomes round(w[j] / scale + sum over i < j of e[i] * L[j, i] / L[j,
-/// j]), where e is the error of the columns before it: Babai's nearest plane, which GPTQ is another form of
-/// (Chen and others 2025, arXiv 2507.18553) and which needs no inverse. `factor` is gram_factor() of what the
-/// row is multiplied with.
+/// j]), where e is the error of the columns before it: Babai's nearest plane, of which GPTQ is another form
+/// (Chen and others 2025, arXiv 2507.18553) and which needs no inverse. `factor` is gram_factor() of the
+/// numbers with which the row is multiplied.
 std::vector<int8_t> gptq_levels(std::span<const float> weights, float scale, std::span<const double> factor);
 
-/// By the result of the node that they belong to.
+/// Keyed by the result of the node that they belong to.
 using RoundedWeights = std::map<graph::ValueId, QuantizedWeights>;
 
-/// The weights of convolutions, Gemm and MatMul, rounded so for what they read in these samples. Of
-/// transposed convolutions, and of rows of more than 8,192 numbers, nothing. Throws system::Interrupted when
-/// the flag is set.
+/// The weights of convolutions, Gemm and MatMul, rounded for their inputs in these samples. Transposed
+/// convolutions and rows of more than 8,192 numbers are left out. Throws system::Interrupted when the flag is
+/// set.
 RoundedWeights gptq_weights(const graph::Graph& graph, const Placement& placement,
                             const std::vector<Samples>& samples, const MakeRunner& make_runner,
                             const std::function<void(const base::Progress&)>& progress,

@@ -104,7 +104,7 @@ bool Histogram::add(std::span<const float> values) {
   max_ = count_ == 0 ? high : std::max(max_, high);
   count_ += static_cast<int64_t>(values.size());
   widen_to(exponent_for(std::max(-low, high)));
-  // A power of two, by which a product is exact; beyond what a float holds it is split.
+  // A power of two, by which a product is exact; beyond float's range it is split.
   const int shift = kBinBits - exponent_;
   const auto first = static_cast<float>(std::ldexp(1.0, shift / 2));
   const auto second = static_cast<float>(std::ldexp(1.0, shift - shift / 2));

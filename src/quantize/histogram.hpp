@@ -12,7 +12,7 @@ namespace hone::quantize {
 
 class Histogram {
  public:
-  /// Bins of one sign. Between half of them and all lie below the largest magnitude.
+  /// Bins of one sign. At least half of them lie below the largest magnitude.
   static constexpr int kBins = 4096;
 
   Histogram();
@@ -42,7 +42,7 @@ class Histogram {
     std::vector<double> bins;
   };
   Signed values() const;
-  /// What restore() takes.
+  /// The counts that restore() takes.
   std::vector<int64_t> counts(int* first) const;
 
  private:

@@ -96,8 +96,8 @@ std::vector<int64_t> labels_of(const Labels& labels, const std::vector<Samples>&
         result.push_back(labels.in_order[index]);
       }
       if (result.back() < 0 || result.back() >= classes)
-        fail_bad_input("{}: {} has the class {}, and the model tells {} classes apart, 0 to {}", labels.file,
-                       source, result.back(), classes, classes - 1);
+        fail_bad_input("{}: {} has the class {}, and the model has {} classes, 0 to {}", labels.file, source,
+                       result.back(), classes, classes - 1);
     }
   }
   if (all && labels.by_file.empty() && labels.in_order.size() != result.size())

@@ -14,9 +14,9 @@ namespace hone::quantize {
 struct Labels {
   /// Where it came from, for messages.
   std::string file;
-  /// In the order of the samples; empty where files are named.
+  /// Labels in the order of the samples; empty where files are named.
   std::vector<int64_t> in_order;
-  /// By the name of a sample's file without its folders; empty where the order counts.
+  /// Labels by the name of a sample's file without its folders; empty where the order counts.
   std::map<std::string, int64_t> by_file;
 };
 

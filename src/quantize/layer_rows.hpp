@@ -18,7 +18,7 @@ class LayerRows {
 
   /// Numbers of a row.
   size_t length() const { return length_; }
-  /// Of the convolution; 1 for products.
+  /// Groups of the convolution; 1 for products.
   size_t groups() const { return groups_; }
   /// Index into the weights of entry k of an output channel's row.
   size_t weight_at(size_t output, size_t k) const {
@@ -36,7 +36,7 @@ class LayerRows {
   size_t outputs_ = 0;
   size_t groups_ = 1;
   bool weights_are_rows_ = true;
-  /// Of convolutions; empty for products.
+  /// The window of convolutions; empty for products.
   std::vector<int64_t> kernel_;
   std::vector<int64_t> strides_;
   std::vector<int64_t> dilations_;

@@ -12,11 +12,11 @@
 
 namespace hone::quantize {
 
-/// Of a graph whose tactics were searched: microseconds of the steps, each given to the nodes that it stands
-/// for, in equal parts to those that have weights.
+/// Times of a graph whose tactics were searched: microseconds of the steps, each given to the nodes that it
+/// stands for, in equal parts to those that have weights.
 struct NodeTimes {
   std::map<std::string, double> nodes;
-  /// Of all steps together.
+  /// The sum of all steps.
   double whole = 0;
 };
 
@@ -32,11 +32,11 @@ struct LayerTime {
 };
 
 struct LayerTimes {
-  /// From the operations and bytes of each layer and not from a clock.
+  /// True if they come from the operations and bytes of each layer and not from a clock.
   bool estimated = false;
   /// In the order of Placement::weighted.
   std::vector<LayerTime> layers;
-  /// Of the whole model; estimated, of the layers with weights.
+  /// Time of the whole model; an estimate covers only the layers with weights.
   LayerTime whole;
 };
 

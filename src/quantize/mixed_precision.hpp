@@ -25,10 +25,10 @@ struct MixedModel {
 };
 
 struct MixedChoice {
-  /// In the order of their times.
+  /// Models in the order in which they were tried.
   std::vector<MixedModel> tried;
   size_t chosen = 0;
-  /// Whether the chosen one is within the budget.
+  /// True if the chosen one is within the budget.
   bool met = false;
 };
 

@@ -25,8 +25,8 @@ bool is_product(const Node& node) { return graph::traits_of(node).product != gra
 /// Fused into the convolution, product or addition before it.
 bool is_activation(const Node& node) { return graph::traits_of(node).activation; }
 
-/// Whether its results hold elements of its inputs and nothing else; of what chooses among them only max
-/// pools have kernels for integers.
+/// True if its results hold elements of its inputs and nothing else; among operators that choose elements
+/// only max pools have kernels for integers.
 bool is_move(const Node& node) { return graph::traits_of(node).moves_only || node.op == "MaxPool"; }
 
 /// The other pools that have some.
@@ -95,9 +95,9 @@ class Placer {
     result_.reads.push_back({index, input});
   }
   bool is_wanted(ValueId id) const { return wants_[at(id)] > 0; }
-  /// Whether its integers are wanted, if only behind an activation.
+  /// True if its integers are wanted, even if only after an activation.
   bool is_demanded(ValueId id) const { return is_wanted(id) || demanded_[at(id)]; }
-  /// Whether nobody reads it in floating point.
+  /// True if nobody reads it in floating point.
   bool is_wanted_by_all(ValueId id) const {
     return is_wanted(id) && !links_.is_output[at(id)] &&
            wants_[at(id)] == static_cast<int>(links_.consumers[at(id)].size());
@@ -152,7 +152,7 @@ class Placer {
     return {};
   }
 
-  /// Of a product that could compute with integers.
+  /// The rule that forbids integers for a product that could compute with them; empty if there is none.
   std::string why_against_rules(const Node& n) const {
     const Tensor& weights = *graph_.constant(n.inputs[1]);
     const bool grouped = n.op == "ConvTranspose" || (n.op == "Conv" && n.attributes.get_int("group") != 1);
@@ -167,8 +167,8 @@ class Placer {
     return {};
   }
 
-  /// Whether a product that stays in floating point makes the value, so that integers of it would be made for
-  /// what moves them only.
+  /// True if a product that stays in floating point makes the value, so that integers of it would be made
+  /// only for operators that move them.
   bool is_made_in_floats(ValueId id) const {
     for (int step = 0; step < kMostSteps; ++step) {
       const int32_t producer = links_.producer_of(id);
@@ -258,8 +258,8 @@ class Placer {
     }
   }
 
-  /// The operand that a convolution or product makes for this addition alone; of two the one further from the
-  /// model's inputs.
+  /// The operand that a convolution or product makes only for this addition; if there are two, the one
+  /// further from the model's inputs.
   std::optional<size_t> accumulator_of(const Node& n) const {
     const bool first = is_made_for(n.inputs[0]);
     const bool second = is_made_for(n.inputs[1]);
@@ -267,7 +267,7 @@ class Placer {
     if (first && second) return depth_of(n.inputs[1]) > depth_of(n.inputs[0]) ? 1 : 0;
     return first ? 0 : 1;
   }
-  /// Of what is_made_for() an addition.
+  /// For a value that is_made_for() an addition: true if it stays in floating point.
   bool is_kept(ValueId id) const {
     int32_t producer = links_.producer_of(id);
     while (is_activation(node(producer))) producer = links_.producer_of(node(producer).inputs[0]);
@@ -305,7 +305,7 @@ class Placer {
     }
   }
 
-  /// Of a model that does not run where all open sizes are 1, the share of the weights.
+  /// For a model that does not run where all open sizes are 1, the share of the weights is taken.
   double share_of_work() const {
     try {
       return share_of_operations();

@@ -50,13 +50,13 @@ struct Placement {
   std::vector<QuantizedValue> values;
   std::vector<QuantizedRead> reads;
   std::vector<WeightedNode> weighted;
-  /// Of the operations of all convolutions and matrix products, those of `weighted`: 0 to 1.
+  /// Share of the operations of all convolutions and matrix products that `weighted` do, 0 to 1.
   double int8_share = 0;
   /// Convolutions and products that stay in floating point, and why.
   std::vector<std::string> kept;
 };
 
-/// What the kernels of a device multiply as integers.
+/// The products that the kernels of a device multiply as integers.
 struct PlacementRules {
   /// Channels that a convolution or product sums over are a multiple of it.
   int64_t channel_multiple = 1;
@@ -67,10 +67,10 @@ struct PlacementRules {
   std::set<int32_t> kept = {};
 };
 
-/// For a graph in the form of float_graph().
+/// Places quantizations in a graph in the form of float_graph().
 Placement place(const graph::Graph& graph, const PlacementRules& rules = {});
 
-/// What of a placement is left under stricter rules. Its values stay, in their order; those that no node
+/// The part of a placement that stricter rules allow. Its values stay, in their order; those that no node
 /// reads as integers any more are not quantized.
 Placement restricted(const graph::Graph& graph, const Placement& placement, const PlacementRules& rules);
 

@@ -130,7 +130,7 @@ class Writer {
       return std::vector<double>(static_cast<size_t>(channels * groups_beside(node)));
     }
     const Tensor& bias = *source_.constant(node.inputs[2]);
-    // Of Gemm, it may be broadcast in other ways.
+    // Gemm's bias may be broadcast in other ways.
     if (bias.rank() != 1 || bias.size() != channels * groups_beside(node)) return std::nullopt;
     return bias.to_double();
   }
@@ -141,7 +141,7 @@ class Writer {
   }
 
   bool is_corrected(const Node& node) const {
-    // What a transposed convolution adds depends on the place.
+    // The bias correction of a transposed convolution would depend on the place.
     return options_.means != nullptr && node.op != "ConvTranspose" && !means_of(node).empty();
   }
 

@@ -25,10 +25,10 @@ Target parse_target(std::string_view name);
 /// How a target has a value whose range begins at `low`.
 IntegerForm form_for(Target target, double low);
 bool has_integer_bias(Target target);
-/// What the kernels of a target multiply as integers.
+/// The products that the kernels of a target multiply as integers.
 PlacementRules rules_of(Target target);
 
-/// Of one quantized value, in the order of Placement::values.
+/// The scale of one quantized value, in the order of Placement::values.
 struct ActivationScale {
   Scale scale;
   IntegerForm form = IntegerForm::kSymmetric;
@@ -40,15 +40,15 @@ using ChannelMeans = std::map<graph::ValueId, std::vector<double>>;
 
 struct QdqOptions {
   bool integer_bias = true;
-  /// Corrects biases by what rounding the weights adds to the mean of each output channel:
-  /// b[oc] -= sum over ic of mean(x[ic]) * sum over taps of (Wq - W)[oc, ic, taps].
+  /// Corrects biases for the error that rounding the weights adds to the mean of each output channel: b[oc]
+  /// -= sum over ic of mean(x[ic]) * sum over taps of (Wq - W)[oc, ic, taps].
   const ChannelMeans* means = nullptr;
-  /// Weights that are rounded in another way than each to the nearest level. Those of a layer where a bias
-  /// needs a larger scale are rounded to the nearest all the same.
+  /// Weights that are rounded in another way than each to the nearest level. If a bias needs a larger scale,
+  /// the weights of its layer are rounded to the nearest all the same.
   const RoundedWeights* rounded = nullptr;
 };
 
-/// The graph with its quantized values behind Q and DQ for those that read integers, where any do, weights as
+/// The graph with Q and DQ after its quantized values for those that read integers, where any do, weights as
 /// int8 and one scale for each output channel, and biases as int32 in units of both scales. A channel of
 /// zeros has the least scale of the others; one whose bias would not fit int32 has a larger one.
 graph::Graph with_qdq(const graph::Graph& graph, const Placement& placement,

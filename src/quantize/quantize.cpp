@@ -182,7 +182,7 @@ Calibration calibrate(const Subject& subject, const DataOptions& data, const std
                                                    {options.target, options.progress, options.stop});
   }
   const Graph equalized = with_equalization(subject.graph, subject.placement, calibration.equalization);
-  // Folding keeps the names of what it leaves, and TensorRT names what it does not leave.
+  // Folding keeps the names of the values that remain, and TensorRT also names others.
   const Graph& observed =
       options.every_tensor && has_all_names(subject.model, calibration) ? subject.model : equalized;
   if (!has_all_names(observed, calibration)) fail_internal("a tensor to observe is not in the graph");

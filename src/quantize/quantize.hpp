@@ -30,7 +30,7 @@ struct Subject {
 /// be.
 Subject prepare(const graph::Graph& model);
 
-/// What the result is judged on.
+/// Settings for judging the result.
 struct JudgeOptions {
   /// Absent: the calibration data.
   std::optional<DataOptions> data;
@@ -57,7 +57,7 @@ struct QuantizeOptions {
   JudgeOptions judge;
   /// The most that Accuracy::loss() may be; layers stay in floating point until it is. Absent: none does.
   std::optional<double> budget;
-  /// For the budget.
+  /// Times for the budget.
   TimeNodes time_nodes;
   int threads = 1;
   std::function<void(const base::Progress&)> progress;
@@ -74,18 +74,18 @@ Calibration calibrate(const Subject& subject, const DataOptions& data, const std
 
 struct Quantized {
   graph::Graph graph;
-  /// What the target multiplies as integers, and of the subject's placement what is left under these rules.
+  /// The target's rules for integer products, and the part of the subject's placement that they allow.
   PlacementRules rules;
   Placement whole;
   std::vector<ChosenRange> ranges;
   std::vector<ActivationScale> scales;
-  /// Of `auto` on data, else empty.
+  /// Errors for `auto` on data, else empty.
   std::vector<WholeError> errors;
   /// Absent without data, and where it was not asked for.
   std::optional<Accuracy> accuracy;
-  /// Of `graph`; of a budget, less than `whole`.
+  /// The placement in `graph`; with a budget, less than `whole`.
   Placement placement;
-  /// Of a budget. Its graph and placement are moved to those above.
+  /// The result of a budget. Its graph and placement are moved to those above.
   std::optional<BudgetResult> budget;
 };
 
@@ -93,15 +93,15 @@ struct Quantized {
 /// hours of calibration. `data` as for quantize().
 void check_judged(const Subject& subject, const DataOptions* data, const QuantizeOptions& options);
 
-/// Quantizes by what calibration saw; `data`, which may be null, is read again for `auto` and for the
-/// accuracy. `cached`: the ranges that `auto` takes without data. Bad input for a calibration without
+/// Quantizes by the results of the calibration; `data`, which may be null, is read again for `auto` and for
+/// the accuracy. `cached`: the ranges that `auto` takes without data. Bad input for a calibration without
 /// samples.
 Quantized quantize(const Subject& subject, const Calibration& calibration,
                    const std::vector<ChosenRange>& cached, const DataOptions* data,
                    const MakeRunner& make_runner, const QuantizeOptions& options);
 
-/// What a cache of either format says of the model. Bad input naming the file for a cache of another model,
-/// one that is unfinished, and for a tensor that is quantized and not in a cache of TensorRT.
+/// Reads the calibration of the model from a cache of either format. Bad input naming the file for a cache of
+/// another model, one that is unfinished, and for a tensor that is quantized and not in a cache of TensorRT.
 CachedCalibration calibration_from(const std::filesystem::path& file, const Subject& subject);
 
 /// The cache of TensorRT that says the same.

@@ -1,4 +1,4 @@
-// What quantizing did to each layer and to the whole model, for people and as JSON.
+// Effects of quantization on each layer and on the whole model, for people and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct ReportHistogram {
   std::vector<double> counts;
 };
 
-/// Of one convolution or product that could be in int8.
+/// One convolution or product that could be in int8.
 struct ReportLayer {
   std::string name;
   std::string op;
@@ -107,10 +107,11 @@ struct Description<quantize::ReportLayer> {
       Field{"high", &T::high, "greatest value that integers stand for"},
       Field{"clipped", &T::clipped, "values outside the range", unit::kShare, origin::kMeasured},
       Field{"histogram", &T::histogram, "of the value that it reads"},
-      Field{"own_error", &T::own_error, "relative error of its result, quantized alone", unit::kRatio,
-            origin::kMeasured},
-      Field{"output_error", &T::output_error, "relative error of the model's outputs, quantized alone",
+      Field{"own_error", &T::own_error, "relative error of its result, if only this layer is quantized",
             unit::kRatio, origin::kMeasured},
+      Field{"output_error", &T::output_error,
+            "relative error of the model's outputs, if only this layer is quantized", unit::kRatio,
+            origin::kMeasured},
       Field{
           "effect",
           &T::effect,
@@ -167,7 +168,7 @@ struct Description<quantize::Report> {
       Field{"target", &T::target, "whose kernels it is for"},
       Field{"samples", &T::samples, "of the calibration", unit::kCount},
       Field{"int8_share", &T::int8_share, "of the multiply-adds of convolutions and products", unit::kShare},
-      Field{"accuracy", &T::accuracy, "of what was written"},
+      Field{"accuracy", &T::accuracy, "of the written model"},
       Field{"budget", &T::budget, "the most that accuracy.loss may be", unit::kShare},
       Field{"met", &T::met, "whether it is"},
       Field{"estimated_times", &T::estimated_times, "times are those of a cost model, not of a clock"},

@@ -1,4 +1,4 @@
-// What runs a graph in float32 while it is calibrated. The folders above bring the engine.
+// Runs a graph in float32 while it is calibrated. The folders above bring the engine.
 #pragma once
 
 #include <functional>

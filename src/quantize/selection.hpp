@@ -51,9 +51,9 @@ struct SelectOptions {
   const system::StopFlag* stop = nullptr;
 };
 
-/// The calibrator `auto`. For each group the range with which quantizing its last value alone moves the
-/// model's outputs least; then, for the whole model quantized, this choice or the ranges of one calibrator
-/// for all values, whichever moves them least. What stands before a value is computed once. Throws
+/// The calibrator `auto`. For each group it takes the range with which quantizing only its last value moves
+/// the model's outputs least; then, for the whole model quantized, this choice or the ranges of one
+/// calibrator for all values, whichever moves them least. Nodes before a value are computed once. Throws
 /// system::Interrupted when the flag is set.
 Selection select_ranges(const graph::Graph& graph, const Placement& placement, const Calibration& calibration,
                         const std::vector<Samples>& samples, const MakeRunner& make_runner,

@@ -1,4 +1,4 @@
-// What quantizing each convolution and product alone does to a model's outputs.
+// Measures how quantizing a single convolution or product changes a model's outputs.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@
 
 namespace hone::quantize {
 
-/// Of one node with weights, in the order of Placement::weighted. All are means over samples.
+/// The sensitivity of one node with weights, in the order of Placement::weighted. All are means over samples.
 struct Sensitivity {
   /// Relative error of the node's own result: |q - f| / |f|.
   double own_error = 0;
   /// Relative error of the model's outputs.
   double output_error = 0;
-  /// What a precision is chosen by. With labels |L(q) - L(f)|, L the cross entropy at the label; of class
-  /// scores without labels KL(softmax(f) || softmax(q)); else output_error squared.
+  /// The figure by which a precision is chosen. With labels |L(q) - L(f)|, L the cross entropy at the label;
+  /// of class scores without labels KL(softmax(f) || softmax(q)); else output_error squared.
   double effect = 0;
   /// Share of the rows of class scores whose largest element moves; 0 without such rows.
   double changed = 0;
@@ -28,15 +28,14 @@ struct Sensitivity {
 
 struct SensitivityOptions {
   QdqOptions qdq;
-  /// Of each row of the first output, in order, or none.
+  /// The label of each row of the first output, in order, or none.
   std::vector<int64_t> labels;
   std::function<void(const base::Progress&)> progress;
   const system::StopFlag* stop = nullptr;
 };
 
-/// Each node runs with its inputs, weights and bias quantized as with_qdq() writes them, and what stands
-/// behind it in floating point; what stands before it is computed once. Throws system::Interrupted when the
-/// flag is set.
+/// Each node runs with its inputs, weights and bias quantized as with_qdq() writes them, and all later nodes
+/// in floating point; the nodes before it are computed once. Throws system::Interrupted when the flag is set.
 std::vector<Sensitivity> measure_sensitivity(const graph::Graph& graph, const Placement& placement,
                                              const std::vector<ActivationScale>& scales,
                                              const std::vector<Samples>& samples,

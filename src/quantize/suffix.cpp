@@ -16,7 +16,7 @@ Suffix suffix_of(const graph::Graph& graph, ValueId value) {
   const auto is_dependent = [&](ValueId id) { return id != kNoValue && depends[static_cast<size_t>(id)]; };
   suffix.graph.nodes.clear();
   for (const Node& node : graph.nodes) {
-    // What makes the value is before the cut.
+    // The producer of the value is before the cut.
     if (!std::ranges::any_of(node.inputs, is_dependent)) continue;
     for (const ValueId id : node.outputs) {
       if (id != kNoValue) depends[static_cast<size_t>(id)] = true;

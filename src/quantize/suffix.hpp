@@ -1,4 +1,4 @@
-// The rest of a model behind one of its values.
+// The rest of a model after one of its values.
 #pragma once
 
 #include <vector>

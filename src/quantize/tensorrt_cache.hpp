@@ -16,11 +16,11 @@ struct TensorrtCache {
   std::vector<std::pair<std::string, float>> scales;
 };
 
-/// Whether the file begins as such a cache does; false for one that cannot be read.
+/// True if the file begins as such a cache does; false for one that cannot be read.
 bool is_tensorrt_cache(const std::filesystem::path& file);
 
-/// Any version and algorithm. Bad input naming file and line for what is none, and naming the tensor for
-/// scales that are 0, negative, NaN or infinite and for tensors named twice.
+/// Any version and algorithm. Bad input naming file and line for a file that is no cache, and naming the
+/// tensor for scales that are 0, negative, NaN or infinite and for tensors named twice.
 TensorrtCache read_tensorrt_cache(const std::filesystem::path& file);
 
 /// Written whole or not at all. Bad input for a name with a line break, which the format cannot hold.

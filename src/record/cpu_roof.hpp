@@ -5,8 +5,8 @@
 
 namespace hone::record {
 
-/// Of so many threads. Measured where the cache holds none for this CPU; that is not kept where other
-/// processes used the CPU meanwhile.
+/// The roof for this number of threads. Measured where the cache holds none for this CPU; that is not kept
+/// where other processes used the CPU meanwhile.
 trace::CpuRoof cpu_roof(int threads);
 
 }  // namespace hone::record

@@ -1,4 +1,4 @@
-// Clocks, power, temperature and memory of the machine's GPUs while something is recorded, as NVML tells
+// Clocks, power, temperature and memory of the machine's GPUs while something is recorded, as NVML reports
 // them.
 #pragma once
 

@@ -22,7 +22,7 @@ constexpr const char* kOwn = "hone_layers.json";
 constexpr uint64_t kLargestFile = uint64_t{256} << 20;
 constexpr double kNanosecondsPerMs = 1e6;
 
-/// What hone's own file says beside them.
+/// Members of the file that hone writes next to the two.
 struct Own {
   std::string model;
   double engine_ms = 0;

@@ -8,12 +8,12 @@
 
 namespace hone::record {
 
-/// Whether it is a folder with trt_layer_latency.json and trt_engine_info.json.
+/// True if it is a folder with trt_layer_latency.json and trt_engine_info.json.
 bool holds_layer_files(const std::filesystem::path& folder);
 
-/// Of such a folder; hone_layers.json, which `hone inspect --layer-files` writes beside them, adds what the
-/// two do not say: the model, the spread of the times, the time of the engine without a profiler, and the
-/// model's nodes as hone knows them. Bad input naming the file and what is wrong with it.
+/// Reads such a folder; hone_layers.json, which `hone inspect --layer-files` writes into it, adds what the
+/// two lack: the model, the spread of the times, the time of the engine without a profiler, and the model's
+/// nodes as hone knows them. Bad input naming the file and what is wrong with it.
 analysis::DiffSide read_layer_files(const std::filesystem::path& folder);
 
 }  // namespace hone::record

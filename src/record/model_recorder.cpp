@@ -29,7 +29,7 @@ namespace {
 
 constexpr double kTimeoutSeconds = 600;
 constexpr double kNoLimit = 1e9;
-/// Runs from which the cost of recording is told, and those before them.
+/// Runs from which the cost of recording is computed, and those before them.
 constexpr int64_t kTimedRuns = 50;
 constexpr int64_t kFirstRuns = 10;
 constexpr double kTimedSeconds = 2;
@@ -139,7 +139,7 @@ class Session {
         worker.run(bench::WorkerClient::Purpose::kSample, kTimedRuns, kTimedSeconds).latencies_ms);
   }
 
-  /// Of runs that are recorded and thrown away; `most`: as many as there is time for.
+  /// Latencies of runs that are recorded and thrown away; at most `most` of them, fewer if time runs out.
   std::vector<double> recorded_latencies(bench::WorkerClient& worker, int64_t most) const {
     std::vector<double> latencies;
     for (const bench::TracedRuns::Run& run :
@@ -249,12 +249,12 @@ class Session {
                                trace.strings.intern(options_.setup.backend)});
       }
     }
-    // What a caching allocator gets from CUDA it hands out again in parts, at the same addresses.
+    // A caching allocator hands out parts of memory that it got from CUDA, at the same addresses.
     std::erase_if(trace.allocations, [&](const trace::Allocation& row) { return told.contains(row.device); });
     trace.allocations.insert(trace.allocations.end(), allocations.begin(), allocations.end());
     if (options_.observe.memory && allocations.empty())
       trace.doubt(trace::Severity::kNote, "memory",
-                  fmt::format("the backend {} does not tell of its allocations", options_.setup.backend), 0);
+                  fmt::format("the backend {} does not report its allocations", options_.setup.backend), 0);
   }
 
   static void add_steps(trace::Trace& trace, const std::vector<backend::StepInfo>& steps) {

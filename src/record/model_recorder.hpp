@@ -24,11 +24,12 @@ struct ModelRecordOptions {
   bool cupti = false;
   /// How often a second hardware counters are sampled; 0: not at all.
   double counter_rate = 0;
-  /// What a backend is asked to tell of its operators and memory; one that cannot leaves it out.
+  /// Observations of operators and memory that a backend is asked for; one that cannot make them leaves them
+  /// out.
   backend::ObserveOptions observe;
-  /// What each thread of the CPU uses in every range that the backend announces.
+  /// Record each CPU thread's use in every range that the backend announces.
   bool thread_counters = false;
-  /// What is measured of each kernel of one run, in place of recording; nothing when it is empty.
+  /// Metrics to measure for each kernel of one run, instead of recording; nothing when it is empty.
   std::vector<trace::WantedMetric> metrics;
   trace::Schedule schedule;
   /// Called now and then; empty: not called.
@@ -38,7 +39,7 @@ struct ModelRecordOptions {
 struct ModelRecording {
   /// The active iterations, as HostKind::kStep "ProfilerStep#k".
   trace::Trace trace;
-  /// Whether the backend timed the GPU itself.
+  /// True if the backend timed the GPU itself.
   bool self_timed = false;
   /// Latencies of iterations without and with recording, milliseconds. None where metrics were measured.
   base::Summary plain;

@@ -1,4 +1,4 @@
-// What the stages of `hone detect` did, as a trace: a thread and its ranges for each stage.
+// The stages of `hone detect` as a trace: a thread and its ranges for each stage.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace hone::record {
 trace::Trace pipeline_trace(const std::vector<task::StageTimes>& stages, const task::PipelineReport& report,
                             const std::string& statistics);
 
-/// Puts the stages and the metadata of that trace into one of the same run that tells what the GPU did.
+/// Puts the stages and the metadata of that trace into one of the same run that holds the GPU's work.
 void add_pipeline(const trace::Trace& stages, trace::Trace* trace);
 
 }  // namespace hone::record

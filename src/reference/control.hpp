@@ -1,4 +1,4 @@
-// If, Loop and Scan as what they do with their subgraphs, whoever runs these.
+// The rules of If, Loop and Scan for their subgraphs, whoever runs these.
 #pragma once
 
 #include <functional>

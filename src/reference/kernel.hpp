@@ -15,8 +15,8 @@ using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
 
-/// What a kernel is given and what it fills in. Kernels allocate their outputs themselves and derive
-/// the output shape on their own, so that they also check the operator table's shape rules.
+/// The inputs of a kernel and the outputs that it fills in. Kernels allocate their outputs themselves and
+/// derive the output shape on their own, so that they also check the operator table's shape rules.
 struct KernelContext {
   const graph::Node& node;
   /// Null where an optional input is absent.

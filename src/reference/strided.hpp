@@ -1,4 +1,4 @@
-// Walks over tensors through strides: the one loop behind broadcasting, permuting, slicing and padding.
+// Walks over tensors through strides: the one loop of broadcasting, permuting, slicing and padding.
 #pragma once
 
 #include <array>

@@ -9,7 +9,7 @@
 namespace hone::report {
 namespace {
 
-/// What stands in every answer, whatever was asked for.
+/// True for fields that are in every answer.
 bool always(std::string_view field) {
   return field == "schema" || field == "version" || field == "trace" || field == "doubts";
 }

@@ -36,7 +36,7 @@ class Answers {
   trace::Time origin() const { return trace::extent(trace_).start; }
   const analysis::Analyses& analyses() const { return analyses_; }
   LayerAnswers layers() const;
-  /// Of the whole trace: metrics have no time.
+  /// Metrics of the whole trace, since they have no time.
   analysis::KernelMetricTable metrics() const { return analysis::tabulate_kernel_metrics(trace_); }
   /// Computed once.
   const DependencyAnswers& dependencies() const;
@@ -54,7 +54,7 @@ class Answers {
   mutable std::optional<DependencyAnswers> dependencies_;
 };
 
-/// Everything; or, of the parts that tell about time, only those named.
+/// Everything; or, among the parts that are about time, only those named.
 Json to_json(const Answers& answers, const std::vector<std::string>& only = {});
 
 }  // namespace hone::report

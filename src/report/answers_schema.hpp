@@ -44,15 +44,15 @@ struct Description<report::Answers> {
       Field{"version", [](const Answers&) { return 1; }, "Of the schema"},
       Field{"trace", &Answers::path, "File of the trace"},
       Field{"doubts", [](const Answers& a) -> const auto& {return a.trace().doubts;
-}, "What the trace lost, and what may be wrong in it"
+}, "Losses of the trace, and doubts about it"
 }  // namespace hone::base
 , Field{"summary", [](const Answers& a) -> const auto& {return a.analyses().summary;
 }
-, "What ran"
+, "Kernels, copies and other work"
 }
 , Field{"steps", [](const Answers& a) -> const auto& {return a.analyses().steps;
 }
-, "What the time of steps was spent on"
+, "Categories of the time of steps"
 }
 , Field{"gpu", [](const Answers& a) -> const auto& {return a.analyses().gpu;
 }
@@ -60,11 +60,11 @@ struct Description<report::Answers> {
 }
 , Field{"metrics", &Answers::metrics, "What was measured of each kernel"},
     Field{"layers", &Answers::layers, "What each layer of the model costs"},
-    Field{"dependencies", &Answers::dependencies, "What had to wait for what"},
+    Field{"dependencies", &Answers::dependencies, "Dependencies between operations"},
     Field{"idle", &Answers::idle, "What GPUs waited for"},
     Field{"operators", [](const Answers& a) -> const auto& {return a.analyses().operators;
 }
-, "What operators of a framework cost"
+, "Time of a framework's operators"
 }
 , Field{"transfers", [](const Answers& a) -> const auto& {return a.analyses().transfers;
 }
@@ -76,7 +76,7 @@ struct Description<report::Answers> {
 }
 , Field {
   "advice", [](const Answers& a) -> const auto& { return a.analyses().advice; }
-  , "What could be faster"
+  , "Suggestions to make it faster"
 }
 }
 ;

@@ -97,7 +97,7 @@ class Search {
     if (error) found_.sentences.push_back(fmt::format("{}: {}", folder.string(), error.message()));
   }
 
-  /// Of a file in a folder, where people keep other things, too.
+  /// The kind of a file in a folder, where people keep other things, too.
   std::optional<RunFileKind> kind_of(const fs::path& path) {
     const std::string name = path.filename().string();
     const auto ends_so = [&](std::string_view ending) { return name.ends_with(ending); };

@@ -14,12 +14,13 @@ using bench::RunRecord;
 /// A ratio takes some milliseconds, up to 20.
 constexpr size_t kDraws = 800'000;
 constexpr size_t kMostPairs = 500;
-/// Of a run, for intervals: more hardly narrow them, since rounds differ by more than their samples.
+/// Samples of a run for intervals: more hardly narrow them, since rounds differ by more than their samples.
 constexpr size_t kMostSamples = 2000;
 
 using System = std::pair<std::string, std::string>;
 
-/// What a run took turns with, as files without sessions let guess: itself where they say nothing.
+/// The system with which a run took turns, guessed from files without sessions: itself where they say
+/// nothing.
 System company_of(const RunRecord& run) {
   if (!run.speedup || !run.speedup->interleaved) return {run.setup.backend, run.setup.precision};
   return {run.speedup->over.backend, run.speedup->over.precision};

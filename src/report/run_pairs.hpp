@@ -1,5 +1,5 @@
-// Runs of a sweep beside each other that the sweep itself did not compare, so that a reader can choose any of
-// them as the baseline.
+// Pairs of runs that the sweep itself did not compare, so that a reader can choose any of them as the
+// baseline.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@ namespace hone::system {
 
 class BusyThreads {
  public:
-  /// Starts so many processes of one thread each, on the cores and at the priority of the calling thread,
+  /// Starts `count` processes of one thread each, on the cores and at the priority of the calling thread,
   /// which must outlive this object: they end with the object and with that thread, however it ends.
   /// Environment error when one cannot be started.
   explicit BusyThreads(int count);

@@ -30,7 +30,7 @@ constexpr size_t kStreams = 4;
 /// Floats of one turn of the widest loop.
 constexpr size_t kPart = 16 * kStreams;
 
-/// What a loop computes is used here, so that it is computed.
+/// Results of loops are stored here, so that the compiler keeps the loops.
 std::atomic<float> g_sink{0};
 /// Not known when the loops are compiled.
 volatile float g_factor = 0.999F;
@@ -213,7 +213,7 @@ double reading_rate(int threads, size_t bytes_of_thread) {
   });
 }
 
-/// 0 where the system does not tell.
+/// 0 where the system does not report it.
 size_t cache_bytes(int name) {
   const int64_t bytes = ::sysconf(name);
   return bytes > 0 ? static_cast<size_t>(bytes) : 0;
@@ -232,7 +232,7 @@ std::vector<MemoryLevel> measure_levels(int threads) {
   size_t all = std::clamp(2 * third, 64 * kMega, 512 * kMega);
   if (const int64_t free = available_memory(); free > 0) all = std::min(all, static_cast<size_t>(free) / 4);
   levels.push_back({0, reading_rate(threads, all / count)});
-  // What disturbed one measurement makes no cache slower than what lies behind it.
+  // A disturbed measurement must not make a cache look slower than the level below it.
   for (size_t i = levels.size() - 1; i-- > 0;)
     levels[i].bytes_per_second = std::max(levels[i].bytes_per_second, levels[i + 1].bytes_per_second);
   return levels;
@@ -246,7 +246,7 @@ CpuRates measure_cpu_rates(int threads) {
                                         : has_avx2() ? multiply_add_avx2
                                                      : multiply_add_sse);
   if (!has_amx()) {
-    // Without the instruction bf16 is widened and computed in fp32.
+    // Without the instruction, bf16 is widened and computed in fp32.
     rates.bf16 = has_avx512() && __builtin_cpu_supports("avx512bf16") != 0
                      ? arithmetic_rate(threads, multiply_add_bf16)
                      : rates.fp32;

@@ -7,7 +7,7 @@
 
 namespace hone::system {
 
-/// Memory that holds so many bytes and is read at this rate.
+/// Memory of this size that is read at this rate.
 struct MemoryLevel {
   double bytes = 0;  ///< of all threads together; 0 for main memory, which holds the rest
   double bytes_per_second = 0;

@@ -26,7 +26,7 @@ std::atomic<int> g_passed_on = 0;
 static_assert(std::atomic<pid_t>::is_always_lock_free, "a signal handler must not wait for a lock");
 
 extern "C" void pass_on(int signal, siginfo_t* info, void* /*context*/) {
-  // What the terminal sends goes to all of its foreground group, the program among them.
+  // A signal from the terminal reaches its whole foreground group, which includes the program.
   if ((signal == SIGINT || signal == SIGQUIT) && info->si_code == SI_KERNEL) return;
   const int error = errno;
   g_passed_on = signal;

@@ -1,5 +1,5 @@
 // A signal that asks a command to end, as something that waits can look at: what was begun is ended in order,
-// and scratch folders and workers do not stay behind.
+// and scratch folders and workers do not remain.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ void throw_if_interrupted();
 
 /// While it lives, the first Ctrl-C, Ctrl-\, SIGTERM or SIGHUP only sets the flag; another one of its kind is
 /// taken for the same wish within a second, and ends the program at once after that. SIGPIPE sets the flag
-/// however often it comes: whoever closed the pipe is told nothing more by the way to the end. A SIGHUP that
+/// however often it comes: the reader that closed the pipe sees nothing of the way to the end. A SIGHUP that
 /// is ignored stays so: that is what nohup is for; and so do SIGQUIT and SIGPIPE.
 class Interruptible {
  public:

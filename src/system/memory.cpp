@@ -17,7 +17,7 @@ namespace hone::system {
 namespace {
 
 constexpr size_t kAlignment = 64;
-/// What a tensor costs besides its bytes (object, shape, counts), so that many tiny ones count too.
+/// The cost of a tensor besides its bytes (object, shape, counts), so that many tiny ones count too.
 constexpr size_t kOverheadBytes = 192;
 constexpr int64_t kMegabyte = 1'000'000;
 
@@ -58,7 +58,7 @@ std::shared_ptr<std::byte> allocate_bytes(size_t size) {
     g_used -= cost;
     throw OutOfMemory(
         ErrorKind::kBadInput,
-        fmt::format("{:.1f} MB for a tensor beside {:.1f} MB in use pass the limit of {:.1f} MB"
+        fmt::format("{:.1f} MB for a tensor next to {:.1f} MB in use pass the limit of {:.1f} MB"
                     " (HONE_MEMORY_LIMIT_MB sets another)",
                     static_cast<double>(size) / kMegabyte, static_cast<double>(used) / kMegabyte,
                     static_cast<double>(memory_limit()) / kMegabyte));

@@ -19,7 +19,7 @@ struct CpuCounters {
   double busy_s = 0;   ///< user, nice, system, interrupts, of all cores together
   double near_s = 0;   ///< of the cores near this process
   double steal_s = 0;  ///< of these, taken by the hypervisor
-  double own_s = 0;    ///< of the worker, of this process and of what it started to disturb
+  double own_s = 0;    ///< of the worker, of this process and of the processes that it started to disturb
   int64_t throttle_events = 0;
   double wall_s = 0;
 };
@@ -37,7 +37,7 @@ CpuCounters parse_cpu_counters(std::istream& stat, const std::set<int>& near);
 /// The numbers of a list as the kernel writes it: "0-2,8" is 0, 1, 2 and 8.
 std::set<int> parse_cpu_list(const std::string& text);
 
-/// What happened on the machine while a configuration was being measured, summed over its rounds.
+/// Events on the machine while a configuration was being measured, summed over its rounds.
 struct Interference {
   double capacity_s = 0;  ///< cores that this process may use times wall time
   double other_s = 0;     ///< a few ticks of rounding below 0 where there was nobody

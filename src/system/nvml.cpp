@@ -20,7 +20,7 @@ constexpr Result kInsufficientSize = 7;
 constexpr int kSmClock = 1;
 constexpr int kMemoryClock = 2;
 constexpr int kCoreSensor = 0;
-/// What NVML writes for memory of a process that it may not see.
+/// NVML's value for the memory of a process that it may not see.
 constexpr unsigned long long kNotAvailable = ~0ULL;
 constexpr double kMilli = 1e-3;
 

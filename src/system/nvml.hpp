@@ -15,7 +15,7 @@
 
 namespace hone::system {
 
-/// What does not change while a GPU runs.
+/// Properties that do not change while a GPU runs.
 struct GpuIdentity {
   std::string name;
   std::string uuid;
@@ -54,7 +54,7 @@ class Nvml {
   /// empty. Environment error, in one sentence, when the library, what it cannot do without, or the GPU is
   /// missing.
   Nvml(const std::string& path, const std::string& bus_id);
-  /// The same of the GPU that NVML counts as `index`, from 0.
+  /// Opens the GPU that NVML counts as `index`, from 0.
   Nvml(const std::string& path, unsigned index);
   ~Nvml();
   Nvml(const Nvml&) = delete;
@@ -62,7 +62,7 @@ class Nvml {
 
   GpuIdentity identity() const;
   GpuSample sample() const;
-  /// Nothing when the library does not tell.
+  /// Nothing when the library does not report them.
   std::optional<std::vector<GpuProcess>> processes() const;
 
   /// The library that the loader finds, or the one that HONE_NVML names.
@@ -71,9 +71,9 @@ class Nvml {
  private:
   struct Functions;
 
-  /// Without a GPU yet.
+  /// Loads the library, without a GPU yet.
   explicit Nvml(const std::string& path);
-  /// What looking a GPU up returned. Environment error when it was not found.
+  /// Checks the result of looking up a GPU. Environment error when it was not found.
   void check_found(int result, const std::string& name);
 
   std::shared_ptr<void> library_;

@@ -40,7 +40,7 @@ struct SpawnPlan {
   SpawnPlan() {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawnattr_init(&attributes);
-    // A group of its own: Ctrl-C on the terminal reaches the parent alone, which then decides.
+    // A group of its own: Ctrl-C on the terminal reaches only the parent, which then decides.
     ::posix_spawnattr_setpgroup(&attributes, 0);
     sigset_t defaults;
     sigemptyset(&defaults);

@@ -54,7 +54,7 @@ std::vector<pid_t> threads_now() {
   return threads;
 }
 
-/// The clock of what another thread of this process has used (see clock_getcpuclockid(3), for threads).
+/// The clock of another thread's CPU time in this process (see clock_getcpuclockid(3), for threads).
 uint64_t cpu_time(pid_t thread) {
   constexpr int kThreadClock = 4;
   constexpr int kScheduled = 2;
@@ -68,7 +68,7 @@ uint64_t cpu_time(pid_t thread) {
 }  // namespace
 
 ThreadCounters::ThreadCounters() : threads_(threads_now()), names_({kEvents[0].name}) {
-  // What the first thread can have, all can.
+  // All threads can have the counters that the first thread can have.
   const int probe = open_event(kEvents[0], 0, -1);
   if (probe < 0) {
     missing_ = fmt::format("the kernel does not let this process count: {}", std::strerror(errno));
@@ -133,7 +133,7 @@ std::vector<int64_t> used_in(const CountedRange& range, size_t thread) {
   const auto after = static_cast<double>(range.at_end.times[thread] - range.end_ns);
   std::vector<int64_t> used;
   for (size_t i = thread * columns; i < (thread + 1) * columns; ++i) {
-    // Of a thread that ended the counters fall to 0.
+    // The counters of a thread that ended fall to 0.
     const auto between = [i](const CounterReading& a, const CounterReading& b) {
       return b.values[i] > a.values[i] ? static_cast<double>(b.values[i] - a.values[i]) : 0;
     };

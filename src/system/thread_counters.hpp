@@ -1,5 +1,5 @@
-// What each thread of this process has used of its CPU so far: time and, where the kernel lets us, hardware
-// counters (perf_event_open).
+// Reads how much of the CPU each thread of this process has used so far: time and, where the kernel lets us,
+// hardware counters (perf_event_open).
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ struct CounterReading {
 
 class ThreadCounters {
  public:
-  /// Of the threads that are there now.
+  /// Counts the threads that exist now.
   ThreadCounters();
   ~ThreadCounters();
   ThreadCounters(const ThreadCounters&) = delete;
@@ -57,8 +57,8 @@ struct CountedRange {
   const CounterReading& beyond_end;
 };
 
-/// What a thread used in the range alone: reading takes longer than small steps, and threads that spin use
-/// the CPU meanwhile. What fell between the range and the readings at its ends is taken off at the rate
+/// Returns a thread's use within the range only: reading takes longer than small steps, and threads that spin
+/// use the CPU meanwhile. The use between the range and the readings at its ends is subtracted, at the rate
 /// between those and the ones beyond. Its CPU time is at most the range's length: the rest is in how far the
 /// clocks of threads agree. `thread` is its place in ThreadCounters::threads().
 std::vector<int64_t> used_in(const CountedRange& range, size_t thread);

@@ -1,12 +1,12 @@
 // See thread_team.hpp. Loops reach the team through the functions of libgomp that GCC calls for them: those
-// here stand before libgomp's in the order in which symbols are looked up, and hand on what is not the
+// here stand before libgomp's in the order in which symbols are looked up, and hand on loops that are not the
 // team's.
 #include "system/thread_team.hpp"
 
 namespace hone::system {
 namespace {
 
-/// Whether loops that this thread begins are the team's.
+/// True if loops that this thread begins are the team's.
 thread_local bool t_wanted = false;
 
 }  // namespace
@@ -42,8 +42,8 @@ namespace {
 using Function = void (*)(void*);
 using Number = std::atomic<uint32_t>;
 
-/// Of threads that wait for the next loop, or for the end of one. Steps of a network follow each other within
-/// some microseconds, and to wake a thread takes as long.
+/// How long threads spin while they wait for the next loop, or for the end of one. Steps of a network follow
+/// each other within some microseconds, and to wake a thread takes as long.
 constexpr auto kSpinTime = std::chrono::microseconds(30);
 constexpr int kMostShares = 256;
 constexpr int kCacheLine = 64;
@@ -72,7 +72,7 @@ bool spin_until(const Condition& condition) {
 
 class Team;
 
-/// What a thread is in the loop that it runs; no shares outside of loops of a team.
+/// A thread's place in the loop that it runs; no shares outside of loops of a team.
 struct Place {
   Team* team = nullptr;
   int share = 0;
@@ -174,7 +174,7 @@ class Team {
       const int share = (own + i) % shares;
       std::atomic<uint64_t>& taken = shares_[static_cast<size_t>(share)].loop;
       uint64_t last = taken.load();
-      // Of a loop that is over all shares are taken, in it or a later one.
+      // All shares of a loop that is over have been taken, in that loop or a later one.
       if (last >= loop || !taken.compare_exchange_strong(last, loop)) continue;
       run_at({this, share, shares, true}, function_, data_);
       if (left_.fetch_sub(1) == 1 && caller_sleeps_.load()) wake(left_, 1);
@@ -191,7 +191,7 @@ class Team {
 
   std::vector<std::thread> threads_;
   uint64_t loop_ = 0;
-  /// Of the loop that was announced last; they stay until all its shares are done.
+  /// The loop that was announced last; both stay until all its shares are done.
   Function function_ = nullptr;
   void* data_ = nullptr;
   /// Number and shares of that loop, and the number's lower half for those who sleep.

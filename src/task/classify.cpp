@@ -31,7 +31,7 @@ bool is_plain(const importer::Metadata& metadata) {
   return metadata.contains("task") || metadata.contains("darknet.width");
 }
 
-/// With one channel where the network's input is grey.
+/// The image, with one channel where the network's input is grey.
 importer::Image image_of(const media::Frame& frame, int64_t channels) {
   const media::PlanarImage image = media::to_rgb(frame);
   if (channels == 3) return media::interleaved(image);

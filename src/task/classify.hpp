@@ -20,7 +20,7 @@ struct ClassifyRequest {
   /// The right classes, as TrueClasses has them; empty: they are not known.
   std::string ground_truth;
   size_t top = 5;
-  /// What flags say; absent: the model's metadata, else what is assumed.
+  /// Settings from options; absent: the model's metadata, else a guess.
   struct {
     std::optional<int64_t> resize;
     std::optional<int64_t> crop;
@@ -64,7 +64,7 @@ struct ClassifyOutcome {
 };
 
 /// Calls `use` for each image in order. Bad input for a network whose first output is no row of scores an
-/// image, for labels and ground truth that are not as many as classes, and where no image can be read.
+/// image, for labels and ground truth whose number is not that of classes, and where no image can be read.
 ClassifyOutcome classify(const ClassifyRequest& request, const std::function<void(const ImageClasses&)>& use);
 
 }  // namespace hone::task

@@ -77,7 +77,7 @@ tensor::Shape part_of(const Role& role, tensor::Shape output) {
 }
 
 std::span<const Decoder> decoders() {
-  // What is known by names comes before what is known by shapes alone.
+  // Forms that are known by names come before those that are known only by shapes.
   static const std::array kDecoders{kDarknet,    kDarknetGrid, kTensorflow,  kEfficientNms, kRtdetrOriginal,
                                     kBoxesConfs, kSsd,         kTorchvision, kDetr,         kRtdetrLogits,
                                     kYolov7Raw,  kYolov8,      kYolov5,      kYolox,        kYolov7Nms,

@@ -26,21 +26,21 @@ struct OutputInfo {
   float largest_coordinate = 0;
 };
 
-/// What a form is known by. Shapes and coordinates are those of one run.
+/// The features by which a form is recognized. Shapes and coordinates are those of one run.
 struct Signature {
   int64_t input_width = 0;
   int64_t input_height = 0;
   std::vector<std::string> inputs;
   std::vector<OutputInfo> outputs;
   importer::Metadata metadata;
-  /// As names in the metadata or a file of labels tell; 0 where nothing does.
+  /// The number of classes, from names in the metadata or a file of labels; 0 where nothing states it.
   int64_t classes = 0;
 };
 
 /// How a network of this form was trained to see images; flags and metadata override it.
 struct InputForm {
   Fit fit = Fit::kLetterbox;
-  float padding = 114;  ///< level of what no image covers
+  float padding = 114;  ///< level of pixels that no image covers
   bool bgr = false;
   float scale = 1.0f / 255;
   bool imagenet = false;  ///< ImageNet's mean and standard deviation
@@ -50,17 +50,17 @@ struct InputForm {
 /// An output as a decoder reads it.
 struct Role {
   size_t output = 0;  ///< its index
-  /// What one image's part has at least: as many dimensions, each of this size or larger. Empty: any form.
+  /// The least size of one image's part: one entry for each dimension, this size or larger. Empty: any form.
   tensor::Shape least = {};
 };
 
-/// A form that fits, with what decoding needs.
+/// A form that fits, with the data for decoding.
 struct Match {
-  /// In the order that the row's decode() wants.
+  /// Roles in the order that the row's decode() wants.
   std::vector<Role> roles;
   int64_t classes = 0;
   std::string assumed;  ///< a clause; empty where nothing was
-  /// Where the model says it.
+  /// The fit where the model states one.
   std::optional<Fit> fit = {};
 };
 
@@ -107,7 +107,7 @@ struct Decoder {
 /// The shape of one image's part of a role's output.
 tensor::Shape part_of(const Role& role, tensor::Shape output);
 
-/// In the order in which they are asked.
+/// Decoders in the order in which they are asked.
 std::span<const Decoder> decoders();
 
 struct DecoderChoice {

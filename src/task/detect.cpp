@@ -21,7 +21,7 @@ namespace {
 
 /// Batches between two stages.
 constexpr size_t kPlaces = 4;
-/// What average precision needs of detections below the threshold.
+/// The threshold for average precision, which also needs detections below the usual one.
 constexpr float kLowestScore = 0.005f;
 constexpr double kProgressSeconds = 0.25;
 
@@ -103,7 +103,7 @@ class Run {
     const auto finishing = base::Clock::now();
     if (request_.results) request_.results(text_.end());
     if (sink_ != nullptr) sink_->finish();
-    // Of the encoder's delay and the index of the file.
+    // Accounts for the encoder's delay and the index of the file.
     if (!write_times_.busy_seconds.empty())
       write_times_.busy_seconds.back() += base::seconds_since(finishing);
     return outcome(startup, base::seconds_since(start), processor_seconds() - cpu_before);
@@ -181,8 +181,8 @@ class Run {
     return threads;
   }
 
-  /// Waits until a frame of a recording would have come, if a file plays the part of a camera. What comes
-  /// over a network has its own pace. Ends at once when somebody wants to end.
+  /// Waits until a frame of a recording would have come, if a file plays the part of a camera. Frames from a
+  /// network arrive at their own pace. Ends at once when somebody wants to end.
   void keep_pace(const media::Frame& frame, base::Clock::time_point start) {
     if (!request_.realtime || !source_->info().is_file) return;
     // Times of damaged files may be anything.

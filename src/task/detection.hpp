@@ -1,4 +1,4 @@
-// What a detector finds.
+// The results of a detector.
 #pragma once
 
 #include <cstdint>

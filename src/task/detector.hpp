@@ -43,10 +43,10 @@ class Detector {
   std::optional<DeviceFrames::Upload> upload(size_t stream, std::span<const media::Frame* const> frames,
                                              std::span<const Geometry> geometries);
   NetworkOutputs run(size_t stream, const DeviceFrames::Upload& upload) { return feed_.run(stream, upload); }
-  /// Where the frames so far became the input.
+  /// The way in which the frames so far became the input.
   std::string preprocessing() const { return feed_.text(); }
   bool feeds_device() const { return feed_.has_device(); }
-  /// For a source whose frames shall stay on the network's device; null where none can.
+  /// The device for a source whose frames shall stay on the network's device; null where none can.
   std::shared_ptr<media::DecodingDevice> decoding_device() const { return feed_.decoding_device(); }
   /// A frame of the host's with the content of one of that source. May be called by any thread.
   media::Frame on_host(const media::Frame& frame) const {
@@ -58,7 +58,7 @@ class Detector {
   std::vector<Detection> decode(const NetworkOutputs& outputs, int64_t row, const Geometry& geometry) const;
 
   const std::vector<std::string>& names() const { return names_; }
-  /// What was assumed, and what a reader of the results must know.
+  /// Assumptions, and other notes for readers of the results.
   std::vector<std::string> notes() const;
 
  private:

@@ -21,7 +21,7 @@ class Packing {
 
   int64_t size() const { return size_; }
 
-  /// Where they begin.
+  /// Copies the bytes and returns their beginning.
   int64_t add(const void* from, size_t bytes) {
     const int64_t at = take(static_cast<int64_t>(bytes));
     if (memory_ != nullptr && bytes > 0) std::memcpy(memory_ + at, from, bytes);

@@ -17,7 +17,7 @@
 
 namespace hone::task {
 
-/// A frame with what a device has to know of it.
+/// A frame with the facts that a device needs.
 struct FrameJob {
   const media::Frame* frame = nullptr;
   std::shared_ptr<const FrameForm> form;
@@ -101,8 +101,8 @@ class DeviceFrames {
   NetworkOutputs run_chosen(const Upload& upload);
 
   const engine::Device& device() const { return parts_.device; }
-  /// For a source whose frames shall stay on the device; null where it has no decoder's handles. It outlives
-  /// this.
+  /// The device for a source whose frames shall stay on it; null where it has no decoder's handles. It
+  /// outlives this.
   std::shared_ptr<media::DecodingDevice> decoding_device() const;
   /// A frame of the host's, 4:2:0, with the content of one on the device. May be called by any thread.
   media::Frame on_host(const media::Frame& frame) const;

@@ -72,7 +72,7 @@ GroundTruth from_mot(const std::string& text) {
   return truth;
 }
 
-/// Labels of the categories, by id. Those that the network does not know get labels of their own.
+/// Labels of the categories, by id. Categories that the network does not know get labels of their own.
 std::map<int64_t, int64_t> labels_of(const std::map<int64_t, std::string>& categories,
                                      const std::vector<std::string>& names, GroundTruth* truth) {
   std::map<int64_t, int64_t> labels;

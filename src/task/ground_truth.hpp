@@ -26,7 +26,7 @@ struct GroundTruth {
   bool by_image_id = false;
   /// No box has a class: all detections count as of one.
   bool one_class = false;
-  /// Of classes that only the truth knows; their labels are behind those of the network.
+  /// Names of classes that only the truth knows; their labels come after those of the network.
   std::map<int64_t, std::string> names;
   std::vector<std::string> assumed;  ///< sentences
 };

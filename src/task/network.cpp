@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "backend/hone/hone_backend.hpp"
 #include "backend/registry.hpp"
@@ -73,7 +74,13 @@ Network::Network(const NetworkOptions& options) : bind_frames_(options.bind_fram
     model_ = importer::load_model(options.model, options.load);
   }
   if (model_.graph == nullptr)
-    fail_bad_input("a TorchScript archive does not say what it takes and gives: export it to ONNX");
+    fail_bad_input(
+        "a TorchScript archive does not say what it takes and gives; export it to ONNX with inputs of your "
+        "shape: "
+        "python3 -c 'import torch; torch.onnx.export(torch.jit.load(\"{0}\"), (torch.zeros(1, 3, 640, "
+        "640),), "
+        "\"{1}.onnx\", dynamo=False)'",
+        options.model, std::filesystem::path(options.model).stem().string());
   check_precision(options, model_);
   find_input(options);
   load(options, engine);

@@ -32,7 +32,7 @@ struct NetworkOptions {
   /// Absent: what the model fixes or its metadata say.
   std::optional<int64_t> width;
   std::optional<int64_t> height;
-  /// Of both sides where nothing tells them.
+  /// The width and height where nothing states them.
   int64_t usual_side = 640;
   /// Binds the network to the device that fills its input from frames; empty: the host fills it.
   BindFrames bind_frames = task::bind_frames;
@@ -62,7 +62,7 @@ class Network {
 
   const importer::Model& model() const { return model_; }
   const ImageInput& input() const { return input_; }
-  /// Where it runs.
+  /// The place of the network.
   tensor::Place place() const { return place_; }
   size_t streams() const { return executables_.size(); }
   std::vector<std::string> input_names() const;
@@ -72,13 +72,13 @@ class Network {
     int64_t width = 0;
     int64_t height = 0;
   };
-  /// `images`: of input().shape(), as float32, and converted to what the network takes. `sizes`: of the
-  /// images before they were fitted, for networks that ask for them.
+  /// `images`: of input().shape(), as float32, and converted to the network's type. `sizes`: of the images
+  /// before they were fitted, for networks that ask for them.
   std::vector<tensor::Tensor> run(const tensor::Tensor& images, std::span<const Size> sizes,
                                   size_t stream = 0);
   /// Runs of each stream whose input the network's device fills from frames. The network outlives them.
   std::vector<FrameBinding> bind_frames(const engine::FrameTarget& target);
-  /// What a reader of its results must know.
+  /// Notes for readers of its results.
   std::vector<std::string> notes() const;
 
  private:
@@ -92,7 +92,8 @@ class Network {
   importer::Model model_;
   ImageInput input_;
   std::optional<size_t> size_input_;
-  /// What DETR's exports are told of the margins of images in a batch: its index, and a one for every pixel.
+  /// The input by which DETR's exports learn the margins of images in a batch: its index, and a one for every
+  /// pixel.
   std::optional<size_t> mask_input_;
   tensor::Tensor mask_;
   std::vector<std::unique_ptr<backend::Executable>> executables_;  ///< one for each stream

@@ -9,9 +9,10 @@
 
 namespace hone::task {
 
-/// Of a table of backends those that ran. Bad input naming the field; files are untrusted.
+/// Reads one pipeline, or those that ran in a table of backends. Bad input naming the field; files are
+/// untrusted.
 std::vector<PipelineReport> parse_pipelines(std::string_view text);
-/// The same of a file of 64 MiB at most. Bad input naming it, too.
+/// Reads a file of 64 MiB at most. Bad input naming it, too.
 std::vector<PipelineReport> read_pipelines(const std::filesystem::path& file);
 
 }  // namespace hone::task

@@ -1,4 +1,4 @@
-// What a run of the pipeline took, stage by stage, and what bounds it.
+// Times of a run of the pipeline, stage by stage, and what bounds it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline constexpr std::string_view kPipelineSchema = "hone.pipeline";
 inline constexpr int kPipelineVersion = 1;
 /// Name of the entry of a trace's metadata that holds one.
 inline constexpr const char* kPipelineEntry = "pipeline";
-/// Of a table with a row for each backend.
+/// The schema of a table with a row for each backend.
 inline constexpr std::string_view kPipelinesSchema = "hone.pipelines";
 
 /// One stage while the pipeline ran. Times are of one frame: of a batch, its part.
@@ -65,7 +65,8 @@ struct StageSpan {
   int64_t end = 0;
 };
 
-/// What a stage did, while it did it, or one of its streams. Used by the thread that did it.
+/// The activity of a stage, or of one of its streams, recorded while it works. Used by the thread that did
+/// it.
 struct StageTimes {
   std::string name;
   std::vector<double> busy_seconds;  ///< of each frame
@@ -112,10 +113,10 @@ struct Description<task::PipelineReport> {
       Field{"model", &T::model, "What was run"},
       Field{"backend", &T::backend, "The system that ran it"},
       Field{"device", &T::device, "Where; empty: where the engine was built for"},
-      Field{"precision", &T::precision, "Of the run"},
+      Field{"precision", &T::precision, "Precision of the run"},
       Field{"input", &T::input, "What was read"},
-      Field{"input_width", &T::input_width, "Of the network's input", unit::kCount},
-      Field{"input_height", &T::input_height, "Of the network's input", unit::kCount},
+      Field{"input_width", &T::input_width, "Width of the network's input", unit::kCount},
+      Field{"input_height", &T::input_height, "Height of the network's input", unit::kCount},
       Field{"batch", &T::batch, "Frames that go through the network together", unit::kCount},
       later(Field{"streams", &T::streams, "Contexts of the network that run side by side", unit::kCount}),
       Field{"frames", &T::frames, "Frames that came out", unit::kCount},
@@ -140,7 +141,7 @@ struct Description<task::PipelineReport> {
             origin::kEstimated},
       Field{"bound", &T::bound, "The smaller of processor_rate and the slowest stage's rate",
             unit::kPerSecond, origin::kEstimated},
-      Field{"bounded_by", &T::bounded_by, "What bounds the pipeline"},
+      Field{"bounded_by", &T::bounded_by, "The bound of the pipeline"},
       Field{"advice", &T::advice, "What would lift the bound"},
       Field{"stages", &T::stages, "The stages in their order"}};
 };

@@ -17,7 +17,7 @@ std::array<float, 3> for_channels(const std::vector<float>& values, const char* 
   throw Error(fault, fmt::format("{} has {} numbers, not one and not three", what, values.size()));
 }
 
-/// What is grey of red, green and blue (ITU-R BT.601).
+/// Converts red, green and blue to grey (ITU-R BT.601).
 void to_gray(media::PlanarImage* image) {
   auto& [red, green, blue] = image->planes;
   for (size_t i = 0; i < red.size(); ++i)

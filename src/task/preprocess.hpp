@@ -17,7 +17,7 @@
 
 namespace hone::task {
 
-/// What flags say of how images are seen; what is absent is the form's, or the metadata's.
+/// Options for the input's preprocessing; an absent one is the form's, or the metadata's.
 struct PreprocessOptions {
   std::optional<Fit> fit;
   std::optional<bool> bgr;
@@ -52,9 +52,9 @@ class Preprocessor {
   }
   /// Writes one image of a batch, float32 in the input's layout.
   void fill(const media::Frame& frame, const Geometry& geometry, float* image) const;
-  /// Of an input of three colours: all of fill() that is not geometry.
+  /// The rule of a channel of an input of three colours: all of fill() that is not geometry.
   ChannelRule rule_of(size_t channel) const;
-  /// For a device that does what fill() does; frame_refusal() says of which frames.
+  /// The target for a device that does the work of fill(); frame_refusal() says of which frames.
   engine::FrameTarget target() const;
   FrameForm form_of(const media::Frame& frame, const Geometry& geometry) const;
   /// "letterbox to 640 x 640, RGB, times 0.00392".
@@ -71,7 +71,7 @@ class Preprocessor {
   InputForm form_;
   std::array<float, 3> mean_{};
   std::array<float, 3> std_{1, 1, 1};
-  /// Of each channel of the input, what the levels 0 to 255 become.
+  /// For each channel of the input, the values of the levels 0 to 255.
   std::array<std::array<float, 256>, 3> table_{};
 };
 

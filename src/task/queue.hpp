@@ -10,7 +10,7 @@
 
 namespace hone::task {
 
-/// For one thread that gives and one that takes.
+/// A queue for one thread that gives and one that takes.
 template <class T>
 class BoundedQueue {
  public:
@@ -68,7 +68,7 @@ class BoundedQueue {
     const std::lock_guard lock(mutex_);
     return given_up_;
   }
-  /// Waits until then, or until somebody gives up, which it tells.
+  /// Waits until then, or until somebody gives up, and returns whether that happened.
   template <class TimePoint>
   bool is_given_up_by(TimePoint time) {
     std::unique_lock lock(mutex_);
@@ -95,7 +95,7 @@ class Lanes {
   }
 
   BoundedQueue<T>& lane(size_t index) { return lanes_[index]; }
-  /// Where the next item goes. Used by the thread that gives.
+  /// The lane of the next item. Used by the thread that gives.
   size_t turn() const { return given_ % lanes_.size(); }
   bool push(T item) { return lanes_[given_++ % lanes_.size()].push(std::move(item)); }
   /// Used by the thread that takes. A lane that has ended in its turn has no later item in the others.

@@ -13,7 +13,7 @@
 namespace hone::task {
 namespace {
 
-/// In JSON's quotes. Names come from files and may be in no encoding at all.
+/// The text in JSON's quotes. Names come from files and may be in no encoding at all.
 std::string quoted(const std::string& text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -35,7 +35,10 @@ ResultFormat format_of_file(const std::string& file) {
   if (file.ends_with(".jsonl")) return ResultFormat::kJsonLines;
   if (file.ends_with(".json")) return ResultFormat::kCoco;
   if (file.ends_with(".txt")) return ResultFormat::kMot;
-  fail_usage("{} ends neither as a video nor in .jsonl, .json or .txt: --format says what it shall be", file);
+  fail_usage(
+      "{} ends neither as a video (.mp4, .mkv, .avi, .webm) nor as results (.jsonl, .json, .txt); with other "
+      "endings --format names the form of results, and pictures are not written",
+      file);
 }
 
 int64_t image_id(const std::string& name, int64_t frame) {

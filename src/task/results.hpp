@@ -10,7 +10,7 @@
 
 namespace hone::task {
 
-/// What was found in one frame.
+/// The detections of one frame.
 struct FrameResult {
   int64_t frame = 0;  ///< from 0
   std::string name;   ///< of the image's file; empty for frames of a video

@@ -83,13 +83,13 @@ Box BoxFilter::box() const {
 }
 
 /// Shortest augmenting paths with potentials (Jonker and Volgenant), on a square of costs in which a row may
-/// also stay alone for `limit`.
+/// also stay unmatched for `limit`.
 std::vector<int64_t> assign(const std::vector<std::vector<double>>& costs, double limit) {
   const size_t rows = costs.size();
   const size_t columns = rows == 0 ? 0 : costs[0].size();
   std::vector<int64_t> result(rows, -1);
   if (columns == 0) return result;
-  // A column of its own for each row that stays alone.
+  // A column of its own for each row that stays unmatched.
   const size_t all = columns + rows;
   const auto cost = [&](size_t row, size_t column) {
     if (column >= columns) return column - columns == row ? limit : 2 * limit + 1;

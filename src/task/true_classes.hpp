@@ -17,7 +17,7 @@ class TrueClasses {
   /// quantize::read_labels() has it, for the images of the folder `input`. Bad input where there are none.
   TrueClasses(const std::string& source, const std::string& input);
 
-  /// In the order in which they are read.
+  /// Files in the order in which they are read.
   const std::vector<std::string>& files() const { return files_; }
   /// Gives sub-folders their classes: those of their names among `names`, else the numbers that they are,
   /// else, where there is one for each class, their places in alphabetical order. Bad input for sub-folders

@@ -17,7 +17,7 @@ struct Buffer {
   int64_t bytes = 0;
   /// Keeps the memory as long as it lives; null where the caller sees to that.
   std::shared_ptr<const void> owner;
-  /// What has to pass before the memory may be read; null where nothing has.
+  /// The event after which the memory may be read; null if it may be read at once.
   std::shared_ptr<const Event> ready;
 };
 

@@ -1,4 +1,4 @@
-// Whether one tensor equals another within a tolerance, and if not, where.
+// Compares two tensors within a tolerance, and says where they differ.
 #pragma once
 
 #include <optional>

@@ -59,7 +59,7 @@ namespace hone::tensor {
 /// types and versions that are not known here; the tensor is then still the caller's. Its elements lie where
 /// the producer has put them for the stream that it was asked for, so nothing is waited for.
 TensorView from_dlpack(DLManagedTensorVersioned* managed);
-/// The same of the older form, which cannot say that memory is read-only.
+/// Takes a tensor in the older form, which cannot say that memory is read-only.
 TensorView from_dlpack(DLManagedTensor* managed);
 
 /// A managed tensor that keeps what the view owns until its deleter is called, and carries its read-only

@@ -35,7 +35,7 @@ enum class DType : uint8_t {
 std::string_view dtype_name(DType dtype);
 /// Bytes of one element; internal error for kUndefined and kString.
 size_t dtype_size(DType dtype);
-/// Whether tensors of the type can be held in memory (strings and complex numbers cannot).
+/// True if tensors of the type can be held in memory (strings and complex numbers cannot).
 bool is_supported(DType dtype);
 bool is_floating(DType dtype);
 /// float16 and bfloat16.
@@ -86,7 +86,7 @@ decltype(auto) visit_dtype(DType dtype, F&& f) {
   fail_bad_input("element type {} is not supported here", dtype_name(dtype));
 }
 
-/// The same for the floating types alone.
+/// Calls `f` for floating types only.
 template <class F>
 decltype(auto) visit_floating(DType dtype, F&& f) {
   switch (dtype) {

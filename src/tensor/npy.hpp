@@ -26,7 +26,7 @@ Tensor parse_npy(std::span<const std::byte> bytes);
 /// The arrays of a .npz file (stored or deflated) in their order; bad input
 /// naming file and member.
 NamedTensors read_npz(const std::filesystem::path& file);
-/// The names of its arrays alone, which are not unpacked.
+/// Only the names of its arrays, which are not unpacked.
 std::vector<std::string> npz_names(const std::filesystem::path& file);
 
 /// The bytes of a .npy file. bfloat16, which numpy lacks, is written as

@@ -12,13 +12,13 @@ enum class PlaceKind : uint8_t { kCpu, kCuda };
 
 struct Place {
   PlaceKind kind = PlaceKind::kCpu;
-  /// Of a GPU, among those that CUDA shows to the process, from 0; 0 on the host.
+  /// Number of a GPU among those that CUDA shows to the process, from 0; 0 on the host.
   int32_t ordinal = 0;
 
   auto operator<=>(const Place&) const = default;
 };
 
-/// Of "cpu", "cuda", which is the first GPU, or "cuda:1". Usage error for anything else. Says nothing of
+/// Parses "cpu", "cuda", which is the first GPU, or "cuda:1". Usage error for anything else. Says nothing of
 /// whether there is such a GPU.
 Place parse_place(std::string_view text);
 /// "cpu", "cuda" for the first GPU, "cuda:1".

@@ -24,10 +24,10 @@ class Queue {
   virtual void synchronize() const = 0;
   /// The moment that it has come to.
   virtual std::shared_ptr<const Event> record() const = 0;
-  /// What is handed over from now on runs after the event, which may be another queue's of the same kind of
-  /// place.
+  /// Work that is handed over from now on runs after the event, which may be another queue's of the same kind
+  /// of place.
   virtual void wait(const Event& event) const = 0;
-  /// Whether what is handed over is recorded as part of a graph, to run whenever that is launched.
+  /// True if work that is handed over is recorded as part of a graph, to run whenever that is launched.
   virtual bool is_capturing() const = 0;
 };
 

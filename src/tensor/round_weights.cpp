@@ -58,7 +58,7 @@ void round_to_nearest(const float* from, Half* to, size_t count) {
 template <class T>
 class FilterRounding {
  public:
-  /// For filters with windows of so many taps, which lie together for each channel.
+  /// For filters with windows of `taps` taps, which lie together for each channel.
   explicit FilterRounding(size_t taps) : taps_(taps) {}
 
   /// `weights` and `rounded` are `count` elements, `stride` apart.
@@ -100,9 +100,9 @@ class FilterRounding {
     return sum;
   }
 
-  /// What a window reads of a channel is in part common to its taps, and then the sum of their errors counts,
-  /// in part independent, and then each error does. Both weigh alike: moves taps as long as that lowers the
-  /// sum of the squares plus the square of the sum, those first that lower it most.
+  /// The taps of a window read partly common data of a channel, for which the sum of their errors counts, and
+  /// partly independent data, for which each error does. Both weigh alike: moves taps as long as that lowers
+  /// the sum of the squares plus the square of the sum, those first that lower it most.
   void balance_window(T* rounded, size_t first) {
     double sum = sum_of_errors(first, taps_);
     for (;;) {
@@ -110,7 +110,7 @@ class FilterRounding {
       double least = 0;
       for (size_t i = first; i < first + taps_; ++i) {
         const auto error = static_cast<double>(errors_[i]);
-        // Numbers around zero are left alone, as below.
+        // Numbers around zero are left unchanged, as below.
         if (error * sum <= 0 || is_zero(rounded[i])) continue;
         const double spacing = spacing_beside(rounded[i], errors_[i]);
         const double change = 2 * spacing * (spacing - std::abs(error) - std::abs(sum));
@@ -124,13 +124,13 @@ class FilterRounding {
     }
   }
 
-  /// From a number to its neighbour on the other side of the weight.
+  /// The distance from a number to its neighbour on the other side of the weight.
   static float spacing_beside(T rounded, float error) {
     const T other = next(rounded, moves_away_from_zero(rounded, error));
     return std::abs(static_cast<float>(other) - static_cast<float>(rounded));
   }
 
-  /// To the other side of the weight; returns by how much.
+  /// Moves it to the other side of the weight; returns by how much.
   static float move(T& rounded, float& error) {
     const T other = next(rounded, moves_away_from_zero(rounded, error));
     const float by = static_cast<float>(other) - static_cast<float>(rounded);
@@ -163,15 +163,15 @@ class FilterRounding {
     return sign * left;
   }
 
-  /// Of `T` around a normal number; numbers below those lie further apart. Nearer by half lies what is next
-  /// to a power of two towards zero, which is passed over so.
+  /// The spacing of `T` around a normal number; numbers below those lie further apart. Nearer by half lies
+  /// what is next to a power of two towards zero, which is passed over so.
   static float least_spacing(float weight) {
     constexpr float kUnit = std::is_same_v<T, Half> ? 0x1p-10f : 0x1p-7f;
     return std::bit_cast<float>(std::bit_cast<uint32_t>(weight) & 0x7f800000u) * kUnit;
   }
 
   void consider(T rounded, size_t index, float near) {
-    // Numbers around zero are left alone: one has no single neighbour, and their errors are small.
+    // Numbers around zero are left unchanged: one has no single neighbour, and their errors are small.
     if (is_zero(rounded)) return;
     const float error = errors_[index];
     const float spacing = spacing_beside(rounded, error);

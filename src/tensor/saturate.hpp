@@ -10,13 +10,13 @@
 
 namespace hone::tensor {
 
-/// Whether a finite value would become infinite as a T.
+/// True if a finite value would become infinite as a T.
 template <class T>
 bool is_beyond(float value) {
   return std::isfinite(value) && std::isinf(static_cast<float>(T(value)));
 }
 
-/// To the nearest; a finite value beyond the largest one of T becomes that one.
+/// Rounds to the nearest; a finite value beyond the largest one of T becomes that one.
 template <class T>
 T saturated(float value) {
   T narrow(value);

@@ -18,7 +18,7 @@ Shape row_major_strides(std::span<const int64_t> shape);
 Shape broadcast_shapes(std::span<const int64_t> a, std::span<const int64_t> b);
 /// Strides of `from` seen as `to` (0 where a dimension is repeated); `from` must broadcast to `to`.
 Shape broadcast_strides(std::span<const int64_t> from, std::span<const int64_t> to);
-/// Whether it holds one value per column: `columns` elements, all along the last axis.
+/// True if it holds one value per column: `columns` elements, all along the last axis.
 bool is_row(std::span<const int64_t> shape, int64_t columns);
 /// "1x3x224x224"; "scalar" for rank 0.
 std::string shape_text(std::span<const int64_t> shape);

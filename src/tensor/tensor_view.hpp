@@ -24,14 +24,14 @@ struct TensorView {
 /// The tensor's own bytes, which the view keeps alive.
 TensorView view_of(const Tensor& tensor);
 
-/// Whether the elements lie one after the other in row-major order. Dimensions of size 1 may have any stride.
+/// True if the elements lie one after the other in row-major order. Dimensions of size 1 may have any stride.
 bool is_row_major(const TensorView& view);
 
 /// Bytes from the first element to the end of the last one. Usage error, which begins with `name`, for
 /// strides that are negative, too few or too large, and for a buffer that ends before.
 int64_t extent(const TensorView& view, const std::string& name);
 
-/// Whether two memories of these many bytes at one place have a byte in common.
+/// True if two memories of these many bytes at one place have a byte in common.
 bool overlaps(const Buffer& a, const Buffer& b);
 
 /// Copies on the host: elements that lie `strides` apart to a row-major tensor.

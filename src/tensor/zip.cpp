@@ -31,8 +31,8 @@ constexpr uint16_t kDate = 1 << 5 | 1;
 /// block.
 constexpr uint64_t kMaxRatio = 1032;
 constexpr uint64_t kRatioSlack = 1024;
-/// A file of a few megabytes must not take gigabytes of memory: what unpacks to more than this may be only so
-/// many times its packed size. Arrays of zeros reach Deflate's largest expansion, and small ones may.
+/// A file of a few megabytes must not take gigabytes of memory: a file that unpacks to more than this may
+/// only grow by this factor. Arrays of zeros reach Deflate's largest expansion, and small ones may.
 constexpr uint64_t kFreeBytes = 64 << 20;
 constexpr uint64_t kMostGrowth = 200;
 /// Flag: the name is UTF-8, not the IBM PC's character set.

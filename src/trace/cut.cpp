@@ -19,7 +19,7 @@ class Windows {
     return found != windows_.end() && (found->start < end || found->start == start);
   }
 
-  /// From the first moment in a window to the last; the interval must overlap one.
+  /// The span from the first moment in a window to the last; the interval must overlap one.
   Span clipped(Time start, Time end) const {
     const auto first = std::upper_bound(windows_.begin(), windows_.end(), start,
                                         [](Time time, const Span& window) { return time < window.end; });

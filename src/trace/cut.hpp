@@ -13,7 +13,7 @@ namespace hone::trace {
 /// streams, graphs, steps) stay whole. Not counted as losses: it was asked for.
 void cut(Trace& trace, const std::vector<Span>& windows);
 
-/// What a window alone shows, for analyses whose times have to add up to it: cut(), and then everything ends
+/// A trace of a window only, for analyses whose times have to add up to it: cut(), and then everything ends
 /// where the window does. Calls that launched before it what ran in it are kept as moments at its begin.
 Trace clipped(const Trace& trace, Span window);
 

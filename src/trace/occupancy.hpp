@@ -1,4 +1,4 @@
-// How many warps of a kernel a multiprocessor can hold, from the launch alone: the estimate that PyTorch's
+// How many warps of a kernel a multiprocessor can hold, only from the launch: the estimate that PyTorch's
 // profiler records as "est. achieved occupancy %", for traces that lack it and for analyses.
 #pragma once
 
@@ -16,16 +16,16 @@ namespace hone::trace {
 /// capability. 0 when a block cannot run at all; -1 when the launch or the device is not known well enough.
 int resident_blocks(const KernelLaunch& launch, const DeviceProperties& device);
 
-/// Blocks of the grid for each multiprocessor, be they resident at once or not; -1 when not known.
+/// Blocks of the grid for each multiprocessor, whether resident at once or not; -1 when not known.
 double blocks_per_multiprocessor(const KernelLaunch& launch, const DeviceProperties& device);
 
 /// 32-thread warps of the grid for each multiprocessor, as the profiler counts them; -1 when not known.
 double warps_per_multiprocessor(const KernelLaunch& launch, const DeviceProperties& device);
 
-/// What the trace recorded, else min(resident_blocks, blocks_per_multiprocessor) · threads of a block /
-/// threads a multiprocessor holds, per cent; -1 when not known. An upper bound that takes the grid for evenly
-/// spread over the multiprocessors and no part of it for a tail. Blocks of more than 48 KiB shared memory,
-/// which PyTorch's profiler counts as 0, are estimated as any other.
+/// The recorded occupancy if the trace has it, else min(resident_blocks, blocks_per_multiprocessor) · threads
+/// of a block / threads a multiprocessor holds, per cent; -1 when not known. An upper bound that takes the
+/// grid for evenly spread over the multiprocessors and no part of it for a tail. Blocks of more than 48 KiB
+/// shared memory, which PyTorch's profiler counts as 0, are estimated as any other.
 double estimated_occupancy(const KernelLaunch& launch, const DeviceProperties& device);
 
 }  // namespace hone::trace

@@ -18,10 +18,10 @@ namespace {
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 constexpr std::string_view kByteOrderMark{"\xef\xbb\xbf"};
 
-/// Of a file of any kind.
+/// The first bytes of a file of any kind.
 struct Beginning {
   std::string
-      bytes;  ///< unpacked; as many as kinds of files differ by, where JSON may begin with blank lines
+      bytes;  ///< unpacked; enough to distinguish kinds of files, where JSON may begin with blank lines
   bool packed = false;
 };
 
@@ -42,7 +42,7 @@ Trace open_database(const std::filesystem::path& path) {
   SqliteDatabase database = SqliteDatabase::open_read_only(path);
   if (is_store(database)) return read_store(database);
   if (is_nsys_export(database)) return read_nsys(database);
-  // nvprof and Nsight Systems both name tables after CUPTI's kinds of activity; nvprof alone has StringTable.
+  // nvprof and Nsight Systems both name tables after CUPTI's kinds of activity; only nvprof has StringTable.
   if (database.has_table("StringTable"))
     fail_bad_input("{}: a profile of nvprof, which is not read; record anew with `hone profile`",
                    path.string());
@@ -55,7 +55,7 @@ struct KnownFile {
   std::string_view advice;
 };
 
-/// What people may try, though it cannot be read.
+/// Known files that cannot be read, with advice.
 constexpr std::array<KnownFile, 5> kKnownFiles{{
     {".nsys-rep", "a report of Nsight Systems; turn it into one with `nsys export --type sqlite` first"},
     {".qdrep", "a report of Nsight Systems; turn it into one with `nsys export --type sqlite` first"},

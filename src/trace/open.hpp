@@ -8,8 +8,7 @@
 
 namespace hone::trace {
 
-/// A normalized trace. Bad input, with what to do about it where something can be done, when the file is of
-/// another kind.
+/// A normalized trace. Bad input, with a remedy where there is one, when the file is of another kind.
 Trace open_trace(const std::filesystem::path& path);
 
 }  // namespace hone::trace

@@ -20,7 +20,7 @@ constexpr std::string_view kDiffers = "differs";
 constexpr std::string_view kNoise = "noise";
 constexpr std::string_view kTooFewRuns = "too few runs";
 
-/// Intervals of the medians that overlap tell nothing, nor do those that are unbounded.
+/// Intervals of the medians that overlap prove nothing, nor do those that are unbounded.
 std::string_view verdict(const base::Interval& plain, const base::Interval& recorded) {
   if (!plain.bounded() || !recorded.bounded()) return kTooFewRuns;
   return recorded.low <= plain.high && plain.low <= recorded.high ? kNoise : kDiffers;

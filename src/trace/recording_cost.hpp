@@ -1,5 +1,5 @@
-// What recording a model cost: told from runs with and without it, kept in the trace, and said in the same
-// words by all commands.
+// The cost of recording a model: measured by runs with and without it, kept in the trace, and reported in the
+// same words by all commands.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@ namespace hone::trace {
 struct RecordingCost {
   double plain_ms = 0;     ///< median latency when nothing was recorded
   double recorded_ms = 0;  ///< and while it was
-  /// Of plain_ms, 95 %; nothing of too few runs and in traces of earlier versions.
+  /// 95 % interval of plain_ms; nothing of too few runs and in traces of earlier versions.
   std::optional<base::Interval> plain_interval = std::nullopt;
-  /// "+3.1 %"; or that the runs do not tell, whatever their medians are.
+  /// "+3.1 %"; or that the runs do not show it, whatever their medians are.
   std::string text;
 
-  /// Nothing where the trace does not tell.
+  /// Nothing where the trace does not hold it.
   static std::optional<RecordingCost> of(const Trace& trace);
 };
 

@@ -11,11 +11,11 @@
 namespace hone::trace {
 namespace {
 
-/// Of a text, bytes: a damaged file may claim more than there is memory.
+/// The longest text, in bytes: a damaged file may claim more than there is memory.
 constexpr int kLongestValue = 64 << 20;
 
 /// A row takes at least 6 bytes, and reading it some steps for each of its columns, most of which take a
-/// byte. What is there beside rows, such as the looks for tables and columns, is in the constants.
+/// byte. Steps for anything besides rows, such as finding tables and columns, are covered by the constants.
 constexpr int kStepsAtOnce = 1000;
 constexpr int64_t kStepsPerByte = 8;
 constexpr int64_t kStepsAlways = 2'000'000;
@@ -25,9 +25,9 @@ constexpr int64_t kTextAlways = 1 << 20;
 /// Called by SQLite every kStepsAtOnce steps; other than 0 ends the statement.
 int count_steps(void* budget) { return --static_cast<SqliteBudget*>(budget)->steps < 0 ? 1 : 0; }
 
-/// What is wrong with a file that is read is bad input, and it may ask for any amount of memory, or for a
-/// journal to be written; what is wrong with the disk, and whatever keeps a file of ours from being written,
-/// is the environment.
+/// A fault of a file that is read is bad input, and such a file may ask for any amount of memory, or for a
+/// journal to be written; a fault of the disk, or anything that keeps a file of ours from being written, is
+/// the environment.
 [[noreturn]] void fail(sqlite3* database, const std::string& file) {
   const int code = sqlite3_errcode(database) & 0xff;
   const std::string message = sqlite3_errmsg(database);

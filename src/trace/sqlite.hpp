@@ -14,8 +14,8 @@ struct sqlite3_stmt;
 
 namespace hone::trace {
 
-/// What reading a file of unknown origin may still take. Pages of a forged file can refer to one another in
-/// circles and so hold rows without end.
+/// The rest of the budget for reading a file of unknown origin. Pages of a forged file can refer to one
+/// another in circles and so hold rows without end.
 struct SqliteBudget {
   int64_t steps;       ///< of SQLite's virtual machine, in thousands
   int64_t text_bytes;  ///< of all texts together
@@ -36,7 +36,7 @@ class SqliteStatement {
   double real(int column) const;
   std::string_view text(int column) const;
   bool is_null(int column) const;
-  /// Whether the value is a number or NULL: text would be read as 0.
+  /// True if the value is a number or NULL: text would be read as 0.
   bool is_number(int column) const;
 
  private:
@@ -57,9 +57,9 @@ class SqliteDatabase {
   /// cannot be written.
   static SqliteDatabase create(const std::filesystem::path& path, std::string named);
   static SqliteDatabase create(const std::filesystem::path& path);
-  /// Packed with gzip or not. Nothing is written to it. What is left of a file that breaks off, or whose list
-  /// of tables is damaged, can be read table by table; `damage()` says so. Bad input when the file is not
-  /// there or no database.
+  /// Packed with gzip or not. Nothing is written to it. The rest of a file that breaks off, or whose list of
+  /// tables is damaged, can be read table by table; `damage()` says so. Bad input when the file is not there
+  /// or no database.
   static SqliteDatabase open_read_only(const std::filesystem::path& path);
 
   void execute(const std::string& sql);
@@ -67,11 +67,11 @@ class SqliteDatabase {
   /// Bad input when the name is that of something that computes its rows, such as a view: that can take any
   /// time and memory.
   bool has_table(const std::string& name);
-  /// Whether the table has a column of that name.
+  /// True if the table has a column of that name.
   bool has_column(const std::string& table, std::string_view name);
-  /// As named by the user.
+  /// The file as the user named it.
   const std::string& file() const { return file_; }
-  /// What is missing of the file, as the text of a doubt about it; empty when nothing is known to be.
+  /// The damage of the file, as the text of a doubt about it; empty when none is known.
   const std::string& damage() const { return damage_; }
 
  private:

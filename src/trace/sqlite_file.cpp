@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kHeaderBytes = 100;
 constexpr size_t kPiece = size_t{1} << 20;
-/// What is packed may become so many times as large: recorded traces become 5 to 20 times, and the most that
-/// gzip can do is 1032 times.
+/// A packed file may grow by this factor: recorded traces grow 5 to 20 times, and the most that gzip can do
+/// is 1032 times.
 constexpr uint64_t kMostGrowth = 128;
 constexpr uint64_t kAlwaysAllowed = uint64_t{64} << 20;
 
@@ -42,7 +42,7 @@ uint64_t page_bytes(std::string_view header) {
   return bytes >= 512 && std::has_single_bit(bytes) ? bytes : 0;
 }
 
-/// 0 when the header does not say: old writers left the field alone.
+/// 0 when the header does not say: old writers left the field unset.
 uint64_t page_count(std::string_view header) {
   const bool valid = header.substr(24, 4) == header.substr(92, 4);
   return valid ? big_endian(header.substr(28, 4)) : 0;

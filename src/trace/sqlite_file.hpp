@@ -16,10 +16,11 @@ class SqliteFile {
   /// Bad input when the file is not there, unpacks to much more than any trace or holds not even one page.
   explicit SqliteFile(const std::filesystem::path& path);
 
-  /// What to open: the file itself, or a copy that goes away with this object (whoever has it open keeps it).
+  /// The path to open: the file itself, or a copy that goes away with this object (whoever has it open keeps
+  /// it).
   const std::filesystem::path& path() const { return copy_ ? copy_->path() : original_; }
   uint64_t bytes() const { return bytes_; }
-  /// What is missing, as the text of a doubt; empty when the file is as long as it says.
+  /// The damage, as the text of a doubt; empty when the file is as long as it says.
   const std::string& damage() const { return damage_; }
 
  private:

@@ -154,7 +154,7 @@ void write_pairs(SqliteDatabase& database, const Trace& trace) {
   }
 }
 
-/// With names in place of ids, for people who query the file.
+/// Views with names instead of ids, for people who query the file.
 void create_views(SqliteDatabase& database) {
   database.execute(
       "CREATE VIEW kernels AS SELECT e.start, e.\"end\", s.value AS name, e.device, e.context, e.stream, "
@@ -207,7 +207,7 @@ int64_t pragma(SqliteDatabase& database, const char* name) {
 /// Old id of the file → id in the trace; a file of unknown origin may number its strings as it likes.
 using StringIds = std::unordered_map<int64_t, StringId>;
 
-/// What was read before a damaged page stays.
+/// Rows that were read before a damaged page stay.
 template <class Work>
 void saving_what_it_can(Trace& trace, const std::string& table, const Work& work) {
   try {

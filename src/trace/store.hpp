@@ -13,7 +13,7 @@ namespace hone::trace {
 /// it cannot be.
 void write_store(const Trace& trace, const std::filesystem::path& path);
 
-/// Whether it is a database with our tables.
+/// True if it is a database with our tables.
 bool is_store(SqliteDatabase& database);
 
 /// A normalized trace. Bad input when the file is none of ours or of a later version. Tables and columns that

@@ -73,7 +73,8 @@ inline const Table kHostTable{
                "overhead, 8 host function, 9 threads API"},
         Column{"name", &HostEvent::name, "strings.id"},
         Column{"thread", &HostEvent::thread, "threads.rowid - 1"},
-        Column{"correlation", &HostEvent::correlation, "joins API calls to what they launched; -1 none"},
+        Column{"correlation", &HostEvent::correlation,
+               "joins API calls to the operations that they launched; -1 none"},
         Column{"external_id", &HostEvent::external_id, "joins API calls to operators; -1 none"},
         Column{"detail", &HostEvent::detail, "operators.rowid - 1; -1 none"},
         Column{"result", &HostEvent::result, "what an API call returned"}}};

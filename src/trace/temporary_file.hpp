@@ -16,7 +16,7 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  /// At its end. Environment error when the disk is full.
+  /// Appends at its end. Environment error when the disk is full.
   void append(std::string_view bytes);
   /// Cuts it to its first bytes.
   void shorten(uint64_t bytes);

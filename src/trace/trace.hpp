@@ -19,10 +19,10 @@ using Time = int64_t;
 /// No time of a normalized trace is beyond this on either side of 0 (126 years), so differences of two fit.
 constexpr Time kLatestTime = 4'000'000'000'000'000'000;
 
-/// Of an id that was not recorded.
+/// Stands for an id that was not recorded.
 constexpr int64_t kNone = -1;
 
-/// What a host thread was doing. Of one kind and thread, intervals nest.
+/// The kind of a host thread's activity. Intervals of one kind and thread nest.
 enum class HostKind : uint8_t {
   kOperator,      ///< of a framework: aten::conv2d
   kRange,         ///< NVTX push and pop, record_function
@@ -42,13 +42,13 @@ struct HostEvent {
   HostKind kind = HostKind::kOperator;
   StringId name = 0;
   int32_t thread = 0;           ///< index into Trace::threads
-  int64_t correlation = kNone;  ///< API calls: joins them to what they launched
+  int64_t correlation = kNone;  ///< API calls: joins them to the operations that they launched
   int64_t external_id = kNone;  ///< operators and what they call: joins API calls to operators
   int32_t detail = -1;          ///< operators: index into Trace::operators
   int64_t result = 0;           ///< API calls: the value returned
 };
 
-/// What a framework said of an operator call.
+/// A framework's details of an operator call.
 struct OperatorDetail {
   StringId input_shapes = 0;  ///< JSON, as recorded
   StringId input_types = 0;   ///< JSON, as recorded
@@ -76,10 +76,10 @@ struct DeviceEvent {
   int32_t detail = -1;        ///< index into Trace::launches (kernels) or Trace::transfers (copies, sets)
 };
 
-/// How a kernel was launched. Zero where not recorded.
-/// Whether the code of a kernel holds instructions for Tensor Cores.
+/// States whether the code of a kernel holds instructions for Tensor Cores.
 enum class TensorUse : uint8_t { kUnknown, kNo, kYes };
 
+/// How a kernel was launched. Zero where not recorded.
 struct KernelLaunch {
   std::array<int32_t, 3> grid{};
   std::array<int32_t, 3> block{};
@@ -157,8 +157,8 @@ enum class ThreadOperation : uint8_t {
   kSemaphoreWait
 };
 
-/// What a thread did that another waits for (it takes no time), or that it waited for another until `end`;
-/// the latter succeeded, and is the call with the same thread and start.
+/// An action of a thread for which another waits (it takes no time), or a wait for another thread until
+/// `end`; the latter succeeded, and is the call with the same thread and start.
 struct ThreadSync {
   Time start = 0;
   Time end = 0;
@@ -181,7 +181,7 @@ struct GraphEdge {
   int64_t to = kNone;
 };
 
-/// What the recorded system said of one of its steps; ranges and graph nodes bear its name.
+/// Facts that the recorded system gave about one of its steps; ranges and graph nodes bear its name.
 struct ModelStep {
   StringId name = 0;
   StringId kind = 0;  ///< operator
@@ -228,7 +228,7 @@ struct KernelMetric {
   double value = 0;
 };
 
-/// What a thread used of its CPU while a step of an engine ran, whoever announced that.
+/// A thread's use of its CPU while a step of an engine ran, whoever announced that.
 struct ThreadUsage {
   Time start = 0;  ///< of the step
   Time end = 0;
@@ -276,12 +276,12 @@ struct Stream {
 };
 
 enum class Severity : uint8_t {
-  kNote,   ///< how the trace was made, where that bears on what it says
+  kNote,   ///< how the trace was made, where that bears on its figures
   kDoubt,  ///< figures may be off
   kLoss    ///< events are missing
 };
 
-/// What the trace does not hold, or holds with reserve. Every report shows these.
+/// A sentence about missing or doubtful parts of the trace. Every report shows these.
 struct Doubt {
   Severity severity = Severity::kNote;
   std::string about;  ///< "kernels", "clock", "file"
@@ -327,8 +327,8 @@ struct Span {
   Time end = 0;
 };
 
-/// From the first start to the last end of all host and device events and of threads' waits for each other;
-/// zeros when there are none.
+/// The span from the first start to the last end of all host and device events and of threads' waits for each
+/// other; zeros when there are none.
 Span extent(const Trace& trace);
 
 /// Puts rows into their order and makes times valid: an event that ends before it starts, has no time at all

@@ -1,4 +1,4 @@
-// What copies and sets are called in a trace, whoever recorded them: as Kineto does.
+// The names of copies and sets in a trace, whoever recorded them: as Kineto's.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Per-channel scale and shift: y[n, c, ...] = scale[c] * x[n, c, ...] + shift[c]. What batch
-// normalisation is at inference, and what a convolution or matrix product can take into its weights.
+// Per-channel scale and shift: y[n, c, ...] = scale[c] * x[n, c, ...] + shift[c]. Batch normalisation has
+// this form at inference, and a convolution or matrix product can take it into its weights.
 #pragma once
 
 #include <optional>

@@ -20,8 +20,8 @@ std::optional<int64_t> single(const Graph& graph, const Node& node, size_t input
   return elements->front();
 }
 
-/// The axis along which the slice takes the first rows of its constant, as many as a symbol says; nullopt for
-/// any other slice.
+/// The axis along which the slice takes the first rows of its constant, their number given by a symbol;
+/// nullopt for any other slice.
 std::optional<int64_t> axis_of(const Graph& graph, const Node& node,
                                const std::map<std::string, int64_t>& largest) {
   if (node.op != "Slice" || graph.constant(node.inputs[0]) == nullptr) return std::nullopt;

@@ -10,9 +10,9 @@
 
 namespace hone::transform {
 
-/// Replaces Slice(table, 0, n), of a constant with n rows or more, with Gather(table, Range(0, n)): as long
-/// as n says, where inference cannot tell how much of the table a Slice finds. `largest`: of symbols, where
-/// they have a largest size. Without it, position embeddings of a variable length hide from all passes that
+/// Replaces Slice(table, 0, n), of a constant with n rows or more, with Gather(table, Range(0, n)): of length
+/// n, whereas inference does not know how much of the table a Slice finds. `largest`: of symbols, where they
+/// have a largest size. Without it, position embeddings of a variable length hide from all passes that
 /// sequences are of one length.
 Summary bounded_slices(Graph& graph, const std::map<std::string, int64_t>& largest);
 

@@ -15,17 +15,17 @@ using graph::ValueId;
 
 /// The value of a constant that has one element, whatever its rank.
 std::optional<double> scalar_constant(const Graph& graph, ValueId id);
-/// Whether the value is such a constant and `expected` to float32's precision (the exporter may have
-/// rounded it once, and the format it was written in once more).
+/// True if the value is such a constant and `expected` to float32's precision (the exporter may have rounded
+/// it once, and the format it was written in once more).
 bool is_scalar(const Graph& graph, ValueId id, double expected);
-/// Whether every element of a constant is `expected`.
+/// True if every element of a constant is `expected`.
 bool is_filled_with(const Graph& graph, ValueId id, double expected);
 /// The elements of a constant of integers or truth values, or of a value whose elements shape inference
 /// knows.
 std::optional<std::vector<int64_t>> known_integers(const Graph& graph, ValueId id);
 
-/// The elements, one per channel, of a constant that varies along `axis` alone when it is broadcast
-/// against a tensor of rank `rank`; a constant of one element is repeated.
+/// The elements, one per channel, of a constant that only varies along `axis` when it is broadcast against a
+/// tensor of rank `rank`; a constant of one element is repeated.
 std::optional<std::vector<double>> per_channel(const Graph& graph, ValueId id, int64_t rank, int64_t axis,
                                                int64_t channels);
 

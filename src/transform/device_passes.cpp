@@ -25,7 +25,7 @@ std::vector<Pass> join_passes(std::span<const Pass> own, std::vector<DevicePasse
   std::ranges::stable_sort(brought, {}, &DevicePasses::device);
   for (const DevicePasses& group : brought) {
     if (std::ranges::find(own, group.after, &Pass::name) == own.end())
-      fail_internal("passes of {} are to run behind '{}', which is no pass", group.device, group.after);
+      fail_internal("passes of {} are to run after '{}', which is no pass", group.device, group.after);
   }
   std::vector<Pass> joined;
   for (const Pass& pass : own) {

@@ -1,5 +1,5 @@
-// How a device brings passes that it alone wants: they run among those of pass_list.cpp, where it asks for
-// them.
+// The way in which a device brings passes that only it wants: they run among those of pass_list.cpp, where it
+// asks for them.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace hone::transform {
 /// Passes of one device, in the order they run; all of them are on request.
 struct DevicePasses {
   std::string_view device;
-  /// The pass of pass_list.cpp behind which they run.
+  /// The pass of pass_list.cpp after which they run.
   std::string_view after;
   std::vector<Pass> passes;
 };
@@ -24,7 +24,7 @@ struct RegisteredPasses {
   explicit RegisteredPasses(DevicePasses brought);
 };
 
-/// What was registered so far.
+/// The passes registered so far.
 const std::vector<DevicePasses>& registered_passes();
 
 /// `own` with the passes of devices in their places, those of several devices at one place by the devices'

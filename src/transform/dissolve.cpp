@@ -40,7 +40,7 @@ PostOps chain_of(const Node& node) {
   return chain;
 }
 
-/// Those from the one numbered `first` to before `last`.
+/// The post-ops from the one numbered `first` to the last one before `last`.
 PostOps part_of(const PostOps& chain, size_t first, size_t last) {
   PostOps part;
   size_t extra = 0;

@@ -13,9 +13,9 @@ namespace hone::transform {
 /// bias. 0 for any other node.
 size_t chained_ops(const graph::Node& node);
 
-/// The node with the first `inside` of its chained operations, and a FusedElementwise of the others, fewer
-/// than all, behind it. `between` is the value from one to the other. A base operator without operations is
-/// the plain one; a FusedElementwise keeps one at least.
+/// The node with the first `inside` of its chained operations, followed by a FusedElementwise of the others,
+/// fewer than all. `between` is the value from one to the other. A base operator without operations is the
+/// plain one; a FusedElementwise keeps one at least.
 std::array<graph::Node, 2> split_chain(const graph::Node& node, size_t inside, graph::ValueId between);
 
 /// The nodes that a region stands for, in the order they run. The values between them are added to the graph,

@@ -43,7 +43,7 @@ class Editor {
   bool is_output(ValueId id) const { return output_[static_cast<size_t>(id)]; }
   /// The only reader of a value that is no graph output, or -1.
   int32_t single_reader(ValueId id) const;
-  /// Whether nobody else would miss the value when the node that reads it is fused with its maker.
+  /// True if nobody else would miss the value when the node that reads it is fused with its maker.
   bool read_once(ValueId id) const { return single_reader(id) >= 0; }
 
   /// A new value; its type is inferred after the pass.
@@ -51,8 +51,8 @@ class Editor {
   ValueId add_constant(const std::string& stem, graph::Tensor tensor);
 
   void set_input(int32_t index, size_t position, ValueId to);
-  /// Puts `node`, its attributes completed with defaults, in the place of another one. Outputs that only the
-  /// old node had are no longer made.
+  /// Replaces a node by `node`, its attributes completed with defaults. Outputs that only the old node had
+  /// are no longer made.
   void replace(int32_t index, Node node);
   /// Puts `node` directly before one of the graph's own nodes; returns its index.
   int32_t insert_before(int32_t index, Node node);

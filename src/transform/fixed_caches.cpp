@@ -86,7 +86,7 @@ class CacheFixer {
     const bool appends = found != from_.nodes.end() && found->op == "Concat" && found->inputs.size() == 2 &&
                          found->input(0) == input && probes_.dim(output, axis) == Length::kTotal;
     if (!appends)
-      refuse("'{}' is not '{}' with new tokens behind", from_.value(output).name, from_.value(input).name);
+      refuse("'{}' is not '{}' with new tokens appended", from_.value(output).name, from_.value(input).name);
     ends_.push_back(ends);
     cache_inputs_[input] = axis;
     appended_[output] = axis;
@@ -175,7 +175,7 @@ class CacheFixer {
     return lengths && depends_on_length(*lengths) && !computed_.contains(id);
   }
 
-  /// Of a value that is_length() holds for.
+  /// The lengths that a value for which is_length() holds stands for.
   std::vector<Length> lengths_of(ValueId id) const {
     return probes_.data(id).value_or(std::vector<Length>());
   }
@@ -288,7 +288,7 @@ class CacheFixer {
     emit_as(node.output(0), "Slice", node.name, {data, ints({0}), ints({capacity_}), ints({axis})});
   }
 
-  /// Whether what stands behind the tokens that are there can do no harm in a node.
+  /// Checks that values beyond the tokens that are there can do no harm in a node.
   void check_padding(const Node& node) {
     const auto is_padded = [&](ValueId id) { return id != kNoValue && !probes_.total_axes(id).empty(); };
     for (const ValueId id : node.outputs) {
@@ -317,12 +317,12 @@ class CacheFixer {
     refuse("{} reads all tokens", node.text());
   }
 
-  /// What is 0 where tokens are missing stays so where elements are moved, or become what 0 becomes.
+  /// A value that is 0 where tokens are missing stays so if an operator moves elements, or maps 0 to 0.
   void note_zeros(const Node& node) {
     const auto has_zeros = [&](ValueId id) { return zeros_.contains(id); };
     const bool moved = !graph::traits_of(node).elementwise || node.op == "Cast" || node.op == "Identity";
     const bool product = node.op == "Mul" && std::any_of(node.inputs.begin(), node.inputs.end(), has_zeros);
-    // As the guard of exporters: 0 for what is no number.
+    // As the guard of exporters: 0 for NaN.
     const bool guarded = node.op == "Where" && (has_zeros(node.input(1)) || is_zero(node.input(1))) &&
                          (has_zeros(node.input(2)) || is_zero(node.input(2)));
     if ((moved && has_zeros(node.input(0))) || product || guarded) zeros_.insert(node.output(0));
@@ -334,7 +334,7 @@ class CacheFixer {
     return constant->to_double().front() == 0;
   }
 
-  /// Every long axis stays one, with as many elements before it.
+  /// Every long axis stays one, with the same number of elements before it.
   void check_reshape(const Node& node) {
     const auto before = [&](ValueId id, size_t axis) {
       int64_t product = 1;

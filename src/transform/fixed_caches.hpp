@@ -11,8 +11,8 @@
 
 namespace hone::transform {
 
-/// An input, float32 [batch, heads, past, depth] or the like, and the output that is it with the new tokens
-/// behind; by their places in the graph.
+/// An input, float32 [batch, heads, past, depth] or the like, and the output that appends the new tokens to
+/// it; by their places in the graph.
 struct CacheEnds {
   size_t input = 0;
   size_t output = 0;
@@ -22,10 +22,10 @@ struct CacheEnds {
 inline constexpr std::string_view kCacheLength = "cache_length";
 
 /// Each cache's open dimension becomes `capacity`, in the input and in the output, which differ in the new
-/// tokens only: these stand behind the first cache_length ones, and what is behind them counts for nothing.
-/// Everything else of the graph computes what it did, as far as it does not depend on what the caches do not
-/// hold: positions are counted from cache_length on, and a softmax over all tokens gives those that are not
-/// there nothing.
+/// tokens only: these come after the first cache_length ones, and anything after them counts for nothing.
+/// Everything else of the graph computes what it did, as far as it does not depend on tokens that the caches
+/// do not hold: positions are counted from cache_length on, and a softmax over all tokens gives those that
+/// are not there nothing.
 ///
 /// Refuses, and leaves the graph as it is, where a cache is no concatenation of its input and what is new, or
 /// where something is computed from all tokens of which it is not known that the missing ones do not matter.

@@ -16,8 +16,8 @@ bool is_narrow(const graph::TensorType& type) {
   return type.dims->size() > 2 && std::none_of(begin + 2, type.dims->end(), wide);
 }
 
-/// Why a product by a constant matrix or filter cannot take those operands. Whether a device takes one that
-/// is repeated may depend on the extents of a run, such as a batch of 1, and where it does not, what is left
+/// Why a product by a constant matrix or filter cannot take those operands. A device may take a repeated
+/// operand at some extents of a run only, such as a batch of 1, and where it does not, the separate node
 /// needs the constant as it was before it was packed. Empty when it can.
 Refusal repeated_operand(const Graph& graph, const Node& base, const PostOps& post_ops) {
   if (base.inputs.size() < 2 || graph.constant(base.inputs[1]) == nullptr) return {};

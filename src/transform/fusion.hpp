@@ -1,4 +1,4 @@
-// What the fusing passes share: names of fused nodes, and elementwise nodes seen as post-ops.
+// Helpers of the fusing passes: names of fused nodes, and elementwise nodes seen as post-ops.
 #pragma once
 
 #include <optional>
@@ -48,30 +48,30 @@ enum class Scaling { kConstantOrSameShape, kAnyBroadcast };
 PostOpsOrReason as_post_ops(const Graph& graph, const Node& node, ValueId main,
                             Scaling scaling = Scaling::kConstantOrSameShape);
 
-/// Whether `from` broadcasts into `to` without making it larger, for certain.
+/// True if `from` broadcasts into `to` without making it larger, for certain.
 bool broadcasts_into(const graph::TensorType& from, const graph::TensorType& to);
-/// Whether both types have the same shape, for certain.
+/// True if both types have the same shape, for certain.
 bool same_shape(const graph::TensorType& a, const graph::TensorType& b);
 
-/// Whether all entries of an attribute are the same number.
+/// True if all entries of an attribute are the same number.
 bool all_are(const std::vector<int64_t>& values, int64_t expected);
-/// Whether the node is a convolution with constant filters of that shape.
+/// True if the node is a convolution with constant filters of that shape.
 bool is_convolution(const Graph& graph, const Node& node, const tensor::Shape& filters);
-/// Why a convolution of images with constant filters is more than kernels with bounds alone make; empty when
-/// it is not: no groups or dilations, that stride, its image's size otherwise, a constant bias if any, and a
-/// Relu or a Clip at most behind the first `from` post-ops, which have an extra input each.
+/// Why a convolution of images with constant filters is more than kernels with only bounds compute; empty
+/// when it is not: no groups or dilations, that stride, its image's size otherwise, a constant bias if any,
+/// and a Relu or a Clip at most after the first `from` post-ops, which have an extra input each.
 Refusal bounded_convolution_refusal(const Graph& graph, const Node& node, size_t from = 0,
                                     int64_t stride = 1);
-/// A node of another operator in the place of `node`: its first output, name and sources, no attributes.
+/// A node of another operator to replace `node`: its first output, name and sources, no attributes.
 Node derived_node(const Node& node, std::string op, std::vector<ValueId> inputs);
 /// Gives `node` the name "first + second" and the sources of both.
 void join_names(Node& node, const Node& first, const Node& second);
 /// Gives `node` the names and sources of a pattern of nodes, in the order they run.
 void join_names(Node& node, const std::vector<const Node*>& parts);
 
-/// Makes each base node absorb the elementwise nodes that alone read its result, last base first: of two
-/// nodes that could take a residual addition, the later one gets it, when the other operand is ready.
-/// `fused_op(editor, node)` is the operator the node becomes, or empty when the node is no base.
+/// Makes each base node absorb the elementwise nodes that are the only readers of its result, last base
+/// first: of two nodes that could take a residual addition, the later one gets it, when the other operand is
+/// ready. `fused_op(editor, node)` is the operator that the node becomes, or empty when the node is no base.
 using FusedOperator = std::string (*)(const Editor& editor, const Node& node);
 Summary fuse_post_ops(Graph& graph, FusedOperator fused_op);
 

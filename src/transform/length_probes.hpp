@@ -22,13 +22,13 @@ using graph::Value;
 using graph::ValueId;
 using tensor::Shape;
 
-/// Two lengths of the past, which any table of positions has, and sizes of the batch and of what else is
-/// open. None is 1, which would broadcast.
+/// Two lengths of the past, which any table of positions has, and sizes of the batch and of other open
+/// dimensions. None is 1, which would broadcast.
 inline constexpr std::array<int64_t, 2> kPasts{2, 4};
 inline constexpr int64_t kBatch = 2;
 inline constexpr int64_t kNew = 3;
 
-/// What a size is at both lengths.
+/// How a size relates to the two lengths.
 enum class Length : uint8_t { kFixed, kPast, kTotal, kOther };
 
 inline Length length_of(const Dim& a, const Dim& b) {
@@ -49,16 +49,16 @@ template <class... Args>
   throw Refused{fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// The only open dimension behind the batch.
+/// The only open dimension after the batch.
 inline size_t cache_axis(const Value& cache) {
   std::optional<size_t> axis;
   const size_t rank = cache.type.ranked() ? cache.type.dims->size() : 0;
   for (size_t i = 1; i < rank; ++i) {
     if ((*cache.type.dims)[i].known()) continue;
-    if (axis) refuse("'{}' has several open dimensions behind the batch", cache.name);
+    if (axis) refuse("'{}' has several open dimensions after the batch", cache.name);
     axis = i;
   }
-  if (!axis) refuse("'{}' has no open dimension behind the batch", cache.name);
+  if (!axis) refuse("'{}' has no open dimension after the batch", cache.name);
   if ((*cache.type.dims)[*axis].symbol().empty())
     refuse("the open dimension of '{}' has no name", cache.name);
   return *axis;
@@ -100,7 +100,7 @@ class Probes {
   /// A size at the first length.
   int64_t size(ValueId id, size_t axis) const { return (*graphs_[0].value(id).type.dims)[axis].value(); }
 
-  /// Where the value is as long as all tokens.
+  /// Axes along which the value is as long as all tokens.
   std::vector<size_t> total_axes(ValueId id) const {
     std::vector<size_t> axes;
     for (size_t i = 0; i < rank(id); ++i) {
@@ -109,7 +109,8 @@ class Probes {
     return axes;
   }
 
-  /// Of a small integer value, what each element is; nothing where inference does not follow it.
+  /// For a small integer value, each element's relation to the lengths; nothing where inference does not
+  /// follow it.
   std::optional<std::vector<Length>> data(ValueId id) const {
     std::array<std::vector<Dim>, 2> elements;
     for (size_t i = 0; i < 2; ++i) {

@@ -54,7 +54,7 @@ void check_growth(const Graph& graph, double brought) {
 
 enum class Phase { kSimplify, kFuse, kCleanUp };
 
-/// Adds what a round of a pass did to what it did in earlier rounds. The refusals of the last round before
+/// Adds the changes of a round of a pass to those of earlier rounds. The refusals of the last round before
 /// fusion stand: earlier ones may have been overcome, and later ones speak of nodes that are fused already.
 void add_round(Summary& total, Summary round, double milliseconds, Phase phase) {
   total.milliseconds = total.milliseconds.value_or(0) + milliseconds;
@@ -77,7 +77,7 @@ bool run_pass(const Pass& pass, Graph& graph, Summary& total, Phase phase) {
   return changed;
 }
 
-/// Adds what the passes did to a subgraph of the node to what they did to its graph.
+/// Adds the passes' changes to a subgraph of the node to those to its graph.
 void add_subgraph(std::vector<Summary>& totals, const std::vector<Summary>& inner, const std::string& where) {
   for (size_t i = 0; i < totals.size(); ++i) {
     totals[i].milliseconds = totals[i].milliseconds.value_or(0) + inner[i].milliseconds.value_or(0);
@@ -88,8 +88,8 @@ void add_subgraph(std::vector<Summary>& totals, const std::vector<Summary>& inne
   }
 }
 
-/// The subgraph as it is for what the node gives it; none where that does not fit, as it need not fit a
-/// branch that never runs.
+/// The subgraph with the types of the inputs that the node gives it; none where these do not fit, as they
+/// need not fit a branch that never runs.
 std::shared_ptr<Graph> typed_body(const Graph& body, const std::vector<graph::SubgraphInput>& inputs) {
   try {
     return std::make_shared<Graph>(graph::typed_subgraph(body, inputs));
@@ -111,7 +111,7 @@ void optimize_subgraphs(Graph& graph, const PassOptions& options, std::vector<Su
       add_subgraph(totals, inner, fmt::format("{} of '{}': ", name, node.name));
       const bool changed =
           std::any_of(inner.begin(), inner.end(), [](const Summary& one) { return one.changes > 0; });
-      // Its types are worked out anew for what each program gives it.
+      // Its types are worked out anew for the inputs of each program.
       if (changed) node.attributes.set(name, body);
     }
   }

@@ -1,5 +1,5 @@
-// A pass: a named rewrite of a graph that leaves its meaning alone. This header is what the rest of
-// the program sees: run the list over a graph and read what each pass did and refused to do.
+// A pass: a named rewrite of a graph that keeps its meaning. This header is what the rest of the program
+// sees: run the list over a graph and read what each pass did and refused to do.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@ namespace hone::transform {
 
 using graph::Graph;
 
-/// What one pass did to a graph.
+/// The effect of one pass on a graph.
 struct Summary {
   std::string name;
-  /// What it took; not known of an engine from a file.
+  /// The time that it took; unknown for an engine from a file.
   std::optional<double> milliseconds;
   int changes = 0;
   /// One line a change, the first kMaxLines of them.

@@ -82,7 +82,8 @@ constexpr Pass kOwn[] = {
      projection_packing, false, true},
     {"mask_folding", "Adds up the constant masks of attention's scores", mask_folding, false},
     {"attention_fusion",
-     "Fuses scaled dot-product attention into one node, with what only arranges its operands, for devices "
+     "Fuses scaled dot-product attention into one node, with nodes that only arrange its operands, for "
+     "devices "
      "that "
      "ask",
      attention_fusion, false, true},

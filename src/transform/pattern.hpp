@@ -21,7 +21,7 @@ struct Match {
   void take(const Editor& editor, ValueId id) { inside.push_back(editor.producer(id)); }
 };
 
-/// Whether one node `what` that gives its first input `x` the same shape again may stand for the match: the
+/// True if one node `what` that gives its first input `x` the same shape again may stand for the match: the
 /// root's result has the rank of x, and nothing outside needs a value from inside. Else false, with a
 /// refusal.
 bool is_replaceable(const Editor& editor, const Match& match, ValueId x, const std::string& what,
@@ -48,7 +48,7 @@ inline constexpr size_t kMaxFactors = 4;
 /// v where the value is v + addend, its maker added to the match.
 std::optional<ValueId> minus_scalar(const Editor& editor, ValueId id, double addend, Match& match);
 
-/// Whether a number is a constant of a formula, as float32 holds it.
+/// True if a number is a constant of a formula, as float32 holds it.
 bool is_about(double value, double expected);
 
 }  // namespace hone::transform

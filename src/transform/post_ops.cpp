@@ -55,7 +55,7 @@ PostOpsOrReason clip(const Graph& graph, const Node& node) {
   const auto high = clip_bound(graph, node.input(2), kInfinity);
   if (!low || !high) return refused("a bound of Clip is computed at run time");
   if (std::isnan(*low) || std::isnan(*high)) return refused("a bound of Clip is NaN");
-  // With min above max ONNX gives max; devices differ there, so the bounds never cross in a post-op.
+  // ONNX gives max if min is above max; devices differ there, so the bounds never cross in a post-op.
   return one("clip", std::min(*low, *high), *high);
 }
 

@@ -15,7 +15,7 @@ bool is_single_constant(const Graph& graph, ValueId id) {
 bool has_single_scale(const Editor& editor, const Quantized& q) {
   const Graph& graph = editor.graph();
   if (!is_single_constant(graph, q.scale) || dtype_of(editor, q.scale) != DType::kFloat32) return false;
-  // What no finite positive scale stands for is left to the operators themselves.
+  // Elements that no finite positive scale describes are left to the operators themselves.
   const double scale = graph.constant(q.scale)->to_double()[0];
   if (!(scale > 0) || !std::isfinite(scale)) return false;
   return q.zero_point == kNoValue || is_single_constant(graph, q.zero_point);

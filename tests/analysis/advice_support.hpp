@@ -11,7 +11,7 @@
 
 namespace hone::analysis {
 
-/// What the rule says; nothing when it has nothing to say.
+/// The advice of the rule; nothing when it has none.
 inline std::optional<Advice> advice_of(support::TraceBuilder& builder, std::string_view rule) {
   for (const Advice& advice : analyze(builder.build()).advice.advice) {
     if (advice.rule == rule) return advice;

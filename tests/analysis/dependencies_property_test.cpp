@@ -1,4 +1,4 @@
-// What holds of every trace: charges of the critical path fill the wall time, causes fill the idle time, and
+// Properties of every trace: charges of the critical path fill the wall time, causes fill the idle time, and
 // a replay of the unchanged program takes as long as the program.
 #include <gtest/gtest.h>
 
@@ -88,7 +88,8 @@ TEST(DependencyProperties, EveryWaitOfAProgramIsExplained) {
     for (const Charge& charge : walk_from_end(graph)) {
       const Time length = charge.span.end - charge.span.start;
       EXPECT_NE(charge.kind, ChargeKind::kUnknown);
-      // What an operation waited for may end while its launch is still on the way to the device.
+      // An operation that another one waited for may end while the launch of the other is still on the way to
+      // the device.
       if (charge.kind == ChargeKind::kQueueGap || charge.kind == ChargeKind::kLaunchLatency) {
         EXPECT_LE(length, RandomProgram::kMaximumLatency);
         continue;

@@ -104,7 +104,7 @@ class ProgramTrace {
   void make_stream_wait(int64_t stream, int64_t record, trace::Time start) {
     synchronize(trace::SyncKind::kStreamWaitEvent, "cudaStreamWaitEvent", start, start + 1, stream, record);
   }
-  /// What a thread did that others may wait for.
+  /// An action of a thread for which others may wait.
   void wake(trace::ThreadOperation operation, int64_t object, trace::Time time, int64_t thread) {
     trace_.thread_syncs.push_back({time, time, operation, trace_.thread_index(1, thread), object});
   }

@@ -47,7 +47,7 @@ class RandomProgram {
 
   trace::Trace& trace() { return program_.trace(); }
 
-  /// What files get wrong: events that overlap, lie outside of their parents, name what is not there, are
+  /// Adds faults that files have: events that overlap, lie outside of their parents, name missing rows, are
   /// missing, or have clocks that are off.
   void damage() {
     trace::Trace& trace = program_.trace();

@@ -1,4 +1,4 @@
-// What backends other than our own take as the inputs of a model.
+// The inputs of a model that backends other than our own accept.
 #include "backend/inputs.hpp"
 
 #include <gtest/gtest.h>

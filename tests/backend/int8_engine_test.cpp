@@ -1,5 +1,5 @@
-// What an engine says of its int8, and which of two engines is kept: devices that multiply integers slowly,
-// fast, or not at all.
+// The int8 share that an engine reports, and which of two engines is kept: devices that multiply integers
+// slowly, fast, or not at all.
 #include "backend/hone/int8_engine.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What is read of plugins without loading them.
+// Reading the manifests of plugins without loading them.
 #include "base/plugin_manifest.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What is taken for a slip of the keyboard, and what is not.
+// Which names are taken for a slip of the keyboard, and which are not.
 #include "base/spelling.hpp"
 
 #include <gtest/gtest.h>

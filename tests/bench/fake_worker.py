@@ -147,7 +147,7 @@ def tuning():
 
 
 GOOD_MODES = ("good", "noisy", "wrong", "nan", "flat", "twice", "old", "gpu", "telling", "silent", "timing", "tuning", "forgetful")
-# What a worker on a GPU offers and says.
+# The features and the bus id of a worker on a GPU.
 FEATURES = {"features": ["phases", "pipeline", "cold_l2"], "bus_id": "0000:1b:00.0"} if MODE in ("gpu", "swift") else {}
 if MODE in ("telling", "silent"):
     FEATURES = {"features": ["trace"]}

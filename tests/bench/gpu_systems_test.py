@@ -17,9 +17,10 @@ MODEL = "squeezenet1_1"
 SYSTEMS = "hone,torch,torchscript,torch-graph"
 # Four times what ResNet-50, which is deeper, shows.
 ERRORS = {"fp32": 4e-6, "tf32": 5e-3, "fp16": 8e-3, "bf16": 4e-2}
-# What allocations hold beyond the plan: counters, 4 bytes for each tile of a split depth. 9 KB was the most in bf16.
+# Allocations beyond the plan: counters, 4 bytes for each tile of a split depth. 9 KB was the most in bf16.
 MOST_UNPLANNED_MB = 0.1
-# Of a process of hone's. CUDA's context alone takes 552 MB of an H200 or an H100 where threads have stacks.
+# Most device memory of a process of hone's. CUDA's context alone takes 552 MB of an H200 or an H100 where threads have
+# stacks.
 MOST_MEGABYTES = 450
 PARTS = ("device_ms", "enqueue_ms", "h2d_ms", "d2h_ms")
 MISSING = ("PyTorch is missing", "is not installed", "without CUDA", "finds no NVIDIA GPU", "torch.compile came with",

@@ -18,7 +18,7 @@ using transform::Summary;
 /// The outputs tell whether elements of large constants are right.
 constexpr graph::PrintOptions kPrinting{.elements = {.checksum = false}, .unused_constants = false};
 
-/// Values that a node makes or a constant gives, in the order of the text, but for the graph's own outputs.
+/// Values that nodes and constants give, in the order of the text, but for the graph's own outputs.
 std::vector<ValueId> inner_values(const Graph& graph) {
   std::set<ValueId> seen(graph.inputs.begin(), graph.inputs.end());
   seen.insert(graph.outputs.begin(), graph.outputs.end());
@@ -98,8 +98,8 @@ std::vector<Tensor> inputs_of(const Case& test, const Graph& graph, int64_t open
   return inputs;
 }
 
-/// The least difference that a rounding makes in the coarsest type of the graph, but float32's for finer
-/// ones: what a pass works out may be kept in float32.
+/// The spacing of the coarsest type of the graph near 1, at least float32's: a pass may keep computed values
+/// in float32.
 double roundoff(const Graph& graph) {
   double result = std::numeric_limits<float>::epsilon();
   for (const graph::Value& value : graph.values) {

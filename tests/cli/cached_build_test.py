@@ -128,7 +128,7 @@ def main():
             times.write_text(json.dumps(known))
             refused(ENVIRONMENT, "the timing cache lacks " + sentence, *batches)
 
-        # What was timed with fewer samples is not enough; what was timed with more is.
+        # Times of fewer samples do not suffice; times of more do.
         times.unlink()
         build("timed.hone", digits)
         refused(ENVIRONMENT, "the timing cache lacks ", digits, "--builderOptimizationLevel", "4")

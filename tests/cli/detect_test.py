@@ -6,6 +6,7 @@ import json
 import pathlib
 import sys
 import tempfile
+import zipfile
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -377,6 +378,17 @@ def check_refusals(runner):
     runner.bad(BAD_INPUT, "truncated", "detect", model, broken)
     runner.bad(USAGE, "--batch 4", "detect", model, image, "--batch", "4")
     runner.bad(USAGE, "ends neither", "detect", model, image, "-o", runner.folder / "x.doc")
+    runner.bad(USAGE, "pictures are not written", "detect", model, image, "-o", runner.folder / "x.png")
+    runner.bad(USAGE, f"{model} is a model, which comes before the input: {model} {image}", "detect", image, model)
+    runner.bad(USAGE, "comes before the input", "classify", image, model)
+    script = runner.folder / "script.pt"
+    with zipfile.ZipFile(script, "w") as archive:
+        for name in ("data.pkl", "constants.pkl", "version", "code/__torch__.py"):
+            archive.writestr(f"script/{name}", "3")
+    runner.bad(BAD_INPUT, f'torch.onnx.export(torch.jit.load("{script}"), (torch.zeros(1, 3, 640, 640),), "script.onnx"', "detect",
+               script, image)
+    runner.bad(BAD_INPUT, "cameras are not read", "detect", model, "0")
+    runner.bad(BAD_INPUT, "cameras are not read", "detect", model, "/dev/video99")
     runner.bad(USAGE, "the output is the input", "detect", model, image, "-o", model)
     runner.bad(USAGE, "input is required", "detect", model)
     runner.bad(USAGE, "input is given twice", "detect", model, image, "--input", image)

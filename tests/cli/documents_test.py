@@ -13,7 +13,7 @@ HONE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 SCRIPT = {"release"}
 # An argument's name in traces of other tools.
 NO_CALLS = {"hone kind"}
-# What a line of a shell has after the command.
+# Tokens of a shell that end a command.
 ENDS = {"|", "||", "&&", ";", ">", ">>", "2>", "<", "--", "#", "&"}
 SPAN = re.compile(r"`([^`\n]+)`")
 CALL = re.compile(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\./|bin/|build/release/bin/)?hone (?=\S)")

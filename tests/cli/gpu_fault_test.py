@@ -54,7 +54,7 @@ def main():
         bench = [hone, "bench", MODEL, "--device", "cuda", "--precisions", "fp16", "--batches", "1", "--backends", "hone", "--duration", "1",
                  "-o", str(made)]
         uncached = [*build, "--timingCacheFile", str(made / "times.json"), "-o", str(made / "other.hone")]
-        # What comes later than at once may find that a run is done.
+        # A signal that comes later may find the run finished.
         for arguments, moments, may_end in ((run, (0, 20, 100), True), (bench, (0, 200, 1500), False),
                                             (uncached, (0, 700, 3000), False)):
             for milliseconds in moments:

@@ -33,7 +33,7 @@ def hold(megabytes):
                    driver.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(free.value - megabytes * MEGABYTE))):
         if status != 0:
             sys.exit(f"the driver answers {status}")
-    # What is free then, and again at each line.
+    # Prints the free memory then, and again at each line.
     for _ in itertools.chain([""], sys.stdin):
         driver.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
         print(free.value, flush=True)
@@ -101,7 +101,7 @@ def main():
                     refused += 1
                     if len(sentences) != 1 or not ("has no room for" in sentences[0] or "memory" in sentences[0]):
                         failures.append(f"{what}, {room} MB: {told.stderr}")
-                    # What a benchmark wrote tells of the failed run.
+                    # The file of a benchmark reports the failed run.
                     if [name for name in left if not name.endswith(".json")]:
                         failures.append(f"{what}, {room} MB left {left}")
                 elif told.returncode != 0:

@@ -73,6 +73,9 @@ def check_sentences():
             (["bench", DIGITS, "--batch-sizes", "1"], "unknown option '--batch-sizes'; did you mean --batches?"),
             (["bench", DIGITS, "--cpuThreads", "1"], "unknown option '--cpuThreads'; did you mean --threads?"),
             (["profile", DIGITS, "--activeIterations", "1"], "unknown option '--activeIterations'; did you mean --active?"),
+            (["detect", "-m", DIGITS, "-i", "x.png"], "'-m' is an option of benchmark_app; here: the model, the first argument"),
+            (["run", DIGITS, "--fp32"], "--input is required"),
+            (["detect", DIGITS, "x.png", "--save"], "'--save' is an option of ultralytics; here: -o FILE"),
             (["bench", DIGITS, "--xyz", "1"], "unknown option '--xyz' (hone bench --help explains)"),
             (["bench", DIGITS, "--exportTimes=x"], "is an option of trtexec; here: hone profile MODEL, then hone convert"),
             (["profile", DIGITS, "--warmUp=100"], "milliseconds there; hone profile counts iterations: --warmup-iterations"),
@@ -122,7 +125,7 @@ def check_help():
         assert "TEXT" not in text and "default [" not in text, text
     assert hone("help") == hone("--help")
     bench = hone("bench", "--help")
-    for group in ("What is measured:", "Where:", "How long and how often:", "Judgement:", "Results:"):
+    for group in ("Configurations:", "Where:", "How long and how often:", "Judgement:", "Results:"):
         assert f"\n{group}\n" in bench, bench
     assert re.search(r"\nTensorRT:\n  --tensorrt-level N", bench) and "\n  --weights FILE " in bench, bench
     assert not re.search(r"\bU?INT\b", bench) and "[1 to 64, default 1]" in bench and "default fp32]" in hone("profile", "--help"), bench

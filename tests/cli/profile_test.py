@@ -179,7 +179,7 @@ class Profile(unittest.TestCase):
             self.assertEqual(roof["levels"][-1]["bytes"], 0)
             done = subprocess.run([HONE, "analyze", trace, "--full"], capture_output=True, text=True, timeout=60)
             self.assertNotIn("GPU", done.stdout)
-            self.assertIn("x floor: time by what the work needs at rates measured on this CPU with ", done.stdout)
+            self.assertIn("x floor: time divided by the time that the work needs at rates measured on this CPU with ", done.stdout)
             done = subprocess.run([HONE, "analyze", trace, "--json"], capture_output=True, text=True, timeout=60)
             answer = json.loads(done.stdout)
             self.assertTrue(any(layer["floor_ns"] > 0 for layer in answer["layers"]["layers"]))
@@ -212,7 +212,7 @@ class Profile(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = profile(MODEL, "--record-shapes", "--profile-memory", "-o", folder)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("memory: the backend hone does not tell of its allocations", done.stderr)
+            self.assertIn("memory: the backend hone does not report its allocations", done.stderr)
 
     def test_a_program_that_cannot_be_started(self):
         with tempfile.TemporaryDirectory() as folder:

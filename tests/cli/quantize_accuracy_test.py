@@ -134,7 +134,7 @@ class Accuracy(unittest.TestCase):
         labels = np.load(LABELS)["labels"]
         self.assertIn("363 labels, and the data go on", with_labels(labels[:-1]))
         self.assertIn("365 labels for 364 samples", with_labels(np.append(labels, 0)))
-        self.assertIn("has the class 10, and the model tells 10 classes apart", with_labels(np.where(labels == 9, 10, labels)))
+        self.assertIn("has the class 10, and the model has 10 classes", with_labels(np.where(labels == 9, 10, labels)))
         self.assertIn("one dimension of integers", with_labels(labels.astype(np.float32)))
         self.assertIn("no such file", self.refused(BAD_INPUT, MODEL, "--calibrate", DATA, "--labels", self.folder / "none.txt")
                       .lower())
@@ -229,7 +229,7 @@ class Accuracy(unittest.TestCase):
             self.assertEqual(found["first_diverging"], "/5/Relu_output_0")
             own = {layer["value"]: layer["own_b"] for layer in found["layers"]}
             self.assertEqual(max(own, key=own.get), "/5/Relu_output_0")
-            # What comes after is as good as its inputs.
+            # Later values are as good as their inputs.
             self.assertLess(own["logits"], 0.02)
 
     def test_diff_reads_the_integers_of_an_engine(self):

@@ -113,7 +113,7 @@ class Quantize(unittest.TestCase):
         for calibrator in CALIBRATORS:
             for target in ("portable", "cpu", "cuda", "tensorrt"):
                 text = self.quantize("--calibrator", calibrator, "--target", target)
-                # Of one channel nothing is summed up on a GPU.
+                # With one channel, nothing is summed up on a GPU.
                 share = "3 of 4 convolutions and matrix products in int8, 98.4 %" if target == "cuda" else \
                     "4 of 4 convolutions and matrix products in int8, 100.0 %"
                 self.assertIn(share, text)

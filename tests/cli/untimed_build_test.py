@@ -46,8 +46,8 @@ def main():
             return run("build", *options, "--noTimingCache", "-o", engine, **environment)
 
         for images, limit, sentence in (
-                (64, "150", r"activations: \d+\.\d MB for a tensor beside "),  # more or less by the processor's layout
-                (64, "20", r"input 'input': 38\.5 MB for a tensor beside "),
+                (64, "150", r"activations: \d+\.\d MB for a tensor next to "),  # more or less by the processor's layout
+                (64, "20", r"input 'input': 38\.5 MB for a tensor next to "),
                 (99999999999, None, r"input 'input': a tensor of shape 99999999999x3x224x224 needs ")):
             limits = {"HONE_MEMORY_LIMIT_MB": limit} if limit else {}
             ending = build("squeezenet1_1", "--optShapes", f"input:{images}x3x224x224", **limits)

@@ -11,7 +11,7 @@ import tempfile
 
 import onnx
 
-# What only passes make, from nodes that have cases; tests/reference/fused_test.cpp and region_test.cpp have
+# Operators that only passes create, from nodes that have cases; tests/reference/fused_test.cpp and region_test.cpp have
 # theirs.
 MADE_BY_PASSES = {"FusedConv", "FusedElementwise", "FusedGemm", "FusedMatMul", "Region"}
 

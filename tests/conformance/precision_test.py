@@ -59,7 +59,7 @@ def main() -> None:
         assert ending(hone, folder, "fp32") == FAILED, "fp32 is not compared with the stored output"
         assert ending(hone, folder, "bf16") == PASSED, "bf16 is compared with the stored output"
         assert not list(cache.rglob("*.json")), "the cases fill the timing cache"
-        # Of an index that bf16 rounds to another one the difference is seen.
+        # An index that bf16 rounds to another one shows as a difference.
         write_index_case(folder / "other" / "index")
         assert ending(hone, folder / "other", "fp32") == PASSED
         # A CPU whose bf16 is slower than its fp32 may compute the step in fp32; without instructions for bf16 none does.

@@ -38,7 +38,7 @@ bool same_bytes(const tensor::Tensor& a, const tensor::Tensor& b) {
   return a.byte_size() == b.byte_size() && std::memcmp(a.bytes(), b.bytes(), a.byte_size()) == 0;
 }
 
-/// Of "cudnn+pool:e3": cudnn+pool.
+/// The tactic of a variant: cudnn+pool for "cudnn+pool:e3".
 std::string tactic_of(const std::string& variant) { return variant.substr(0, variant.find(':')); }
 
 /// A network whose steps run by the tactics of one round.
@@ -116,7 +116,7 @@ class RoundBackend final : public backend::Backend {
     layout_ = layout;
     round_ = round;
   }
-  /// Of the network that was loaded last.
+  /// Rounds of the network that was loaded last.
   size_t rounds() const { return rounds_; }
   const std::vector<std::string>& ran() const { return ran_; }
 

@@ -1,5 +1,5 @@
 // A run of a binding allocates nothing by kernels of hone: the program counts its calls of operator new while
-// bindings run. What oneDNN and its C++ interface allocate in each of their calls is printed.
+// bindings run. Allocations of oneDNN and its C++ interface in each of their calls are printed.
 //
 // Exit code 1 when a run of hone's own kernels allocates.
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ graph::Graph rows() {
   return b.finish({b.node("Concat", {y, x}, {{"axis", int64_t{1}}}), b.node("Relu", {y})});
 }
 
-/// What needs memory of its own while it runs.
+/// Operators that need memory of their own while they run.
 graph::Graph reductions() {
   GraphBuilder b;
   const auto x = b.input("x", {1, 40000});
@@ -53,7 +53,7 @@ graph::Graph reductions() {
   return b.finish(outputs);
 }
 
-/// Of rows, which no reorder brings into another layout.
+/// Operators on rows, which no reorder brings into another layout.
 graph::Graph groups() {
   GraphBuilder b;
   const auto x = b.input("x", {1, 8, 64});
@@ -68,7 +68,7 @@ graph::Graph images() {
   return b.finish({b.node("Softmax", {b.node("Flatten", {b.node("GlobalAveragePool", {y})})})});
 }
 
-/// Of one run, after a first one.
+/// Allocations of one run, after a first one.
 double allocations_of(const graph::Graph& graph) {
   const Device& device = device::cpu::cpu_device();
   BuildOptions options;

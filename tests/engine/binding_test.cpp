@@ -50,7 +50,7 @@ std::vector<TensorView> memory_like(const std::vector<Tensor>& tensors) {
   return views;
 }
 
-/// What lies there, row-major.
+/// The contents of the view, row-major.
 Tensor content(const TensorView& view) {
   return Tensor(view.dtype, view.shape, view.data(), nullptr).clone();
 }

@@ -1,4 +1,4 @@
-// What the tactic search takes from the timing cache, and what it looks for anew.
+// The tactic search takes some times from the timing cache, and looks for others anew.
 #include <algorithm>
 
 #include "engine/engine_file.hpp"

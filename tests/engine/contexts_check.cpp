@@ -61,7 +61,7 @@ struct Shared {
     options.optimization_level = 0;
     const std::shared_ptr<const Engine> engine = build_engine(graph, device, options);
     for (auto& each : loaded) each = std::make_shared<LoadedEngine>(engine, device, 1);
-    // Of another loaded engine: the threads shall compile these.
+    // A context of another loaded engine: the threads shall compile these.
     Context alone(engine, device, 1);
     for (int64_t batch = 1; batch <= kBatches; ++batch) {
       Shape shape;

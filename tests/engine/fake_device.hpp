@@ -77,7 +77,7 @@ class FakeTactic final : public Tactic {
   FakeTactic(const FakeTactic&) = delete;
   FakeTactic& operator=(const FakeTactic&) = delete;
 
-  /// Of a step of this name by the tactic `used`; nullopt when that is another one.
+  /// The time of a step of this name by the tactic `used`; nullopt when that is another one.
   std::optional<double> step_us(const TacticId& used, const std::string& node) const {
     if (used.name != name) return std::nullopt;
     double time = behaviour_.delay_us;
@@ -95,7 +95,7 @@ class FakeTactic final : public Tactic {
   bool wrong_in_two_steps() const { return behaviour_.wrong_in_two_steps; }
   /// Variants (or "") whose kernels ran since forget().
   const std::set<std::string>& ran() const { return ran_; }
-  /// Of its kernels, since it was made.
+  /// Runs of its kernels, since it was made.
   int runs() const { return runs_; }
   void forget() const { ran_.clear(); }
 
@@ -191,7 +191,7 @@ class FakeDevice : public Device {
   std::map<std::string, double> times_us;
   /// The first time that steps of these tactics are timed, other work delays them by so much.
   mutable std::map<std::string, double> first_delays_us;
-  /// What a network of several numeric policies costs beyond its steps.
+  /// The cost of a network of several numeric policies beyond its steps.
   double mixed_us = 0;
 
   /// Steps of the CPU device take next to nothing, unless their tactic is named in times_us, "tactic" or
@@ -209,7 +209,7 @@ class FakeDevice : public Device {
     return 1;
   }
 
-  /// What this step costs the one behind it.
+  /// The time that this step adds to the next one.
   double delays_next_us(const ProgramStep& step) const {
     for (const FakeTactic* tactic : relu_) {
       if (tactic->name == step.plan.tactic.name) return tactic->delays_next_us();
@@ -217,7 +217,7 @@ class FakeDevice : public Device {
     return 0;
   }
 
-  /// What the tactics of these steps cost beyond their own time.
+  /// The cost of these steps' tactics beyond their own time.
   double hidden_us(const Program& program) const {
     std::set<NumericPolicy> policies;
     for (const ProgramStep& step : program.steps()) {

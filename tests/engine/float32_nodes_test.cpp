@@ -1,4 +1,4 @@
-// What an engine in bf16 keeps in float32 (angles, indices, places), and that masks make no NaN in it.
+// An engine in bf16 keeps angles, indices and places in float32, and masks make no NaN in it.
 #include "engine/float32_nodes.hpp"
 
 #include <gtest/gtest.h>

@@ -90,7 +90,7 @@ ValueId activation(GraphBuilder& b, const std::string& name, ValueId x) {
   return b.node(name, {x});
 }
 
-/// What the activations are fused into.
+/// The operator into which activations are fused.
 struct Base {
   const char* name;
   ValueId (*make)(GraphBuilder& b);

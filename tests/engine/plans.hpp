@@ -8,7 +8,7 @@
 
 namespace hone::engine {
 
-/// Of node i what stands at i.
+/// Plans with tactics[i] for node i.
 inline Plans plans_by(const std::vector<std::string>& tactics, Layout layout = Layout::kPlain,
                       const NumericPolicy& policy = {}) {
   Plans plans;
@@ -23,7 +23,7 @@ inline void plan_all(Engine& engine, const std::string& tactic) {
       plans_by(std::vector<std::string>(engine.graph->nodes.size(), tactic), engine.layout, engine.policy());
 }
 
-/// What the step's plan names, "" where it has none.
+/// The tactic that the step's plan names, "" where it has none.
 inline std::string planned_tactic(const Engine& engine, const StepKey& key) {
   const auto found = engine.plans.find(key);
   return found == engine.plans.end() ? "" : found->second.tactic.text();

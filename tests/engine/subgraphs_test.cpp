@@ -206,7 +206,7 @@ TEST(Subgraphs, AreFusedAndShownWithTheirTactics) {
   EXPECT_EQ(kinds.count("Relu"), 0U);
   for (const std::string& kind : kinds) EXPECT_EQ(kind.find("by reference"), std::string::npos) << kind;
   EXPECT_EQ(described.steps[0].inner_steps[0].name, "y/then_branch/m + s + t");
-  // What the search found out of a branch is in the log under the same name, and in the plans.
+  // The results of the search for a branch are in the log under the same name, and in the plans.
   const auto known = std::find_if(engine->log.begin(), engine->log.end(), [](const TacticRecord& record) {
     return record.step == "y/then_branch/m + s + t" && record.chosen;
   });

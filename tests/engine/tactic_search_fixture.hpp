@@ -1,4 +1,4 @@
-// What tests of the tactic search share: networks, builds, what an engine's log says, and a cache's folder.
+// Helpers of the tests of the tactic search: networks, builds, an engine's log, and a cache's folder.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -92,7 +92,7 @@ inline void expect_right(const graph::Graph& graph, const std::shared_ptr<Engine
     EXPECT_LE(test::relative_error(actual[i], expected[i]), test::rounding_tolerance(graph));
 }
 
-/// What a build finds that the cache lacks, as its error says it.
+/// The error of a build for entries that the cache lacks.
 inline std::string lacks(const graph::Graph& graph, const Device& device, const BuildOptions& build) {
   try {
     build_engine(graph, device, build);

@@ -90,7 +90,7 @@ TEST(ShapeRules, ReshapeFindsTheMissingDimension) {
   EXPECT_EQ(s.shape(s.add("Reshape", {s.input({6, 4}), ints({-1, 8})})), "3x8");
 }
 
-/// What exporters write for x.view(x.size(0), -1): Shape, Gather, Unsqueeze, Concat, Reshape.
+/// Exporters write x.view(x.size(0), -1) as Shape, Gather, Unsqueeze, Concat, Reshape.
 TEST(ShapeRules, ShapeArithmeticStaysSymbolic) {
   Sketch s;
   const ValueId x = s.input({n(), 3, 8, 8});
@@ -219,7 +219,7 @@ TEST(ShapeRules, LargeConstantsAreNotFollowed) {
   EXPECT_EQ(s.data(s.add("Add", {large, large})), "?");
 }
 
-/// What does not fit is left to the kernels, which wrap around; it is no size yet that could be refused.
+/// An overflow is left to the kernels, which wrap around; it is no size yet that could be refused.
 TEST(ShapeRules, OverflowOfFollowedIntegersIsUnknown) {
   Sketch s;
   EXPECT_EQ(s.data(s.add("Add", {ints({INT64_MAX, 2}), ints({1, 1})})), "?x3");

@@ -1,5 +1,5 @@
 // darknet's cfg and weights files: grammar, what is refused and how, weights in order, heads and their
-// metadata. What sections compute is compared with NumPy in tests/cli/darknet_test.py.
+// metadata. Results of sections are compared with NumPy in tests/cli/darknet_test.py.
 #include "import/darknet/darknet.hpp"
 
 #include <gmock/gmock.h>
@@ -253,7 +253,7 @@ TEST(DarknetOutputs, HeadsAreWhatNobodyReads) {
 TEST(DarknetOutputs, WhatNoOutputNeedsIsLeftOutButReadOver) {
   const std::string sections =
       "[convolutional]\nactivation=linear\n[route]\nlayers=0\n[convolutional]\nactivation=linear\n";
-  // Of layer 0: a bias and 2 weights; of layer 2: a bias and 1 weight.
+  // Layer 0 has a bias and 2 weights; layer 2 a bias and 1 weight.
   const std::string weights = weights_file({1, 2, 3, 4, 5});
   EXPECT_EQ(constant(with_weights(sections, weights), "layer_2.biases"), std::vector<float>{4});
   const Model first = with_weights(sections, weights, {.outputs = {"layer_0"}});
@@ -415,8 +415,9 @@ TEST(DarknetFiles, WeightsAndNamesAreFoundBesideTheCfg) {
   std::vector<std::string> warnings;
   const LoadModelOptions options{.warn = [&](const std::string& text) { warnings.push_back(text); }};
   load_model(cfg, options);
-  EXPECT_THAT(warnings,
-              ElementsAre(HasSubstr("there is neither --weights nor a.weights or a_best.weights beside it")));
+  EXPECT_THAT(
+      warnings,
+      ElementsAre(HasSubstr("there is neither --weights nor a.weights or a_best.weights next to it")));
   base::write_file_atomic(folder / "a_best.weights", weights_file(ramp(21)));
   base::write_file_atomic(folder / "a.names", std::string_view("dog\r\ncat\n\n"));
   warnings.clear();

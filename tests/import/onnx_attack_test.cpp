@@ -27,7 +27,7 @@ onnx::TensorProto& add_weight(onnx::ModelProto& model, const std::vector<int64_t
   return tensor;
 }
 
-/// Of so many elements, none of which is there.
+/// A weight that claims this many elements and stores none.
 void add_empty_sparse_weight(onnx::ModelProto& model, int64_t elements) {
   auto& sparse = *model.mutable_graph()->add_sparse_initializer();
   sparse.add_dims(elements);

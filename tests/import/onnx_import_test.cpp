@@ -1,4 +1,4 @@
-// What the importer makes of valid models: names, types, constants, functions, subgraphs.
+// Imports of valid models: names, types, constants, functions, subgraphs.
 #include "import/onnx/import.hpp"
 
 #include <gmock/gmock.h>

@@ -22,8 +22,8 @@ struct Expected {
   /// torchvision 0.14: elements of parameters() and of the floating-point buffers.
   int64_t parameters;
   int64_t statistics;
-  /// Of its convolutions and linear layers for one image, counted by hooks: two per multiply-add, one per
-  /// bias of a convolution.
+  /// Operations of its convolutions and linear layers for one image, counted by hooks: two per multiply-add,
+  /// one per bias of a convolution.
   double flops;
 };
 

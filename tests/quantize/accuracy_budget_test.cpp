@@ -170,7 +170,7 @@ TEST(AccuracyBudget, ANarrowerOneKeepsAsFewAsItNeeds) {
   EXPECT_EQ(result.placement.weighted.size(), 2u);
   ASSERT_EQ(result.placement.kept.size(), 1u);
   EXPECT_THAT(result.placement.kept[0], testing::HasSubstr("the accuracy budget keeps it"));
-  // What was written is what was judged.
+  // The written graph is the one that was judged.
   const Evaluator evaluator(p.graph, p.samples, {}, make_reference_runner);
   EXPECT_EQ(evaluator.accuracy_of(result.graph).loss(), chosen(result).accuracy.loss());
   EXPECT_TRUE(chosen(result).on_front);

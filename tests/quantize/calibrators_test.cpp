@@ -89,7 +89,7 @@ TEST(Entropy, IsTheDefinition) {
 }
 
 TEST(Entropy, OfFourBinsInTwoLevels) {
-  // Of 3 bins with a tail of 1: P = (4, 4, 3)/11; levels of 2 and 1 bins hold 8 and 2, Q = (4, 4, 2)/10.
+  // 3 bins with a tail of 1: P = (4, 4, 3)/11; levels of 2 and 1 bins hold 8 and 2, Q = (4, 4, 2)/10.
   const std::vector<double> bins = {9, 4, 2, 1};
   const double expected = 8.0 / 11 * std::log(10.0 / 11) + 3.0 / 11 * std::log(3.0 / 11 / 0.2);
   EXPECT_NEAR(entropy_divergence(bins, 3, 2), expected, 1e-15);

@@ -172,7 +172,7 @@ TEST_F(LabelFiles, MustBelongToTheSamples) {
   EXPECT_THAT(refusal([&] {
                 labels_of(three, from({"a", "b", "c"}), 2, true);
               }),
-              HasSubstr("c has the class 2, and the model tells 2 classes apart"));
+              HasSubstr("c has the class 2, and the model has 2 classes"));
   EXPECT_THAT(refusal([&] { labels_of(read_labels(text("-1\n")), from({"a"}), 2, true); }),
               HasSubstr("class -1"));
   const Labels named = read_labels(text("a.png 0\n"));

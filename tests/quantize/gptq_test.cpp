@@ -19,7 +19,7 @@ using test::GraphBuilder;
 using test::Tensor;
 using test::ValueId;
 
-/// Of rows that depend on each other, as neighbouring pixels do.
+/// The Gram matrix of rows that depend on each other, as neighbouring pixels do.
 Gram correlated(size_t size, size_t rows, uint32_t seed) {
   const Tensor noise = test::random_tensor({static_cast<int64_t>(rows), static_cast<int64_t>(size)}, seed);
   std::vector<float> numbers(noise.values<float>().begin(), noise.values<float>().end());

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Of this process alone: the tests of this file run at the same time.
+/// A file of this process only: the tests of this file run at the same time.
 std::filesystem::path path_of(const std::string& name) {
   return std::filesystem::path(testing::TempDir()) / fmt::format("{}-{}", ::getpid(), name);
 }

@@ -1,5 +1,5 @@
-// What a worker tells of its runs arrives in the trace, and one that tells only of the runs can be recorded,
-// too.
+// A worker's reports on its runs arrive in the trace, and a worker that reports only the runs can be
+// recorded, too.
 #include "record/model_recorder.hpp"
 
 #include <gmock/gmock.h>
@@ -134,7 +134,7 @@ TEST(ModelRecorder, SaysThatAWorkerTellsNothingOfItsMemory) {
   EXPECT_EQ(trace.host_events.size(), 4U);
   ASSERT_EQ(trace.doubts.size(), 1U);
   EXPECT_EQ(trace.doubts[0].severity, trace::Severity::kNote);
-  EXPECT_EQ(trace.doubts[0].text, "the backend peer does not tell of its allocations");
+  EXPECT_EQ(trace.doubts[0].text, "the backend peer does not report its allocations");
 }
 
 }  // namespace

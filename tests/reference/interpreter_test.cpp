@@ -1,4 +1,4 @@
-// What the interpreter takes as the inputs of a graph.
+// Inputs of a graph that the interpreter accepts.
 #include "reference/interpreter.hpp"
 
 #include <gtest/gtest.h>

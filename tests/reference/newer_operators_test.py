@@ -144,7 +144,7 @@ def normalizations(cases: Cases) -> None:
 
 
 def elementwise(cases: Cases) -> None:
-    # What lies outside an integer type becomes its nearest end, NaN becomes 0 (tensor/convert.hpp).
+    # A value outside an integer type becomes its nearest end, NaN becomes 0 (tensor/convert.hpp).
     wide = np.array([300, -5.75, 2.5, 4e4, -4e4, np.nan, np.inf, -np.inf], np.float32)
     for kind, to in ((np.uint8, 2), (np.int8, 3), (np.uint16, 4), (np.int16, 5), (np.int32, 6), (np.int64, 7)):
         ends = np.iinfo(kind)

@@ -1,4 +1,4 @@
-// What is comparable is the same in the gate, in the pairs of a report and in the groups of figures.
+// Setups compare alike in the gate, in the pairs of a report and in the groups of figures.
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"

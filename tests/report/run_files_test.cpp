@@ -1,4 +1,4 @@
-// What is found among files and folders, in which order, and what is left alone.
+// Finding runs among files and folders: in which order, and which files are left alone.
 #include "report/run_files.hpp"
 
 #include <gmock/gmock.h>

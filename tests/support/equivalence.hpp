@@ -80,7 +80,7 @@ inline std::string structure(const Graph& graph) {
   return text;
 }
 
-/// The same with the bodies of regions: "conv_max_pool(FusedConv[relu] MaxPool) Relu".
+/// The structure with the bodies of regions: "conv_max_pool(FusedConv[relu] MaxPool) Relu".
 inline std::string structure_with_bodies(const Graph& graph) {
   std::string text;
   for (const Node& node : graph.nodes) {

@@ -17,8 +17,8 @@ struct FusedForm {
   Graph graph;
 };
 
-/// Post-ops in order. What a binary one takes is as large as the result ("add"), one number for each channel
-/// ("mul:channel"), one alone ("sub:one"), or one for each of the last axis ("add:last").
+/// Post-ops in order. The operand of a binary one is as large as the result ("add"), one number for each
+/// channel ("mul:channel"), a single one ("sub:one"), or one for each of the last axis ("add:last").
 using Epilogue = std::vector<std::string>;
 
 inline const std::vector<Epilogue>& epilogues() {

@@ -1,4 +1,4 @@
-// What one of several processes takes of a check that they share.
+// The part that one of several processes takes of a check that they share.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct Part {
   size_t first = 0;
   size_t of = 1;
 
-  /// Of "2/8": the second of eight. None where the text is not K/N with K from 1 to N.
+  /// Parses "2/8": the second of eight. None where the text is not K/N with K from 1 to N.
   static std::optional<Part> parse(const std::string& text) {
     size_t number = 0;
     size_t of = 0;

@@ -11,8 +11,7 @@
 
 namespace hone::test {
 
-/// Makes one region of the first nodes of the graph, as many as there are roles; `outputs` are what others
-/// want of their results.
+/// Puts the first nodes of the graph, one for each role, into one region; other nodes read `outputs`.
 inline void fold_region(graph::Graph& graph, const std::string& kind, const std::vector<std::string>& roles,
                         const std::vector<graph::ValueId>& outputs) {
   std::vector<transform::Part> parts;
@@ -25,7 +24,7 @@ inline void fold_region(graph::Graph& graph, const std::string& kind, const std:
   graph::verify(graph, "folding");
 }
 
-/// The same of a whole graph, whose outputs are the region's.
+/// Puts a whole graph into a region, whose outputs are the graph's.
 inline graph::Graph as_region(graph::Graph graph, const std::string& kind,
                               const std::vector<std::string>& roles) {
   fold_region(graph, kind, roles, graph.outputs);

@@ -25,7 +25,7 @@ class TraceBuilder {
  public:
   TraceBuilder() { thread_ = trace.thread_index(1, 1); }
 
-  /// Of the rows that follow.
+  /// Sets the thread of the rows that follow.
   TraceBuilder& on_thread(int64_t id) {
     thread_ = trace.thread_index(1, id);
     return *this;

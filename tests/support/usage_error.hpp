@@ -1,4 +1,4 @@
-// What tests of refusals ask: which sentence a call ends with.
+// Helpers of the tests of refusals: the sentence with which a call ends.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // A library with NVML's functions that says what the environment variable FAKE_NVML tells it, read anew at
-// every call: "sm=1980 power=250000 processes=12:1000000,13 clock_error=3". What is not named has a value of
-// a healthy GPU; NAME_error is what the function of that figure returns. Built with FAKE_NVML_OLD it lacks
-// what the oldest drivers lack.
+// every call: "sm=1980 power=250000 processes=12:1000000,13 clock_error=3". A figure that is not named has
+// the value of a healthy GPU; NAME_error is the result of the function of that figure. Built with
+// FAKE_NVML_OLD it lacks what the oldest drivers lack.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

@@ -17,7 +17,7 @@
 namespace hone::system {
 namespace {
 
-/// Of one core: `busy_s` of it in the ticks of /proc/stat, `own_s` of the worker.
+/// A round on one core: `busy_s` of it in the ticks of /proc/stat, `own_s` of the worker.
 void add_round(double busy_s, double own_s, Interference* seen) {
   CpuCounters after;
   after.busy_s = busy_s;

@@ -114,7 +114,7 @@ TEST(Decoders, RefuseUnevenHeads) {
   expect_part(outcome(heads(7)), "yolov7-raw: ");
 }
 
-/// What a network gave on grey is not what it gives on images.
+/// A network's output on grey differs from its output on images.
 TEST(Decoders, RefuseOutputsThatChangeTheirForm) {
   const Signature grey = signature_of({{"output0", zeros({1, 300, 6})}});
   expect_part(outcome(grey, {{"output0", zeros({1, 300, 5})}}), "output0 [1x300x5] is none of end2end");

@@ -193,7 +193,7 @@ class HostRuns final : public backend::BoundRuns {
   std::vector<tensor::TensorView> outputs_;
 };
 
-/// What task::bind_frames() does on a GPU.
+/// The work of task::bind_frames() on a GPU.
 inline BindFrames binds_to(const FrameDevice& device) {
   return [&device](backend::Executable& executable, tensor::Place, const tensor::Shape& shape,
                    const engine::FrameTarget& target) -> FrameBinding {

@@ -76,7 +76,7 @@ TEST(RoundWeights, ErrorsOfAWindowCancel) {
     const Tensor balanced = round_weights(weights, to, FilterAxis::kFirst);
     const Errors before = errors_of(weights, nearest, FilterAxis::kFirst);
     const Errors after = errors_of(weights, balanced, FilterAxis::kFirst);
-    // Of nine errors the sum has 0.87 spacings: in half of the windows one near the middle moves, 0.18
+    // The sum of nine errors has 0.87 spacings: in half of the windows one near the middle moves, 0.18
     // squares dearer.
     EXPECT_LT(windows(balanced), windows(nearest) / 2);
     EXPECT_LT(after.squares, before.squares * 1.15);

@@ -258,6 +258,21 @@ class Prose(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("alone: 5 places, at most 0", output)
 
+    def test_tests_are_held_to_the_patterns_that_are_gone(self):
+        files = {"tests/a.cpp": "/// Of all of them.\nint a;\n/// They run alone, beside others.\nint b;\n"}
+        code, output = Tree(files).check("check_prose.py")
+        self.assertEqual(code, 1)
+        self.assertIn("of-fragment: 1 places, at most 0", output)
+        self.assertTrue(output.endswith("1 places\n"), output)
+
+    def test_nouns_are_wanted_in_place_of_clauses(self):
+        text = ("/// The same of one node.\nint a;\n/// Where it lies.\nint b;\n/// Where it ends, others begin.\nint c;\n"
+                "/// The time of what ran.\nint d;\n/// It waits for a step, be it nothing.\nint e;\n")
+        code, output = Tree({"src/a.cpp": text}).check("check_prose.py")
+        self.assertEqual(code, 1)
+        for name in ("same-fragment", "where-fragment", "of-what", "be-it"):
+            self.assertIn(f"{name}: 1 places, at most 0", output)
+
     def test_a_fragment_stands_where_a_sentence_begins(self):
         good = "/// It knows what it is, and\n/// What is no beginning of a sentence.\nint a;\n"
         self.assertEqual(Tree({"src/a.cpp": good}).check("check_prose.py")[0], 0)

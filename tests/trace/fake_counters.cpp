@@ -164,8 +164,8 @@ cuptiPmSamplingCounterDataGetSampleInfo(CUpti_PmSampling_CounterData_GetSampleIn
   return CUPTI_SUCCESS;
 }
 
-/// Bytes: 5 MB in a sample; all else: 10, 20, 30 per cent, as they were asked for. Of kernels, 100 more for
-/// each that was launched before.
+/// Bytes: 5 MB in a sample; all else: 10, 20, 30 per cent, as they were asked for. Kernels: 100 more for each
+/// that was launched before.
 CUptiResult CUPTIAPI
 cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
   for (size_t i = 0; i < params->numMetrics; ++i) {

@@ -10,7 +10,7 @@
 
 namespace hone::trace {
 
-/// One function a name, whose instructions have these opcodes. Of version 8 of the ABI.
+/// One function a name, whose instructions have these opcodes. The file has version 8 of the ABI.
 inline std::string fake_cubin(uint32_t architecture,
                               const std::vector<std::pair<std::string, std::vector<uint16_t>>>& functions) {
   std::string names(1, '\0');

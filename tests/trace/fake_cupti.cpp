@@ -306,7 +306,7 @@ void fake_cupti_tell(CUpti_CallbackDomain domain, CUpti_CallbackId id, const voi
   callback(nullptr, domain, id, data);
 }
 
-/// What the driver would do when the program calls cudaProfilerStart or cudaProfilerStop.
+/// The driver's part when the program calls cudaProfilerStart or cudaProfilerStop.
 __attribute__((visibility("default"))) void fake_cupti_profiler(bool starts) {
   if (callback == nullptr) return;
   CUpti_CallbackData call{};
@@ -318,7 +318,7 @@ __attribute__((visibility("default"))) void fake_cupti_profiler(bool starts) {
   }
 }
 
-/// What the driver would do when the program makes a context and builds a graph.
+/// The driver's part when the program makes a context and builds a graph.
 __attribute__((visibility("default"))) void fake_cupti_build_graph() {
   if (callback == nullptr) return;
   CUpti_ResourceData made{};

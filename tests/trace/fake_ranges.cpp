@@ -119,7 +119,7 @@ cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Para
   return CUPTI_SUCCESS;
 }
 
-/// What the driver would do when the program launches a kernel.
+/// The driver's part when the program launches a kernel.
 __attribute__((visibility("default"))) void fake_cupti_launch(const char* kernel, uintptr_t context,
                                                               uintptr_t stream) {
   cuLaunchKernel_params parameters{};
@@ -137,7 +137,7 @@ __attribute__((visibility("default"))) void fake_cupti_launch(const char* kernel
   tell_both_sides(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, kernel, context, parameters, does);
 }
 
-/// The same of a graph. A profiler that is at work then would break it.
+/// The driver's part when the program launches a graph. A profiler that is at work then would break it.
 __attribute__((visibility("default"))) void fake_cupti_launch_graph() {
   tell_both_sides(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, nullptr, 1, cuGraphLaunch_params{}, [](CUcontext) {
     if (state == State::kStarted) std::abort();

@@ -1,4 +1,4 @@
-// What recording cost is said only where the runs tell it, and by the trace as when it was recorded.
+// The cost of recording is reported only if the runs show it, and by the trace as when it was recorded.
 #include "trace/recording_cost.hpp"
 
 #include <gtest/gtest.h>

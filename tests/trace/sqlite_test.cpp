@@ -84,7 +84,7 @@ TEST_F(Sqlite, RefusesVirtualTables) {
 }
 
 TEST_F(Sqlite, BoundsTextThatTheFileDoesNotHold) {
-  // What is not in a row has the column's default, which is in the file once.
+  // A column that a row lacks has the default, which is in the file once.
   const auto path = forged(
       "DROP TABLE strings; CREATE TABLE strings (id INTEGER PRIMARY KEY); WITH RECURSIVE r(i) AS (SELECT 1 "
       "UNION ALL SELECT i + 1 FROM r WHERE i < 20000) INSERT INTO strings SELECT i FROM r; ALTER TABLE "

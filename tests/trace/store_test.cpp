@@ -204,7 +204,7 @@ TEST_F(Store, LeavesOutRowsWithTextForNumbers) {
   }
 }
 
-/// Of many host events, whose pages lie between those of the list of tables.
+/// A trace of many host events, whose pages lie between those of the list of tables.
 Trace large_trace() {
   Trace trace = small_trace();
   for (int i = 0; i < 20000; ++i) trace.host_events.push_back({i, i + 1, HostKind::kRange, 0, 0});

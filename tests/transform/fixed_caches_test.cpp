@@ -176,7 +176,7 @@ graph (%x: float32[batch, new, 4], %past: float32[batch, past, 4]) -> (%y, %pres
   %y = Relu(%x)
 }
 )"),
-            "'present' is not 'past' with new tokens behind");
+            "'present' is not 'past' with new tokens appended");
   EXPECT_EQ(refusal_of(R"(
 graph (%x: float32[batch, new, 4], %past: float32[batch, past, 4]) -> (%y, %present) {
   %present = Concat(%past, %x) {axis = 1}

@@ -121,7 +121,7 @@ TEST(HalfWidening, SizesAreThoseOfTheModel) {
   }
 }
 
-/// What passes may add to a model's constants goes by their bytes.
+/// The limit on what passes may add to a model's constants goes by their bytes.
 TEST(HalfWidening, AddsNothingToTheBytesOfConstantsAsTheyAreCounted) {
   const Graph graph = network(DType::kFloat16);
   EXPECT_EQ(transform::constant_bytes(apply_passes(graph, {kPass}).graph), transform::constant_bytes(graph));

@@ -1,5 +1,5 @@
-// What keeps passes from rewriting a network into one that computes something else: crossed bounds, NaN,
-// numbers that a type cannot hold, constants that raise the rank, integers.
+// Guards that keep passes from rewriting a network into one that computes something else: crossed bounds,
+// NaN, numbers that a type cannot hold, constants that raise the rank, integers.
 #include <cmath>
 #include <limits>
 

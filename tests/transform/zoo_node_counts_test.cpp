@@ -1,4 +1,4 @@
-// What the passes leave of the built-in architectures, counted by hand from torchvision's definitions.
+// Nodes of the built-in architectures after all passes, counted by hand from torchvision's definitions.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -76,8 +76,8 @@ TEST(ZooNodeCountsOnRequest, FireModulesEndInOneConvolutionEach) {
             (Counts{{"FusedConv", 1 + 8 * 2 + 1}, {"MaxPool", 3}, {"GlobalAveragePool", 1}, {"Flatten", 1}}));
 }
 
-/// Images of the first stage alone are wide enough, and channels as many as the kernel takes. Of the first of
-/// its three bottlenecks the node holds four convolutions, of each other one three.
+/// Images of the first stage alone are wide enough, and channels as many as the kernel takes. The node of the
+/// first of its three bottlenecks holds four convolutions, each other one three.
 TEST(ZooNodeCountsOnRequest, BottlenecksOfTheFirstStageAreOneNodeEach) {
   for (const auto& [name, bottlenecks] :
        {std::pair("resnet50", kBottlenecks), {"resnet101", 3 + 4 + 23 + 3}}) {
@@ -101,8 +101,8 @@ TEST(ZooNodeCountsOnRequest, BottlenecksOfTheFirstStageAreOneNodeEach) {
   }
 }
 
-/// Of the second and third stage, those that begin no stage; the node of a stage's last has no convolution of
-/// the next one.
+/// Bottlenecks of the second and third stage, except those that begin a stage; the node of a stage's last has
+/// no convolution of the next one.
 TEST(ZooNodeCountsOnRequest, BottlenecksWithinTheMiddleStagesAreOneNodeEach) {
   for (const auto& [name, third_stage] : {std::pair("resnet50", 6), {"resnet101", 23}}) {
     const int fused = 4 - 1 + third_stage - 1;
@@ -141,7 +141,7 @@ TEST(ZooNodeCountsOnRequest, ProjectedShortcutsAreAddedInOneNode) {
             count_nodes(optimized("mobilenet_v2")));
 }
 
-/// Of images of 7 x 7 pixels. SqueezeNet's have 13 x 13, and what DenseNet pools is a Relu's.
+/// Images of 7 x 7 pixels. SqueezeNet's have 13 x 13, and what DenseNet pools is a Relu's.
 TEST(ZooNodeCountsOnRequest, TheLastConvolutionTakesItsPool) {
   for (const char* name : {"resnet18", "resnet50", "mobilenet_v2", "efficientnet_b0"}) {
     Counts counts = count_nodes(optimized(name));

@@ -1,4 +1,4 @@
-// Numbers as people read them: a unit, few digits, and a dash for what was not measured.
+// Numbers as people read them: a unit, few digits, and a dash for a figure that was not measured.
 
 export const NONE = '–';
 const THIN = '\u202f';
@@ -8,7 +8,7 @@ export interface Formatted {
   unit: string;
 }
 
-/// What sums and the ticks of an axis can still go beyond.
+/// The bound of sums and of the ticks of an axis.
 const LARGEST = 1e300;
 
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Math.abs(value) < LARGEST;
@@ -28,7 +28,7 @@ export function scientific(value: number, digits = 1): string {
   return mantissa === '1' ? `10${raised}` : `${mantissa}·10${raised}`;
 }
 
-/// With so many significant digits, but never fewer than the whole part has.
+/// With this number of significant digits, but never fewer than the whole part has.
 export function significant(value: number, digits = 4): string {
   if (value === 0) return '0';
   const size = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));
@@ -59,7 +59,7 @@ const SCALES: Record<string, readonly [Scale, number]> = {
 function scaled(value: number, scale: Scale, factor: number): Formatted {
   const base = value * factor;
   const size = Math.abs(base);
-  // What rounds up to the next unit is shown in it: 999.97 ns is 1 µs.
+  // A value that rounds up to the next unit is shown in it: 999.97 ns is 1 µs.
   const step = scale.find(([one]) => size >= one * 0.99995) ?? scale[scale.length - 1]!;
   const [one, unit] = size === 0 ? ([1, scale[scale.length - 1]![1]] as const) : step;
   const whole = one === 1 && Number.isInteger(base) && size < 1e6;

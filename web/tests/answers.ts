@@ -10,7 +10,7 @@ export const time = (ns: number) => ({
   n: 5, mean_ns: ns, sd_ns: ns / 20, min_ns: ns * 0.9, max_ns: ns * 1.2, p25_ns: ns * 0.95, median_ns: ns * 0.99, p75_ns: ns * 1.1, median_low_ns: ns * 0.9, median_high_ns: ns * 1.2,
 });
 
-/// What the analysis of nothing looks like, in several ways.
+/// Analyses of nothing, in several forms.
 export const NOTHINGS: [string, unknown][] = [
   ['null', null], ['text', 'no'], ['a list', [1, null]], ['empty', {}],
   ['of wrong types', { layers: 7, threads: [], layer_sum: 'x', notes: { a: 1 }, critical_path: { segments: { columns: 3, rows: [1, [null], [5, 1]], left_out: 'x' }, functions: [null, 4, {}] }, what_if: { wall_ns: 'x', changes: [{}] }, devices: [null, { causes: 'x' }] }],

@@ -12,7 +12,7 @@ export interface Opened {
   page: Page;
   /// Errors of the console and of scripts.
   errors: string[];
-  /// Addresses asked for beside the page itself.
+  /// Addresses asked for besides the page itself.
   requests: string[];
 }
 

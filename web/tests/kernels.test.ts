@@ -1,4 +1,4 @@
-// Tables of what ran: figures as in the analysis, groups that add up, and whole names behind short ones.
+// Tables of what ran: figures as in the analysis, groups that add up, and whole names for short ones.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { instanceName, shortName } from '../src/pages/parts/short_name';
 import { Viewer } from './browser';

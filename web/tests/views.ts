@@ -1,4 +1,4 @@
-// What tests of views share: a document of one profile, and what its tables and figures say.
+// Helpers of the tests of views: a document of one profile, and what its tables and figures say.
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Opened } from './browser';

@@ -8,7 +8,7 @@ TYPES = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "b
 PRECISIONS = {"cpu": ("fp32", "bf16"), "cuda": ("fp32", "tf32", "fp16", "bf16")}
 # The first run compiles, the second records a CUDA graph, from the third on it is replayed.
 WARM_UP_RUNS = 3
-#: What is no mode of torch.compile: the eager network in one CUDA graph.
+# : Not a mode of torch.compile: the eager network in one CUDA graph.
 CAPTURED = "captured"
 
 
@@ -24,7 +24,8 @@ class Network:
             raise WorkerError("bad input", "there is no ONNX file of this model")
         torch.set_num_threads(request["threads"])
         self.use_settings()
-        # What PyTorch recommends for convolutions in tensor cores; Inductor changes layouts where it sees a gain.
+        # PyTorch recommends channels-last for convolutions on tensor cores; Inductor changes layouts where it sees a
+        # gain.
         self.channels_last = self.prefers_channels_last()
         network = weights.build(request["onnx"]).to(self.device, TYPES[self.precision])
         if self.channels_last:
@@ -110,7 +111,7 @@ class Network:
     def upload(self, inputs):
         for target, source in zip(self.inputs, inputs):
             same = source.dtype == target.dtype and target.is_contiguous()
-            # What has to be converted is copied as it is, and converted on the device.
+            # A tensor of another type is copied as it is, and converted on the device.
             target.copy_(source if same else source.to(self.device))
         self.synchronize()
 

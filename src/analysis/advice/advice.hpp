@@ -44,7 +44,7 @@ struct AdviceList {
   std::vector<Unjudged> unjudged;
 };
 
-/// What the rules read: the trace, and the analyses of the same window.
+/// Input of the rules: the trace, and the analyses of the same window.
 struct Findings {
   const trace::Trace& trace;
   Span window;

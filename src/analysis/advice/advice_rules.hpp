@@ -1,4 +1,4 @@
-// The rules of advice.cpp, one function each, grouped by what they look at.
+// The rules of advice.cpp, one function each, grouped by subject.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace hone::analysis {
 
-/// What one device did in the window.
+/// The activity of one device in the window.
 struct DeviceActivity {
   int32_t device = 0;
   Intervals busy;  ///< kernels, copies and sets
@@ -26,12 +26,12 @@ constexpr double kWorthwhile = 0.01;
 struct RuleContext : Findings {
   HostIndices calls;  ///< that launched the device events
   std::vector<DeviceActivity> devices;
-  /// Of a model that ran on the CPU; empty in other traces.
+  /// Layers of a model that ran on the CPU; empty in other traces.
   LayerTable layers;
   LayerThreadTable threads;
 
   double window_length() const { return static_cast<double>(length(window)); }
-  /// Whether that many ns are worth advice.
+  /// True if a gain of that many ns is worth advice.
   bool worthwhile(double time, double share = kWorthwhile) const {
     return time > 0 && time >= share * window_length();
   }
@@ -56,9 +56,9 @@ struct Ruling {
 struct Rule {
   std::string_view name;
   Ruling (*judge)(const RuleContext& context);
-  /// Whether it can say anything where no device event was recorded.
+  /// True if it also applies where no device event was recorded.
   bool judges_host_alone = false;
-  /// Whether it is asked of models on the CPU, too.
+  /// True if it also applies to models on the CPU.
   bool for_cpu = false;
 };
 
@@ -66,11 +66,11 @@ struct Rule {
 std::span<const Rule> framework_rules();
 /// Copies, sets and synchronization, as `nsys analyze` looks at them.
 std::span<const Rule> waiting_rules();
-/// Idle time of the GPU: gaps, chunks, launches, copies beside kernels.
+/// Idle time of the GPU: gaps, chunks, launches, copies that do not overlap kernels.
 std::span<const Rule> idle_rules();
 /// Which kernels ran and how.
 std::span<const Rule> kernel_rules();
-/// Whether the trace shows the program at all.
+/// Rules about the trace itself: does it show the program at all?
 std::span<const Rule> trace_rules();
 
 /// Layers of a model on the CPU: kernels of the reference, reorders, threads, batches, memory and arithmetic.

@@ -1,5 +1,5 @@
 // Rules about a model that ran on the CPU: which of its layers take plain kernels, convert layouts, wait for
-// memory, stay far from what the CPU can do, or are too short for so many threads.
+// memory, stay far from the CPU's peak, or are too short for the number of threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using base::time_text;
 constexpr size_t kExamples = 3;
 constexpr double kManyReorders = 0.05;
 constexpr double kBigShare = 0.2;
-/// A layer waits for memory where its time is within this factor of what memory needs.
+/// A layer waits for memory if its time is within this factor of the time that memory needs.
 constexpr double kNearFloor = 2;
 constexpr double kFarFromFloor = 4;
 /// Handing a layer to other threads and waiting for them takes some microseconds.
@@ -41,7 +41,7 @@ std::optional<trace::CpuRoof> roof_of(const RuleContext& context) {
   return roof && roof->other_share < kQuiet ? roof : std::nullopt;
 }
 
-/// Of all iterations, ns.
+/// Time summed over all iterations, in ns.
 double total(const Layer& layer) { return layer.time.mean * static_cast<double>(layer.time.n); }
 
 std::string metadata_of(const RuleContext& context, const char* key) {
@@ -73,7 +73,7 @@ struct Part {
                         time_text(time / iterations), share_text(share())),
             {}};
   }
-  /// One line for each of the longest, with what `remark` adds.
+  /// One line for each of the longest, followed by the text of `remark`.
   std::vector<Evidence> examples(const std::function<std::string(const Layer&)>& remark) const {
     std::vector<Evidence> lines;
     for (size_t i = 0; i < std::min(kExamples, layers.size()); ++i)
@@ -162,7 +162,7 @@ Ruling batch_norms(const RuleContext& context) {
   return {std::move(advice), {}};
 }
 
-/// What memory alone needs for a layer, ns; 0 where it is not known.
+/// The time of a layer's memory traffic by itself, ns; 0 where it is not known.
 double memory_floor(const trace::CpuRoof& roof, const Layer& layer) {
   const double rate = roof.bandwidth_for(layer.bytes);
   return rate > 0 ? 1e9 * layer.bytes / rate : 0;
@@ -267,14 +267,14 @@ Ruling wide_precision(const RuleContext& context) {
                 "Products run in fp32, and this CPU multiplies bf16 faster.",
                 {part.sum("are near what fp32 can do"),
                  {fmt::format("bf16 multiplies {:.1f} times as fast ({})", ratio, roof->text("bf16")), {}}},
-                "Measure hone bench MODEL --precisions fp32 bf16 and look at the error beside the speed.",
+                "Measure hone bench MODEL --precisions fp32 bf16 and look at the error as well as the speed.",
                 part.time * (1 - 1 / ratio),
                 "if these layers became faster as the arithmetic does"};
   add_examples(&advice, part.examples(floor_remark));
   return {std::move(advice), {}};
 }
 
-/// Threads that had nothing to do while a layer ran, by what each of them used.
+/// Threads that had nothing to do while a layer ran, by the processor time of each.
 Ruling idle_threads(const RuleContext& context, int threads) {
   double wall = 0;
   double cpu = 0;

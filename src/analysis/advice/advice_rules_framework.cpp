@@ -79,7 +79,7 @@ Ruling data_loading(const RuleContext& context) {
   if (context.steps.share(StepCategory::kDataLoading) <= kMuchDataLoading) return {};
   return {
       Advice{"", "Steps wait for their input data.", evidence_of(context.steps, StepCategory::kDataLoading),
-             "Load data in other processes ahead of time: raise num_workers of the DataLoader, set "
+             "Load data in other processes in advance: raise num_workers of the DataLoader, set "
              "pin_memory and prefetch_factor, keep decoding and augmentation out of the loop.",
              total_cost(context.steps, StepCategory::kDataLoading),
              "the time in which the steps did nothing but load data"},
@@ -158,7 +158,7 @@ Ruling gpu_utilization(const RuleContext& context) {
                              {}});
   advice.action =
       "Give the GPU more work at once (larger batches, several requests in flight), and see the other advice "
-      "for what it waits for.";
+      "for the causes of its waits.";
   return {std::move(advice), {}};
 }
 

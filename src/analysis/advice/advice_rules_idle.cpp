@@ -1,5 +1,5 @@
 // Rules about a GPU that does nothing, or one thing at a time: gaps and chunks as in `nsys analyze`, launches
-// that come too late, copies that could run beside kernels.
+// that come too late, copies that could overlap kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using trace::DeviceEvent;
 using trace::DeviceKind;
 using trace::HostEvent;
 
-/// A gap is long when nsys calls it so, or when it is this share of what is looked at.
+/// A gap is long when nsys calls it so, or when it is this share of the window.
 constexpr Time kLongGap = 500'000'000;
 constexpr double kLongGapShare = 0.05;
 constexpr int64_t kChunks = 30;
@@ -32,7 +32,7 @@ constexpr double kLaunchBound = 0.05;
 constexpr int64_t kManyKernels = 20;
 constexpr double kHideable = 0.05;
 
-/// What the host was in: the shortest event that covers most of the gap.
+/// The host's activity in a gap: the shortest event that covers most of it.
 std::string host_activity(const RuleContext& context, Span gap) {
   const HostEvent* best = nullptr;
   for (const HostEvent& event : context.trace.host_events) {
@@ -205,7 +205,7 @@ Ruling copies_beside_kernels(const RuleContext& context) {
       "",
       "Copies and kernels run one after the other, though the hardware can run them at the same time.",
       {},
-      "Copy on a stream of its own with pinned memory, one batch ahead of the kernels (two buffers).",
+      "Copy on a stream of its own with pinned memory, one batch before the kernels (two buffers).",
       hideable,
       "for each step the shorter of its copies and its kernels, where they do not overlap yet"};
   advice.evidence.push_back(

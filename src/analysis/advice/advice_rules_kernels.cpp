@@ -133,8 +133,8 @@ Ruling conversions(const RuleContext& context) {
   return {std::move(advice), {}};
 }
 
-/// What is wrong with how a kernel fills the GPU, and the part of its time that more blocks could save;
-/// nothing when all is well.
+/// Says how a kernel fails to fill the GPU, and which part of its time more blocks could save; nothing if it
+/// fills it.
 std::optional<std::pair<std::string, double>> poor_fill(const KernelSum& sum, bool tensor_cores) {
   const double fill = sum.shape_time > 0 ? sum.filled / sum.shape_time : 1;
   if (fill < 0.5)
@@ -175,7 +175,7 @@ Ruling low_occupancy(const RuleContext& context) {
 
 enum class Format : uint8_t { kWide, kNarrow, kUnknown };
 
-/// Of the inputs of a matrix product, by name.
+/// The format of the inputs of a matrix product, read from the kernel's name.
 Format format_of(std::string_view name) {
   constexpr std::array<std::string_view, 12> kNarrow = {"f16f16", "bf16", "fp16",    "_f16",
                                                         "half",   "h884", "h1688",   "s884",

@@ -32,7 +32,7 @@ Ruling profiler_overhead(const RuleContext& context) {
   return {
       Advice{
           "",
-          "Much of what the trace shows is the profiler's own work.",
+          "Much of the activity in the trace is the profiler's own work.",
           {{fmt::format("profiling took {}, {} of the steps", time_text(static_cast<double>(overhead)),
                         share_text(share)),
             {}},

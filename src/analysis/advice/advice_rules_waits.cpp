@@ -1,4 +1,4 @@
-// Rules about calls that make the host wait: the questions of `nsys analyze`, with what the wait costs.
+// Rules about calls that make the host wait: the questions of `nsys analyze`, with the cost of the wait.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ Ruling ruling_of(const RuleContext& context, Blocked blocked, std::string proble
                 blocked.places.take(),
                 std::move(action),
                 time,
-                "the host's time in these calls, as far as it then comes to lie beside other work"};
+                "the host's time in these calls, as far as it then overlaps other work"};
   advice.evidence.insert(advice.evidence.begin(),
                          Evidence{fmt::format("{} calls for {}; the host was in them for {}, {} of the time",
                                               blocked.count, bytes_text(blocked.bytes), time_text(time),

@@ -47,7 +47,8 @@ void add_clock_doubts(EventGraph& graph) {
   }
 }
 
-/// What launches and waits say about each device's clock. Waits that were inferred from times say nothing.
+/// Derives bounds on each device's clock from launches and waits. Waits that were inferred from times say
+/// nothing.
 std::vector<ClockBounds> clock_bounds(const EventGraph& graph, const HostCauses& contract) {
   std::map<int32_t, ClockBounds> by_device;
   ClockBounds* last = nullptr;

@@ -1,9 +1,9 @@
-// What depends on what in a GPU program: every device operation with what had to happen before it, and every
-// host thread with what it waited for. The critical path, what-if replays and idle time all read this graph.
+// The dependencies of a GPU program: every device operation with its predecessors, and every host thread with
+// its waits. The critical path, what-if replays and idle time all read this graph.
 //
-// It is built from what the CUDA API promises (streams, events, the default stream, blocking calls, graphs)
-// and, where the trace does not say, from times; what was inferred so is marked. Time never runs backward
-// along an edge, which is what lets the analyses walk and replay the graph without searching it.
+// It is built from the promises of the CUDA API (streams, events, the default stream, blocking calls, graphs)
+// and, where the trace does not say, from times; inferred edges are marked. Time never runs backward along an
+// edge, which is what lets the analyses walk and replay the graph without searching it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ using trace::Time;
 
 enum class OperationKind : uint8_t { kKernel, kCopy, kSet, kHostFunction };
 
-/// What a GPU did, or a host function that ran in stream order. Times are on the host's clock (clock_repair).
+/// Work of a GPU, or a host function that ran in stream order. Times are on the host's clock (clock_repair).
 struct Operation {
   Time enter = 0;
   Time leave = 0;
@@ -69,7 +69,7 @@ enum class WaitKind : uint8_t {
   kEvent,         ///< cudaEventSynchronize
   kStream,        ///< cudaStreamSynchronize
   kContext,       ///< cudaDeviceSynchronize
-  kSynchronize,   ///< one of these; the trace does not say for what, so it is inferred
+  kSynchronize,   ///< one of these; the trace does not say which, so it is inferred
   kPoll,          ///< cudaEventQuery or cudaStreamQuery called until it succeeds
   kBlockingCopy,  ///< cudaMemcpy and others that return when their own work is done
   kImplicit,      ///< cudaFree and others that were seen to wait for all work
@@ -78,8 +78,8 @@ enum class WaitKind : uint8_t {
   kLock           ///< a mutex that another thread held
 };
 
-/// A thread waits from `begin` to `end` for the last of its causes, or for what another thread did; end ==
-/// begin when that had been before.
+/// A thread waits from `begin` to `end` for the last of its causes, or for an action of another thread; end
+/// == begin when that had been before.
 struct HostWait {
   Time begin = 0;
   Time end = 0;
@@ -92,7 +92,7 @@ struct HostWait {
 };
 
 /// A point of a host thread where an edge begins or ends: first event, begin of a launch, begin and end of a
-/// wait, what another thread waited for, last event. Between two nodes of a thread runs host code.
+/// wait, what another thread waited for, last event. The host's code runs between two nodes of a thread.
 struct HostNode {
   Time time = 0;
   /// The wait that ends here. It begins at the node before it, or before those at which the waiting call let
@@ -114,7 +114,8 @@ struct RangeStart {
 };
 
 struct HostThread {
-  Range nodes;      ///< of EventGraph::nodes; empty for threads of the profiler or of host functions alone
+  Range nodes;      ///< of EventGraph::nodes; empty for threads that only belong to the profiler or to host
+                    ///< functions
   Range calls;      ///< of EventGraph::calls
   Range ranges;     ///< of EventGraph::range_starts
   Range overheads;  ///< of EventGraph::overheads
@@ -139,14 +140,14 @@ struct EventGraph {
   std::vector<int32_t> causes;  ///< of waits: indices into operations
   std::vector<RangeStart> range_starts;
   std::vector<Span> overheads;  ///< of the profiler itself, per thread; they do not overlap
-  /// What was missing, contradictory or inferred, with counts.
+  /// Missing, contradictory and inferred facts, with counts.
   std::vector<trace::Doubt> doubts;
 
   std::span<const Dependency> dependencies_of(int32_t operation) const;
   std::span<const int32_t> causes_of(const HostWait& wait) const;
   StringId call_name(int32_t call) const;
-  /// Of every node: at its time, it comes after what another thread did at that same time. Nodes of one time
-  /// are ordered by this, then by index.
+  /// For every node: true if at its time it comes after an action of another thread at the same time. Nodes
+  /// of one time are ordered by this, then by index.
   std::vector<bool> nodes_after_others() const;
 };
 

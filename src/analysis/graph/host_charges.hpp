@@ -1,4 +1,4 @@
-// What a host thread did in an interval of time.
+// Divides an interval of a host thread's time among its activities.
 #pragma once
 
 #include <vector>

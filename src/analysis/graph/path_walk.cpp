@@ -27,7 +27,7 @@ class Walker {
       position = position.on_host ? from_host(position) : from_operation(position);
   }
 
-  /// From the begin of an operation to what it waited for.
+  /// Goes from the beginning of an operation to the end of the one that it waited for.
   Position before(int32_t operation) {
     const Operation& row = graph_.operations[static_cast<size_t>(operation)];
     const Decisive cause = decisive(graph_, operation);
@@ -62,7 +62,7 @@ class Walker {
     return before_thread(thread, node.time);
   }
 
-  /// From the first node of a thread to the call that created it.
+  /// Goes from the first node of a thread to the call that created it.
   Position before_thread(int32_t thread, Time begin) {
     const HostThread& row = graph_.threads[static_cast<size_t>(thread)];
     if (row.creator < 0) {
@@ -86,7 +86,7 @@ class Walker {
     return row.enter > stop_ ? before(position.index) : Position{};
   }
 
-  /// What a call does before the copy that it waits for begins, such as staging, is its own time.
+  /// A call's work before the copy that it waits for begins, such as staging, is its own time.
   void charge_to_launch(int32_t operation, const Operation& row, Span gap) {
     if (gap.start >= gap.end) return;
     if (!row.blocking) return charge_launch(graph_, operation, gap, charges_);

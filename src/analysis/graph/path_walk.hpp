@@ -1,6 +1,6 @@
-// Walks the event graph backward in time: from an activity to what it waited for last, and so on. What is met
-// on the way is charged with the time that it took. Charges follow each other without a gap, so that they sum
-// to the time walked through exactly.
+// Walks the event graph backward in time: from an activity to the one that it waited for last, and so on.
+// Each activity on the way is charged with the time that it took. Charges follow each other without a gap, so
+// that they sum to the time walked through exactly.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Charge {
   int32_t operation = -1;  ///< that ran or, of latencies and gaps, that was to begin
 };
 
-/// What an operation waited for last.
+/// The last thing that an operation waited for.
 struct Decisive {
   bool by_launch = false;
   int32_t dependency = -1;  ///< index into EventGraph::dependencies; -1 when by_launch, or when unknown
@@ -46,7 +46,7 @@ Time launch_time(const EventGraph& graph, const Operation& operation);
 /// The cause that ended last; -1 when the thread did not wait.
 int32_t decisive_cause(const EventGraph& graph, const HostWait& wait);
 
-/// From the last event of the graph back to the first. Newest first.
+/// Walks from the last event of the graph back to the first. Newest first.
 std::vector<Charge> walk_from_end(const EventGraph& graph);
 
 /// Appends what happened in [stop, begin of the operation], newest first.

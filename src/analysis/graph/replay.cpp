@@ -25,8 +25,8 @@ bool is_upload(const trace::Trace& trace, const Operation& operation) {
          trace.transfers[static_cast<size_t>(detail)].direction == trace::CopyDirection::kHostToDevice;
 }
 
-/// Order that comes from putting copies and other work into one stream or queue. That of events and graph
-/// edges is meant.
+/// Order that comes from putting copies and other work into one stream or queue. The order of events and
+/// graph edges is intended.
 bool comes_from_sharing(DependencyKind kind) {
   return kind == DependencyKind::kStreamOrder || kind == DependencyKind::kDefaultStream ||
          kind == DependencyKind::kQueue;
@@ -85,8 +85,8 @@ void Replay::order_nodes() {
   std::merge(before.begin(), before.end(), begins.begin(), begins.end(), std::back_inserter(order_), earlier);
 }
 
-/// What decided when an operation began took as long as it took. For what did not, the trace only tells that
-/// it took no longer, so the usual time is taken.
+/// A lag that decided when an operation began is known; of any other lag the trace only shows an upper bound,
+/// so the usual lag is taken.
 void Replay::find_typical_lags(Time& launch_lag, Time& queue_lag) const {
   std::vector<Time> launches;
   std::vector<Time> queues;
@@ -170,7 +170,7 @@ struct Replay::Run {
     return source + scaled(edge.lag, operation.leave - operation.enter, duration(edge.source / 2));
   }
 
-  /// With copies beside other work, an operation follows the last of its own sort.
+  /// If copies overlap other work, an operation follows the last of its own sort.
   std::optional<Time> past_copies(const Edge& edge, const Operation& operation) const {
     const Dependency& dependency = graph.dependencies[static_cast<size_t>(edge.dependency)];
     const auto on = static_cast<size_t>(dependency.operation);

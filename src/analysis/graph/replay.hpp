@@ -1,5 +1,5 @@
-// Runs the event graph forward: everything begins as soon as what it depends on allows, plus the time that
-// this took in the trace. With nothing changed that gives the times of the trace exactly; with durations and
+// Runs the event graph forward: everything begins as soon as its dependencies allow, plus the lag that this
+// had in the trace. With nothing changed that gives the times of the trace exactly; with durations and
 // dependencies changed, what the program would have taken.
 #pragma once
 
@@ -19,7 +19,7 @@ struct Changes {
     double factor = 1;
   };
   std::optional<Faster> faster;
-  /// Copies run beside the other operations of their streams, in their own order, and block no host thread.
+  /// Copies overlap the other operations of their streams, in their own order, and block no host thread.
   bool overlap_copies = false;
   /// Calls of this name no longer wait; what they do besides remains.
   std::optional<StringId> without_waits;
@@ -34,7 +34,7 @@ class Replay {
   Time wall(const Changes& changes) const;
 
  private:
-  /// What an operation or the end of a wait cannot come before: the time of the source plus the lag.
+  /// A lower bound on the time of an operation or of the end of a wait: the time of the source plus the lag.
   struct Edge {
     int32_t source = -1;  ///< node
     int32_t dependency = -1;

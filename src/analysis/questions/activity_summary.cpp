@@ -23,7 +23,7 @@ using trace::Trace;
 
 bool within(Time time, Span window) { return time >= window.start && time < window.end; }
 
-/// What the rows of a table differ in.
+/// The properties by which rows of a table differ.
 struct Key {
   ActivityKind kind = ActivityKind::kKernel;
   trace::StringId name = 0;  ///< in the table's own names
@@ -40,7 +40,7 @@ struct KeyHash {
   }
 };
 
-/// Mean of what is known of some launches, weighted by their time.
+/// Mean of the known values of some launches, weighted by their time.
 struct WeightedMean {
   double sum = 0;
   double weight = 0;

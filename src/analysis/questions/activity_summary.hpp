@@ -20,13 +20,13 @@ std::string_view activity_kind_name(ActivityKind kind);
 struct Activity {
   ActivityKind kind = ActivityKind::kKernel;
   std::string name;
-  /// Of kernels, when they are told apart by it.
+  /// The launch shape of kernels, if rows are told apart by it.
   std::optional<trace::KernelLaunch> launch;
   Time total = 0;
   double share = 0;     ///< of the total of its table, 0 to 1
   base::Summary times;  ///< n is the number of calls
-  /// Of kernels: whether those with more than half of the time use Tensor Cores, and whether a name had to
-  /// tell; means weighted by time, where the trace tells launches and device.
+  /// For kernels: whether those with more than half of the time use Tensor Cores, and whether that was read
+  /// from a name; means weighted by time, where the trace has launches and the device.
   bool tensor_cores = false;
   bool tensor_cores_by_name = true;
   std::optional<double> blocks_per_sm = std::nullopt;

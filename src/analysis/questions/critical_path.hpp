@@ -29,7 +29,7 @@ struct FunctionTime {
   Time waiting = 0;
   /// Operations waited for others than their predecessor in the stream although they had been launched.
   Time device_waiting = 0;
-  /// The part of it by which false dependencies (a shared hardware queue) alone delayed operations.
+  /// The part of it by which only false dependencies (a shared hardware queue) delayed operations.
   Time queue_delay = 0;
   /// Operations: waiting time of host threads in which they ran. Host time: idle time of devices in which
   /// the next operation had to wait for it.
@@ -65,7 +65,7 @@ struct SegmentTable {
   size_t left_out = 0;
 };
 
-/// At most 20'000.
+/// At most 20'000 segments.
 SegmentTable longest_segments(const CriticalPath& path);
 
 /// O(n log n). Checks that charges fill the window.

@@ -1,4 +1,4 @@
-// Where steps begin and end; see steps.hpp.
+// Finds where steps begin and end; see steps.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>

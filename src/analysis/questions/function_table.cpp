@@ -13,10 +13,10 @@ namespace {
 
 constexpr Time kNever = std::numeric_limits<Time>::min();
 
-/// What an operation waited for, by when each sort of it allowed it to begin.
+/// The times at which each sort of dependency allowed an operation to begin.
 struct Readiness {
   Time launched_and_next = kNever;  ///< by launch and stream
-  Time others = kNever;             ///< by what the program asked for beyond that
+  Time others = kNever;             ///< by other things that the program asked for
   Time queue = kNever;              ///< by false dependencies
 };
 
@@ -45,7 +45,7 @@ class WaitedUntil {
   explicit WaitedUntil(const EventGraph& graph) {
     std::vector<std::pair<Time, int32_t>> changes;
     for (const HostWait& wait : graph.waits) {
-      // What another thread is to blame for, no operation is.
+      // A wait for another thread is not caused by an operation.
       if (wait.end <= wait.begin || wait.source >= 0) continue;
       changes.emplace_back(wait.begin, 1);
       changes.emplace_back(wait.end, -1);

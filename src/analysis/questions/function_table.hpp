@@ -29,7 +29,8 @@ class FunctionTable {
 
 /// Counts calls and operations, and adds the waiting time of each.
 void add_waiting(const EventGraph& graph, FunctionTable& table);
-/// Adds waiting time to what ran during it, and idle time of devices to what the host did during it.
+/// Adds waiting time to the functions that ran during it, and idle time of devices to the host's functions
+/// during it.
 void add_blame(const EventGraph& graph, FunctionTable& table);
 
 }  // namespace hone::analysis

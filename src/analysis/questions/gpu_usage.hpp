@@ -1,5 +1,5 @@
 // How busy GPUs were: utilization, SM efficiency and occupancy by the formulas of TensorBoard's profiler
-// plugin, and beside them what counters measured. Every figure says where it comes from.
+// plugin, and next to them the figures that counters measured. Every figure says where it comes from.
 #pragma once
 
 #include <optional>
@@ -54,7 +54,7 @@ struct DeviceUsage {
   std::optional<Figure> occupancy;
   /// Time of kernels that use Tensor Cores / time of all kernels.
   Figure tensor_cores;
-  /// Of the whole window, idle time included.
+  /// Means over the whole window, idle time included.
   std::optional<Figure> measured_gr_active;
   std::optional<Figure> measured_sms_active;
   std::optional<Figure> measured_warps_active;

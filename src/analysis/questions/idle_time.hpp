@@ -1,5 +1,5 @@
-// Why a GPU was idle: each interval in which none of its operations ran is explained by what the operation
-// that ended it had been waiting for, back to the beginning of the interval. The parts sum to the whole.
+// Why a GPU was idle: each interval in which none of its operations ran is explained by the waits of the
+// operation that ended it, back to the beginning of the interval. The parts sum to the whole.
 #pragma once
 
 #include <cstdint>
@@ -50,13 +50,13 @@ struct IdleTime {
   std::vector<DeviceIdle> devices;
 };
 
-/// Of every device that ran something, in the span or, when there is none, from its first operation to its
-/// last. O(n log n).
+/// Idle time of every device that ran something, in the span or, when there is none, from its first operation
+/// to its last. O(n log n).
 IdleTime idle_time(const EventGraph& graph, std::optional<Span> span = std::nullopt);
 IdleTime idle_time(const trace::Trace& trace, std::optional<Span> span = std::nullopt);
 
-/// Calls `visit` for each idle interval of each device between its first and its last operation, with what
-/// filled it, newest first. Spans of the charges follow each other and fill the interval.
+/// Calls `visit` for each idle interval of each device between its first and its last operation, with its
+/// causes, newest first. Spans of the charges follow each other and fill the interval.
 void visit_idle(const EventGraph& graph,
                 const std::function<void(int32_t device, Span gap, const std::vector<Charge>&)>& visit);
 

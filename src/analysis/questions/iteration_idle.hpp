@@ -1,4 +1,4 @@
-// What the GPU waited for in an iteration.
+// The GPU's reasons for waiting in an iteration.
 #pragma once
 
 #include "analysis/graph/event_graph.hpp"
@@ -6,8 +6,7 @@
 
 namespace hone::analysis {
 
-/// Time of a mean iteration in which the device ran nothing, between two of its operations, by what it waited
-/// for; ns.
+/// Time of a mean iteration in which the device ran nothing, between two of its operations, by cause; ns.
 struct IterationIdle {
   double launches = 0;  ///< the host was in a call that launches, or the launch had not reached the device
   double calls = 0;     ///< the host was in another call of the API: a copy, a wait, an allocation
@@ -18,7 +17,7 @@ struct IterationIdle {
   double sum() const { return launches + calls + host + gaps + unknown; }
 };
 
-/// Of the device with the lowest number that ran something, over the spans of the steps.
+/// For the device with the lowest number that ran something, over the spans of the steps.
 IterationIdle iteration_idle(const EventGraph& graph, const StepList& steps);
 
 }  // namespace hone::analysis

@@ -9,8 +9,7 @@ namespace hone::analysis {
 
 struct MatchedLayers;
 
-/// All layers in which the same kernels of B ran in place of the same kernels of A. Times of one iteration,
-/// ns.
+/// All layers in which kernels of A were replaced by the same kernels of B. Times of one iteration, ns.
 struct KernelExchange {
   /// The functions' own names, so that two instances of a template are the same; empty where one side ran
   /// nothing.
@@ -23,7 +22,7 @@ struct KernelExchange {
   double change() const { return time_b - time_a; }
 };
 
-/// Of layers whose kernels differ; the largest change first.
+/// Lists layers whose kernels differ; the largest change first.
 std::vector<KernelExchange> kernel_exchanges(const std::vector<MatchedLayers>& layers);
 
 }  // namespace hone::analysis

@@ -28,7 +28,7 @@ Json parse_list(const std::string& text) {
   return json;
 }
 
-/// The integers of a list; -1 stands for what is none.
+/// The integers of a list; -1 stands for an element that is no integer.
 std::vector<int64_t> parse_integers(const std::string& text) {
   std::vector<int64_t> result;
   for (const Json& item : parse_list(text)) {

@@ -44,7 +44,7 @@ bool only_reformats(const Layer& layer) {
          layer.name.starts_with("Reformatting CopyNode");
 }
 
-/// Of what the layers make, those that only reformat aside.
+/// Precisions of the layers' outputs, except layers that only reformat.
 std::set<std::string> precisions(const Layers& layers) {
   std::set<std::string> found;
   for (const Layer* layer : layers) {

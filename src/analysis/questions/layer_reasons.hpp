@@ -1,4 +1,4 @@
-// What two groups of layers that compute the same nodes do otherwise: why one of them may be faster.
+// Compares two groups of layers that compute the same nodes: why one of them may be faster.
 #pragma once
 
 #include <string>

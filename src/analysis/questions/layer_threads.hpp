@@ -18,10 +18,10 @@ struct LayerThreads {
   double wall = 0;     ///< ns
   double cpu = 0;      ///< ns, of all threads
   double slowest = 0;  ///< ns of the thread that used most
-  /// What the slowest thread did beyond its fair share of the layer's work, 0 to 1: 0 when all threads worked
-  /// the same time.
+  /// Share of the slowest thread's time beyond its fair share of the layer's work, 0 to 1: 0 when all threads
+  /// worked the same time.
   double imbalance = 0;
-  /// Of all threads, user code alone; absent where the machine does not count it.
+  /// Sums over all threads, user code only; absent where the machine does not count it.
   std::optional<double> cycles;
   std::optional<double> instructions;
   std::optional<double> cache_misses;

@@ -22,7 +22,7 @@ using trace::HostKind;
 using trace::StringId;
 using trace::Trace;
 
-/// What one layer did in all iterations.
+/// The work of one layer in all iterations.
 struct Account {
   std::vector<Time> times;  ///< by iteration
   std::map<StringId, int64_t> kernels;
@@ -75,7 +75,7 @@ class Collector {
     result.iteration = base::summarize(iteration);
     result.trend = base::trend_of(iteration);
     if (roof_ && has_floor(result))
-      result.notes.push_back("x floor: time by what the work needs at rates " +
+      result.notes.push_back("x floor: time divided by the time that the work needs at rates " +
                              roof_->text(trace_.metadata.at("precision")) + ".");
     if (result.layers.empty())
       result.notes.emplace_back("no layers: nothing announced ranges around what it launched");
@@ -180,7 +180,7 @@ class Collector {
                        [](const Layer& layer) { return layer.floor > 0; });
   }
 
-  /// As the model's steps are listed; the others as they were first seen.
+  /// Sorts layers in the order of the model's steps; the others as they were first seen.
   void sort_by_run(std::vector<Layer>& layers) const {
     std::map<std::string, size_t> place;
     for (size_t i = 0; i < trace_.model_steps.size(); ++i)

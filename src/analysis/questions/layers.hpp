@@ -1,5 +1,5 @@
-// What each layer of a model costs: its time in every iteration, the kernels it ran, the work it did, how far
-// that is from what the device could do, and how the layers add up to the iteration.
+// The cost of each layer of a model: its time in every iteration, the kernels it ran, the work it did, how
+// far that is from the device's peak, and how the layers add up to the iteration.
 #pragma once
 
 #include <optional>
@@ -44,7 +44,7 @@ struct Layer {
 
 struct LayerTable {
   std::vector<Layer> layers;  ///< in the order in which they run
-  /// Of one iteration, ns: the layers added up, other work of the device, time in which the device did
+  /// Times of one iteration, ns: the layers added up, other work of the device, time in which the device did
   /// anything (events of several streams overlap), the iteration from the host's side, and all of it: from
   /// the end of the work of the one before to the end of its own.
   base::Summary layer_sum;

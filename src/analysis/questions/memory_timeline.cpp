@@ -90,7 +90,7 @@ int64_t process_of(const Trace& trace, const Allocation& event) {
   return event.thread < 0 ? -1 : trace.threads[static_cast<size_t>(event.thread)].process;
 }
 
-/// What is alive while allocations are followed. Addresses are a process's own.
+/// The blocks that are alive while allocations are followed. Addresses are a process's own.
 class Live {
  public:
   explicit Live(const Trace& trace) : trace_(trace) {}
@@ -164,7 +164,7 @@ class Follower {
   }
 
  private:
-  /// What was there when the window began counts, though nothing happens to it.
+  /// Memory that was allocated before the window began counts, even if nothing happens to it.
   void enter() {
     if (!std::exchange(entered_, true) && !events_.empty()) look(window_.start);
   }
@@ -189,14 +189,14 @@ class Follower {
     events_to_peak_ = events_.size();
   }
 
-  /// Frees of what was there before the recording have pulled the sums below zero.
+  /// Frees of memory from before the recording have pulled the sums below zero.
   void raise() {
     memory_.live_at_end -= lowest_;
     memory_.peak -= lowest_;
     for (MemoryPoint& point : memory_.curve) point.allocated -= lowest_;
   }
 
-  /// What was alive at the peak is found by following once more, up to there.
+  /// The blocks that were alive at the peak are found by following the allocations once more, up to there.
   void collect_peak(const Makers& makers) {
     Live live(trace_);
     for (size_t i = 0; i < events_to_peak_; ++i) live.apply(events_[i]);

@@ -32,16 +32,16 @@ struct DeviceMemory {
   int32_t device = 0;  ///< -1 for the host
   int64_t allocations = 0;
   int64_t frees = 0;
-  bool by_allocator = false;  ///< totals are those the allocator reported; else sums of what was seen
-  /// Whether allocations and frees can be joined. Files of 2021 have no addresses: then nothing is known of
+  bool by_allocator = false;  ///< totals are those the allocator reported; else sums of the events seen
+  /// True if allocations and frees can be joined. Files of 2021 have no addresses: then nothing is known of
   /// who was alive, and totals are counted from the lowest point.
   bool addressed = true;
   Time peak_time = 0;
   int64_t peak = 0;  ///< bytes
   int64_t reserved_peak = trace::kNone;
-  int64_t live_at_end = 0;    ///< of what was allocated in the trace, bytes
+  int64_t live_at_end = 0;    ///< of memory that was allocated in the trace, bytes
   int64_t unknown_frees = 0;  ///< of memory that was allocated before the recording began
-  /// At the peak: what the allocator counted beyond what was seen being allocated, bytes.
+  /// At the peak: bytes that the allocator counted beyond the allocations in the trace.
   int64_t older_at_peak = 0;
   std::vector<MemoryOwner> at_peak;  ///< largest first
   std::vector<MemoryPoint> curve;    ///< the highest point of each of up to 512 equal parts of the window

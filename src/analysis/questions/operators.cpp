@@ -14,7 +14,7 @@ namespace {
 using trace::HostEvent;
 using trace::Trace;
 
-/// Of one call of an operator, ns.
+/// The cost of one call of an operator, ns.
 struct Cost {
   Time host_self = 0;
   Time device_self = 0;
@@ -45,7 +45,7 @@ class Builder {
   }
 
  private:
-  /// What lies directly inside an operator is not its own time. Events that lie side by side in it do not
+  /// The time of events directly inside an operator is not its own. Events that lie side by side in it do not
   /// overlap, or one would lie in the other.
   void add_host_times() {
     const HostIndices directly = enclosing_events(trace_, takes_host_time);

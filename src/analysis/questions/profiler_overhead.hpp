@@ -6,7 +6,7 @@
 
 namespace hone::analysis {
 
-/// Overheads that are the profiler's own work. What the driver does (a full queue, lazy loading, compiling)
+/// Overheads that are the profiler's own work. The driver's own work (a full queue, lazy loading, compiling)
 /// is recorded as overhead too and would be there without it.
 Intervals profiler_overhead(const trace::Trace& trace);
 

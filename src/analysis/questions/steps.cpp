@@ -20,7 +20,7 @@ using trace::Trace;
 constexpr std::array<std::string_view, kStepCategories> kNames = {
     "kernel", "memcpy", "memset", "communication", "runtime", "data loading", "cpu", "other"};
 
-/// What a predicate says of names, asked once for each.
+/// A predicate on names, asked once for each.
 class NameTest {
  public:
   NameTest(const Trace& trace, bool (*test)(std::string_view))
@@ -78,7 +78,7 @@ Ranges ranges_of(const Trace& trace) {
   return ranges;
 }
 
-/// The n-th summary of what `value` says of each step.
+/// The n-th summary of `value` over the steps.
 template <class Value>
 base::Summary summary_of(const std::vector<StepCost>& steps, const Value& value) {
   std::vector<double> samples;
@@ -106,7 +106,7 @@ StepBreakdown break_down_steps(const Trace& trace, const StepList& list) {
   }
   Ranges ranges = ranges_of(trace);
   Intervals left = unite(spans);
-  // What an earlier category took is no longer left for the later ones; what nobody took is "other".
+  // Time that an earlier category took is not left for the later ones; time that no category took is "other".
   for (size_t category = 0; category + 1 < kStepCategories; ++category) {
     const Intervals taken = unite(std::move(ranges.at(category)));
     const std::vector<Time> costs = lengths_within(intersect(left, taken), spans);

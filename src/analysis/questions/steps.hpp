@@ -54,7 +54,7 @@ StepList find_steps(const trace::Trace& trace);
 /// Steps first up to, but without, last; counted from 0. Usage error when there are none.
 StepList select_steps(StepList list, size_t first, size_t last);
 
-/// From the start of the first to the end of the last.
+/// The window from the start of the first step to the end of the last.
 Span window_of(const StepList& list);
 
 /// A category over all steps, ns.

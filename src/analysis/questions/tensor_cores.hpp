@@ -1,6 +1,6 @@
-// Whether a kernel uses Tensor Cores, and whether an operator could. A kernel's instructions know for
-// certain; where they were not recorded its name tells, and every figure made from that is labelled "by
-// name".
+// Finds out whether a kernel uses Tensor Cores, and whether an operator could. A kernel's instructions show
+// it for certain; if they were not recorded, its name decides, and every figure made from that is labelled
+// "by name".
 #pragma once
 
 #include <string_view>

@@ -17,7 +17,7 @@
 namespace hone::analysis {
 namespace {
 
-/// Of sums of times in ns: no clock tells a picosecond.
+/// Error of sums of times in ns: no clock resolves a picosecond.
 constexpr double kRoundingError = 1e-3;
 
 Estimate estimate(const base::Summary& summary) {
@@ -36,7 +36,7 @@ void add(Estimate& sum, const Estimate& more) {
   }
 }
 
-/// The model's nodes behind a layer; its own name where none were recorded.
+/// The model's nodes in a layer; its own name where none were recorded.
 std::vector<std::string> nodes_of(const Layer& layer) {
   const Json sources = Json::parse(layer.sources, nullptr, false);
   std::vector<std::string> nodes;
@@ -116,7 +116,7 @@ std::vector<MatchedLayers> match(const LayerTable& a, const LayerTable& b) {
 struct Parts {
   double layers;
   double other;
-  double overlap;  ///< negative: time that events of the device ran beside each other
+  double overlap;  ///< negative: time in which events of the device overlapped
   double rest;     ///< the device did nothing, or (negative) worked for it before it began
 
   explicit Parts(const LayerTable& table)
@@ -161,7 +161,7 @@ std::vector<WaterfallBar> waterfall(const DiffSide& a, const DiffSide& b, bool b
   return bars;
 }
 
-/// What makes the two recordings less comparable than their times look.
+/// Notes circumstances that make the two recordings less comparable than their times look.
 void add_differences(const Recorded& a, const Recorded& b, std::vector<std::string>& notes) {
   for (const auto& [what, in_a, in_b] :
        {std::tuple("models", &a.model, &b.model), std::tuple("devices", &a.device, &b.device),
@@ -204,7 +204,7 @@ DiffSide diff_side(const trace::Trace& trace, const StepList& steps) {
 
 namespace {
 
-/// As if an iteration were its layers and nothing else.
+/// Treats an iteration as its layers and nothing else.
 DiffSide by_layers(const DiffSide& side) {
   DiffSide result = side;
   LayerTable& table = result.layers;

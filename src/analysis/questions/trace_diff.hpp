@@ -21,11 +21,11 @@ struct Estimate {
   std::optional<double> half_width = 0;
 };
 
-/// Whether two means differ by more than noise: their intervals do not overlap. Nothing where one has none.
+/// True if two means differ by more than noise: their intervals do not overlap. Nothing where one has none.
 std::optional<bool> differ(const Estimate& a, const Estimate& b);
 
 /// Layers of A and of B that share nodes of the model, directly or through each other. One side is empty for
-/// what only the other has.
+/// layers that only the other has.
 struct MatchedLayers {
   std::vector<std::string> a;
   std::vector<std::string> b;
@@ -33,7 +33,7 @@ struct MatchedLayers {
   std::vector<std::string> kernels_b;
   Estimate time_a;
   Estimate time_b;
-  /// What the two sides do otherwise (layer_reasons()).
+  /// The differences between the two sides (layer_reasons()).
   std::vector<std::string> reasons;
 
   double change() const { return time_b.mean - time_a.mean; }
@@ -46,14 +46,15 @@ struct WaterfallBar {
   double change = 0;  ///< ns
 };
 
-/// How fast B is beside A.
+/// The speed of B relative to A.
 struct DiffSpeedup {
   double ratio = 0;                               ///< A's time by B's
   std::optional<std::array<double, 2>> interval;  ///< 95 % at least; nothing of too few runs
-  /// Of runs that nothing recorded, whose medians both traces hold; else of the recorded iterations.
+  /// True for times of runs that nothing recorded, whose medians both traces hold; else they are those of the
+  /// recorded iterations.
   bool undisturbed = false;
 
-  /// Whether it is more than noise; nothing where that cannot be told.
+  /// True if it is more than noise; nothing if the runs cannot decide that.
   std::optional<bool> differs() const {
     if (!interval) return std::nullopt;
     return (*interval)[0] > 1 || (*interval)[1] < 1;
@@ -62,33 +63,33 @@ struct DiffSpeedup {
 
 struct TraceDiff {
   std::vector<MatchedLayers> layers;    ///< the largest change first
-  std::vector<KernelExchange> kernels;  ///< what ran in place of what, the largest change first
+  std::vector<KernelExchange> kernels;  ///< kernels that replaced others, the largest change first
   Estimate iteration_a;
   Estimate iteration_b;
   std::optional<base::Trend> trend_a;  ///< of iterations, ns each: means hide it
   std::optional<base::Trend> trend_b;
   /// Layers, other device work, events of the device at the same time, and the rest of the iteration, in
-  /// which the device did nothing: by what it waited for, where that is known of both. Their sum is
-  /// iteration_b - iteration_a. Empty where one of the two has no time.
+  /// which the device did nothing: by cause, where that is known for both. Their sum is iteration_b -
+  /// iteration_a. Empty where one of the two has no time.
   std::vector<WaterfallBar> waterfall;
   std::vector<std::string> notes;
 
-  /// Of runs that nothing recorded, in milliseconds; nothing where one of the two does not tell.
+  /// Times of runs that nothing recorded, in milliseconds; nothing if one of the two has none.
   std::optional<trace::RecordingCost> plain_a;
   std::optional<trace::RecordingCost> plain_b;
 
-  /// Whether both iterations have a time, so that they can be compared.
+  /// True if both iterations have a time, so that they can be compared.
   bool timed() const { return iteration_a.mean > 0 && iteration_b.mean > 0; }
   /// Nothing where one of the two has no time.
   std::optional<DiffSpeedup> speedup() const;
 
-  /// For the schema.
+  /// Values for the schema.
   std::optional<double> speedup_ratio() const;
   std::optional<std::array<double, 2>> speedup_interval() const;
   bool speedup_undisturbed() const;
 };
 
-/// What a recording says of itself; empty and nothing where it does not.
+/// A recording's description of itself; empty and nothing where it has none.
 struct Recorded {
   std::string model;
   std::string device;
@@ -111,7 +112,7 @@ struct DiffSide {
 
 DiffSide diff_side(const trace::Trace& trace, const StepList& steps);
 
-/// Whether `side` is A where nobody says which is: the slower one, so that changes are gains.
+/// True if `side` is A where nobody says which is: the slower one, so that changes are gains.
 bool is_first(const DiffSide& side, const DiffSide& other);
 
 TraceDiff compare_traces(const DiffSide& a, const DiffSide& b);

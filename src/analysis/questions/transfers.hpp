@@ -40,7 +40,7 @@ struct Overlap {
   Time compute_only() const { return compute - both; }  ///< the link is idle while the GPU computes
   /// By direction, those that were used.
   base::Named<Traffic> named_directions() const;
-  /// What a perfect overlap could save: the shorter of the two parts done one after the other.
+  /// Time that a perfect overlap could save: the shorter of the two parts done one after the other.
   Time hideable() const { return std::min(link_only(), compute_only()); }
 };
 
@@ -48,7 +48,7 @@ struct DeviceTransfers {
   int32_t device = 0;
   std::vector<Overlap> steps;
   Overlap total;      ///< sums over the steps
-  Time hideable = 0;  ///< sum over the steps: each can hide only its own copies behind its own kernels
+  Time hideable = 0;  ///< sum over the steps: in each, only its own kernels can hide its own copies
 };
 
 struct TransferAnalysis {

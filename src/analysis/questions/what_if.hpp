@@ -11,7 +11,7 @@ namespace hone::analysis {
 
 enum class ChangeKind : uint8_t {
   kFaster,         ///< all operations of a name take 1/factor of their time
-  kOverlapCopies,  ///< copies run beside other work
+  kOverlapCopies,  ///< copies overlap other work
   kNoWait          ///< calls of a name no longer wait
 };
 std::string_view change_kind_name(ChangeKind kind);
@@ -23,7 +23,7 @@ struct WhatIf {
   Time wall = 0;      ///< it would take, ns
   Time gain = 0;      ///< the measured wall time minus that
   double share = 0;   ///< gain by the measured wall time
-  /// Data that the trace does not show may ask for what was changed: the gain is at most this.
+  /// The operation may need data in ways that the trace does not show: the gain is at most this.
   bool is_bound = false;
 };
 

@@ -1,4 +1,4 @@
-// Fields of what ran: kernels, copies, API calls, ranges.
+// Fields of activities: kernels, copies, API calls, ranges.
 #pragma once
 
 #include "analysis/names.hpp"
@@ -30,19 +30,19 @@ struct Description<analysis::Activity> {
             origin::kMeasured},
       Field{"sd_ns", [](const Activity& a) { return a.times.sd; }, "Standard deviation of the calls",
             unit::kNs, origin::kMeasured},
-      Field{"tensor_cores", &Activity::tensor_cores, "Whether the kernel uses Tensor Cores"},
+      Field{"tensor_cores", &Activity::tensor_cores, "True if the kernel uses Tensor Cores"},
       Field{"tensor_cores_by",
             [](const Activity& a) -> std::string_view {
               return a.tensor_cores_by_name ? "name" : "instructions";
             },
-            "What that is told from: the kernel's instructions, or its name where they are not known"},
+            "The source of that: the kernel's instructions, or its name where they are not known"},
       Field{
           "blocks_per_sm", &Activity::blocks_per_sm,
           "Blocks of a launch by the SMs of the device; mean, weighted by time. Less than 1 leaves SMs idle",
           unit::kRatio, origin::kRecorded},
       Field{"occupancy", &Activity::occupancy,
-            "Warps that fit on an SM beside each other, by those it can hold; mean, weighted by time",
-            unit::kShare, origin::kEstimated},
+            "Warps that fit on an SM together, by those it can hold; mean, weighted by time", unit::kShare,
+            origin::kEstimated},
       Field{"grid", [](const Activity& a) { return a.launch ? std::optional(a.launch->grid) : std::nullopt; },
             "Blocks of a launch, where launches are told apart by them"},
       Field{"block",

@@ -30,7 +30,7 @@ struct Description<analysis::Advice> {
                  Field{"gain_at_best_ns",
                        [](const Advice& a) { return a.gain > 0 ? std::optional(a.gain) : std::nullopt; },
                        "Time of the window that could be saved at best", unit::kNs, origin::kEstimated},
-                 Field{"gain_basis", &Advice::gain_basis, "What that rests on"}};
+                 Field{"gain_basis", &Advice::gain_basis, "The basis of the gain"}};
 };
 
 template <>

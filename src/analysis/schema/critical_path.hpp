@@ -1,4 +1,4 @@
-// Fields of the critical path and of what it would be if something changed.
+// Fields of the critical path and of its length if something changed.
 #pragma once
 
 #include "analysis/questions/critical_path.hpp"
@@ -27,8 +27,8 @@ struct Description<analysis::FunctionTime> {
           "Time in which operations, though launched, waited for others than the one before in their stream",
           unit::kNs, origin::kEstimated},
       Field{"queue_delay_ns", &Row::queue_delay,
-            "The part of it that false dependencies alone cost: streams that share a hardware queue",
-            unit::kNs, origin::kEstimated},
+            "The part of it due only to false dependencies: streams that share a hardware queue", unit::kNs,
+            origin::kEstimated},
       Field{"blame_ns", &Row::blame,
             "Waiting of others that it is the cause of: of host threads, or idle time of the device",
             unit::kNs, origin::kEstimated}};
@@ -82,7 +82,7 @@ struct Description<analysis::CriticalPath> {
       Field{"segments", [](const Path& path) { return analysis::longest_segments(path); }, "The path itself"},
       Field{"clock", [](const Path& path) { return path.clock.devices; },
             "How the device's clock was moved against the host's"},
-      Field{"doubts", &Path::doubts, "What the trace does not tell"}};
+      Field{"doubts", &Path::doubts, "Gaps in the trace"}};
 };
 
 template <>
@@ -98,7 +98,7 @@ struct Description<analysis::WhatIf> {
       Field{"gain_ns", &WhatIf::gain, "Wall time that it would save", unit::kNs, origin::kEstimated},
       Field{"share", &WhatIf::share, "That by the measured wall time", unit::kShare, origin::kEstimated},
       Field{"at_most", &WhatIf::is_bound,
-            "Data that the trace does not show may ask for what was changed: the gain is at most this"}};
+            "The operation may need data in ways that the trace does not show: the gain is at most this"}};
 };
 
 template <>

@@ -44,7 +44,7 @@ struct Description<analysis::DeviceUsage> {
       Field{"memory_bytes", &Usage::memory_bytes, "Its memory", unit::kBytes, origin::kRecorded},
       Field{"compute_capability",
             [](const Usage& u) { return fmt::format("{}.{}", u.compute_major, u.compute_minor); },
-            "What its processors can do"},
+            "Capabilities of its processors"},
       Field{"multiprocessors", &Usage::multiprocessors, "Its SMs", unit::kCount, origin::kRecorded},
       Field{"kernels", &Usage::kernels, "Kernels in the window", unit::kCount, origin::kMeasured},
       Field{"kernel_time_ns", &Usage::kernel_time, "Their times added up", unit::kNs, origin::kMeasured},

@@ -1,4 +1,4 @@
-// Fields of what a device's idle time was spent waiting for.
+// Fields of the causes of a device's idle time.
 #pragma once
 
 #include "analysis/questions/idle_time.hpp"
@@ -12,7 +12,7 @@ struct Description<analysis::IdleRow> {
   static constexpr std::string_view kName = "IdleRow";
   static constexpr auto kFields = std::tuple{
       Field{"cause", [](const Row& row) { return analysis::idle_cause_name(row.cause); },
-            "What the device waited for"},
+            "The cause of the device's wait"},
       Field{"name", &Row::name, "Name of the call, range, function or operation"},
       Field{"time_ns", &Row::time, "Idle time that it explains", unit::kNs, origin::kEstimated},
       Field{"share", &Row::share, "By the time from the first to the last work", unit::kShare,

@@ -24,7 +24,7 @@ struct Description<analysis::LayerRival> {
       Field{"tactic", &Rival::tactic, "A tactic that the engine looked at for the layer"},
       Field{"layout", &Rival::layout, "Arrangement of images in which it was tried, where that was recorded"},
       Field{"time_ns", &Rival::time,
-            "What it took inside the whole network when the engine was built, median. 0 where not known",
+            "Its median time inside the whole network when the engine was built. 0 where not known",
             unit::kNs, origin::kMeasured},
       Field{"chosen", &Rival::chosen, "Whether the engine runs it"},
       Field{"refusal", &Rival::refusal, "Why it does not run this layer; empty for one that does"}};
@@ -84,7 +84,7 @@ struct Description<analysis::LayerTable> {
             "Time of an iteration from the end of the work of the one before to the end of its own",
             unit::kNs, origin::kMeasured},
       Field{"iteration_trend_ns", &Table::trend,
-            "Whether iterations grow longer or shorter, ns from one to the next", unit::kNs,
+            "Growth of iterations, ns from one to the next; negative when they grow shorter", unit::kNs,
             origin::kEstimated},
       Field{"notes", &Table::notes, "What these figures leave out"}};
 };
@@ -102,8 +102,8 @@ struct Description<analysis::LayerThreads> {
       Field{"slowest_thread_ns", &Layer::slowest, "Time of the CPU that the busiest thread used", unit::kNs,
             origin::kMeasured},
       Field{"imbalance", &Layer::imbalance,
-            "What the busiest thread did beyond its fair part: 0 when all worked the same time", unit::kShare,
-            origin::kMeasured},
+            "Share of the busiest thread's time beyond its fair part: 0 when all worked the same time",
+            unit::kShare, origin::kMeasured},
       Field{"cycles", &Layer::cycles, "Cycles of user code", unit::kCount, origin::kMeasured},
       Field{"instructions", &Layer::instructions, "Instructions of user code", unit::kCount,
             origin::kMeasured},

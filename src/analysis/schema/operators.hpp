@@ -12,7 +12,7 @@ struct Description<analysis::OperatorRow> {
   static constexpr std::string_view kName = "OperatorRow";
   static constexpr auto kFields = std::tuple{
       Field{"name", &Row::name, "Name of the operator"},
-      Field{"input_shapes", &Row::shapes_if_known, "Shapes of its inputs, where they tell rows apart"},
+      Field{"input_shapes", &Row::shapes_if_known, "Shapes of its inputs, where rows differ in them"},
       Field{"calls", &Row::calls, "How often it ran", unit::kCount, origin::kMeasured},
       Field{"host_self_ns", &Row::host_self, "Host time without the operators and API calls inside",
             unit::kNs, origin::kMeasured},
@@ -21,7 +21,7 @@ struct Description<analysis::OperatorRow> {
             origin::kMeasured},
       Field{"device_self_ns", &Row::device_self, "Time of kernels, copies and sets it launched itself",
             unit::kNs, origin::kMeasured},
-      Field{"device_total_ns", &Row::device_total, "The same with the operators inside", unit::kNs,
+      Field{"device_total_ns", &Row::device_total, "Device time with the operators inside", unit::kNs,
             origin::kMeasured},
       Field{
           "device_tensor_core_ns", &Row::device_tensor,
@@ -29,7 +29,7 @@ struct Description<analysis::OperatorRow> {
           "these are not known, by their names",
           unit::kNs, origin::kNamed},
       Field{"tensor_core_eligible_by_name", &Row::tensor_core_eligible,
-            "Whether Tensor Cores can run such an operator", unit::kCount, origin::kNamed}};
+            "True if Tensor Cores can run such an operator", unit::kCount, origin::kNamed}};
 };
 
 template <>

@@ -56,16 +56,17 @@ struct Description<analysis::StepBreakdown> {
   static constexpr std::string_view kName = "StepBreakdown";
   static constexpr auto kFields = std::tuple{
       Field{"announced", [](const Breakdown& b) { return b.announced; },
-            "Whether the program announced steps; else the whole trace is one"},
+            "True if the program announced steps; else the whole trace is one"},
       Field{"step", [](const Breakdown& b) { return b.total; }, "Length of a step", unit::kNs,
             origin::kMeasured},
       Field{"trend_ns", [](const Breakdown& b) { return b.trend; },
-            "Whether steps grow longer or shorter, ns from one to the next", unit::kNs, origin::kEstimated},
-      Field{"categories", &Breakdown::named_categories, "What steps are spent on"},
+            "Growth of steps, ns from one to the next; negative when they grow shorter", unit::kNs,
+            origin::kEstimated},
+      Field{"categories", &Breakdown::named_categories, "Categories of time in steps"},
       Field{"steps", [](const Breakdown& b) -> const std::vector<analysis::StepCost>& { return b.steps; },
             "Every step"},
       Field{"notes", [](const Breakdown& b) -> const std::vector<std::string>& { return b.notes; },
-            "What was left out, and why"}};
+            "Rows that were left out, and why"}};
 };
 
 }  // namespace hone::base

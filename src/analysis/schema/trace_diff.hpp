@@ -31,7 +31,7 @@ struct Description<analysis::MatchedLayers> {
       Field{"change_ns", &Match::change, "B minus A", unit::kNs, origin::kMeasured},
       Field{"reasons", &Match::reasons, "What the two do otherwise"},
       Field{"certain", &Match::certain,
-            "Whether that is more than noise: the confidence intervals lie apart"}};
+            "True if that is more than noise: the confidence intervals lie apart"}};
 };
 
 template <>
@@ -66,17 +66,17 @@ struct Description<analysis::TraceDiff> {
   static constexpr auto kFields = std::tuple{
       Field{"iteration_a", &Diff::iteration_a, "An iteration of A"},
       Field{"iteration_b", &Diff::iteration_b, "An iteration of B"},
-      Field{"trend_a_ns", &Diff::trend_a, "Whether A's iterations grow longer or shorter", unit::kNs,
+      Field{"trend_a_ns", &Diff::trend_a, "Growth of A's iterations from one to the next", unit::kNs,
             origin::kEstimated},
-      Field{"trend_b_ns", &Diff::trend_b, "Whether B's iterations grow longer or shorter", unit::kNs,
+      Field{"trend_b_ns", &Diff::trend_b, "Growth of B's iterations from one to the next", unit::kNs,
             origin::kEstimated},
       Field{"speedup", &Diff::speedup_ratio,
             "A's time by B's: above 1, B is faster; none where one has no time", unit::kRatio,
             origin::kMeasured},
       Field{"speedup_interval", &Diff::speedup_interval,
-            "Of the speedup, 95 % at least; none of too few runs", unit::kRatio, origin::kEstimated},
+            "Interval of the speedup, 95 % at least; none of too few runs", unit::kRatio, origin::kEstimated},
       Field{"speedup_undisturbed", &Diff::speedup_undisturbed,
-            "Whether the speedup is of runs that nothing recorded, else of the recorded iterations"},
+            "True if the speedup is of runs that nothing recorded, else of the recorded iterations"},
       Field{"waterfall", &Diff::waterfall, "From A to B: changes that add up to the difference exactly"},
       Field{"layers", &Diff::layers, "The largest change first"},
       Field{"kernels", &Diff::kernels, "Kernels that took the place of others, the largest change first"},

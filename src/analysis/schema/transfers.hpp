@@ -1,4 +1,4 @@
-// Fields of transfers and of what they overlap with.
+// Fields of transfers and of the work that they overlap.
 #pragma once
 
 #include "analysis/questions/transfers.hpp"
@@ -49,7 +49,7 @@ struct Description<analysis::DeviceTransfers> {
       std::tuple{Field{"device", &Device::device, "Number of the GPU"},
                  Field{"total", &Device::total, "All steps added up"},
                  Field{"hideable_ns", &Device::hideable,
-                       "What a perfect overlap of copies and kernels could save at best, within each step",
+                       "Most time that a perfect overlap of copies and kernels could save, within each step",
                        unit::kNs, origin::kEstimated},
                  Field{"steps", &Device::steps, "Every step"}};
 };

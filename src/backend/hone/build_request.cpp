@@ -28,7 +28,7 @@ void check_level(int level) {
     fail_usage("optimization_level is {}, outside [0, {}]", level, kMaxLevel);
 }
 
-/// Infinite for 0; usage error for what is no time.
+/// Infinite for 0; usage error for a number that is no time.
 std::optional<double> budget_of(const BuildRequest& request) {
   if (!request.budget_seconds) return std::nullopt;
   const double seconds = *request.budget_seconds;
@@ -41,7 +41,7 @@ int threads_of(const BuildRequest& request) {
   return request.threads > 0 ? request.threads : std::clamp(system::usable_cores(), 1, engine::kMaxThreads);
 }
 
-/// Of a cache that was named: a build would meet it only after its model.
+/// Checks a cache that was named: a build would open it only after its model.
 void check_cache(const BuildRequest& request, const engine::Device& device, int threads) {
   const CachePolicy& cache = request.cache;
   if (!cache.used || cache.file.empty()) return;
@@ -52,8 +52,8 @@ void check_cache(const BuildRequest& request, const engine::Device& device, int 
   if (reads) engine::TimingCache::of_file(cache.file, device.timing_fingerprint(), threads);
 }
 
-/// What is in floating point has these precisions: those of the request but int8, the first of them the
-/// engine's own.
+/// The precisions of nodes in floating point: those of the request but int8, the first of them the engine's
+/// own.
 std::vector<tensor::Precision> float_precisions(const BuildRequest& request) {
   std::vector<tensor::Precision> result = {request.precision};
   result.insert(result.end(), request.other_precisions.begin(), request.other_precisions.end());
@@ -255,11 +255,11 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
   const double seconds = base::seconds_since(begin);
   engine->build_seconds = seconds;
   floats->build_seconds = seconds;
-  // What is between them is noise.
+  // A smaller difference is noise.
   constexpr double kClearly = 0.99;
   if (times.second_ms >= kClearly * times.first_ms) {
     engine->metadata[kQuantizationNote] +=
-        fmt::format("; {:.3f} ms as a whole, {:.3f} ms in {} alone", times.first_ms, times.second_ms,
+        fmt::format("; {:.3f} ms as a whole, {:.3f} ms in {} only", times.first_ms, times.second_ms,
                     engine::policies_text(floats->policies));
     if (!floats->cut_short.empty())
       add_cut_short(*engine, fmt::format("in the engine without int8, in {}: {}",

@@ -18,17 +18,17 @@
 
 namespace hone::backend {
 
-/// Where tactic times come from and go to.
+/// The sources and the target of tactic times.
 struct CachePolicy {
   /// False: everything is timed anew, and nothing is kept.
   bool used = true;
   /// Empty: one in the user's cache folder, which is passed over where it cannot be read or written.
   std::filesystem::path file;
-  /// Nothing is timed: environment error for what the cache lacks.
+  /// Nothing is timed: environment error for entries that the cache lacks.
   bool only = false;
 };
 
-/// What a user says of an engine.
+/// A user's request for an engine.
 struct BuildRequest {
   /// A file or the name of a built-in architecture.
   std::string model;
@@ -42,15 +42,16 @@ struct BuildRequest {
   tensor::Precision precision = tensor::Precision::kFp32;
   /// Others that single steps may be in, where that is faster.
   std::vector<tensor::Precision> other_precisions = {};
-  /// For kInt8.
+  /// The request for kInt8.
   Int8Request int8 = {};
-  /// By input name; shapes that are empty follow from the others, inputs that are not named from the model.
+  /// Shapes keyed by input name; shapes that are empty follow from the others, inputs that are not named from
+  /// the model.
   std::map<std::string, engine::ShapeProfile> shapes;
   /// Outputs that are caches of the next run, as engine::parse_carries() has it: they get a fixed capacity,
   /// the size that the largest shape of one of them says.
   std::vector<std::string> bind = {};
   engine::OpenDims open_dims = engine::OpenDims::kAnySize;
-  /// To tune for; 0: all that this process may use.
+  /// The number of threads to tune for; 0: all that this process may use.
   int threads = 0;
   /// As engine::BuildOptions has it.
   int optimization_level = 3;
@@ -65,24 +66,24 @@ struct BuildRequest {
 /// A request whose parts are known to be there and to fit each other: the device found, the model imported,
 /// every input with its range, the threads and the timing cache known.
 struct ResolvedBuild {
-  /// As the user named the model; empty where it came from memory.
+  /// The model's name as the user gave it; empty where it came from memory.
   std::string source;
   const engine::Device& device;
   std::shared_ptr<const graph::Graph> graph;
   engine::BuildOptions options;
-  /// Of a build in int8.
+  /// The source of the scales of a build in int8.
   std::optional<Int8Source> int8 = {};
 };
 
 /// Usage error for options that are out of range or do not fit the model, bad input for a model or a cache
 /// that is none, environment error for a device or a precision that is not to be had.
 ResolvedBuild resolve(const BuildRequest& request);
-/// The same for a model that is in memory, in place of the one that the request names.
+/// Resolves a request for a model that is in memory, instead of the one that the request names.
 ResolvedBuild resolve(const BuildRequest& request, const importer::Model& model);
 
-/// Bad input when the graph cannot run. Of a build in int8, on a device whose steps overlap, the engine
-/// without int8 where that is faster as a whole: what lies between steps in int8 costs time, too. Both and
-/// the comparison share one budget; engine.cut_short says what there was no time for.
+/// Bad input when the graph cannot run. A build in int8, on a device whose steps overlap, returns the engine
+/// without int8 if that is faster as a whole: conversions between steps cost time, too. Both and the
+/// comparison share one budget; engine.cut_short says what there was no time for.
 std::shared_ptr<engine::Engine> build(const ResolvedBuild& build);
 
 /// Names with a plus between them, "fp16+fp32", each once; the first is the engine's own. Usage error

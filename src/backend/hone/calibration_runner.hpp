@@ -1,4 +1,4 @@
-// The engine of this project on the CPU as what runs a graph while it is calibrated.
+// Uses this project's engine on the CPU to run a graph while it is calibrated.
 #pragma once
 
 #include "quantize/runner.hpp"

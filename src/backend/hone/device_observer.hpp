@@ -1,4 +1,4 @@
-// What the device did in runs of an engine, as its executor reports it.
+// The work of the device in runs of an engine, as its executor reports it.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class DeviceObserver final : public Observer {
   explicit DeviceObserver(std::unique_ptr<engine::DeviceWatch> watch) : watch_(std::move(watch)) {
     if (watch_ == nullptr)
       fail_environment(
-          "some steps run beside others on the GPU and cannot time themselves; record with --cupti");
+          "some steps overlap others on the GPU and cannot time themselves; record with --cupti");
   }
   Observed finish() override {
     Observed observed;

@@ -305,7 +305,7 @@ class HoneExecutable final : public Executable, public Shareable {
   }
 
  private:
-  /// A context of its own on what the other one loaded.
+  /// A context of its own on the engine that the other one loaded.
   HoneExecutable(const HoneExecutable& other)
       : engine_(other.engine_),
         device_(other.device_),

@@ -28,7 +28,7 @@ std::string_view plain_name(std::string_view op) {
 
 bool is_product(const graph::Node& node) { return graph::traits_of(node).product != graph::Product::kNone; }
 
-/// Of the products of a graph.
+/// Counts operations of the products of a graph.
 struct Operations {
   double all = 0;
   double quantized = 0;
@@ -60,7 +60,7 @@ Operations product_operations(const graph::Graph& graph, const std::vector<engin
   return operations;
 }
 
-/// Of the products in the body of a step that multiplies integers; 0 for any other step.
+/// Operations of the products in the body of a step that multiplies integers; 0 for any other step.
 double integer_operations(const engine::Program& program, const engine::ProgramStep& step) {
   const bool has_integers = step.kind == graph::kQuantizedProduct || step.kind == graph::kIntegerProduct;
   const graph::Node* const node = program.node_of(step);

@@ -1,4 +1,5 @@
-// What of a quantized model an engine multiplies as integers, and whether the model is faster so at all.
+// Finds which part of a quantized model an engine multiplies as integers, and whether the model is faster so
+// at all.
 #pragma once
 
 #include <memory>
@@ -21,7 +22,7 @@ struct Int8Source {
   bool is_asked_for = true;
 };
 
-/// Of the operations of all convolutions and matrix products, at the tuned shapes.
+/// Shares of the operations of all convolutions and matrix products, at the tuned shapes.
 struct Int8Shares {
   double quantized = 0;  ///< whose operands stand for integers
   double executed = 0;   ///< that steps multiply as integers
@@ -35,7 +36,7 @@ Int8Shares int8_shares(const std::shared_ptr<const engine::Engine>& engine, cons
 /// floating point.
 std::string int8_note(const Int8Shares& shares, std::string_view origin, std::string_view device);
 
-/// What the engine's metadata say of it; absent for one without int8, or with a share that is none.
+/// Reads the share from the engine's metadata; absent for one without int8, or with a share out of range.
 std::optional<double> int8_share_of(const engine::Engine& engine);
 
 /// Medians of the times of whole runs on generated inputs of the tuned shapes, taking turns.

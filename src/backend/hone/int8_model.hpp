@@ -17,7 +17,7 @@
 
 namespace hone::backend {
 
-/// Where the ranges of a model with int8 come from: one of the three. A model that is quantized already needs
+/// The source of the ranges of a model with int8: one of the three. A model that is quantized already needs
 /// none of them.
 struct Int8Request {
   /// Real inputs; none where there are no sources. Images become the input as the model's metadata say.
@@ -30,11 +30,11 @@ struct Int8Request {
 
 /// The key under which an engine's metadata say what of it is in int8, and where the ranges come from.
 inline constexpr const char* kQuantizationNote = "quantization";
-/// The same of an engine in floating point of a model that has Q/DQ of its own.
+/// Marks an engine in floating point of a model that has Q/DQ of its own.
 inline constexpr const char* kOwnQuantizationNote = "own_quantization";
 /// The share of the multiply-adds that either multiplies as integers, as a number from 0 to 1.
 inline constexpr const char* kInt8Share = "int8_share";
-/// Where the ranges of a model with Q/DQ come from.
+/// The source of the ranges of a model with Q/DQ.
 inline constexpr const char* kQuantizedByModel = "quantized by the model";
 
 /// A model with Q/DQ.
@@ -43,8 +43,8 @@ struct Int8Model {
   Int8Source source;
 };
 
-/// What a request calibrates with: its data, images as the model's metadata say, or else generated samples of
-/// the graph's inputs.
+/// The calibration data of a request: its files, read as the model's metadata say, or else generated samples
+/// of the graph's inputs.
 quantize::DataOptions calibration_data(const Int8Request& request, const importer::Metadata& metadata,
                                        const graph::Graph& graph,
                                        const std::map<std::string, engine::ShapeProfile>& shapes);

@@ -26,7 +26,7 @@ using tensor::Tensor;
 
 /// As quantize::with_qdq() names what QuantizeLinear makes of a value.
 constexpr std::string_view kQuantizedEnding = "_quantize_output";
-/// As passes name the integers of a value that is moved before it is dequantized.
+/// The ending by which passes name the integers of a value that is moved before it is dequantized.
 constexpr std::string_view kMovedEnding = ".integers";
 
 /// The engine with every value between steps as an output.
@@ -48,13 +48,13 @@ std::shared_ptr<engine::Engine> with_all_outputs(const engine::Engine& engine) {
 struct Quantization {
   /// One, or one for each index of the axis.
   std::vector<float> scales;
-  /// As many as there are scales.
+  /// One for each scale.
   std::vector<int32_t> zero_points;
   /// Dimension of the tensor; -1: one scale for all of it.
   int axis = -1;
 };
 
-/// What the integers stand for that QuantizeLinear makes with these operands of a graph.
+/// The quantization by which a QuantizeLinear with these operands makes integers.
 std::optional<Quantization> quantization_of(const Graph& graph, const Node& quantize) {
   const Tensor* scale = graph.constant(quantize.input(1));
   if (scale == nullptr) return std::nullopt;
@@ -82,8 +82,8 @@ Node maker_of(const Node& node, size_t output) {
   return node;
 }
 
-/// Of the values that are integers and stand for numbers. What is neither quantized nor computed from floats
-/// only moves its operand's integers.
+/// The quantizations of all values that are integers and stand for numbers. An operator that is neither
+/// quantized nor reads floats only moves its operand's integers.
 std::map<ValueId, Quantization> quantizations_of(const Graph& graph) {
   std::map<ValueId, Quantization> result;
   for (const Node& node : graph.nodes) {

@@ -17,23 +17,24 @@ namespace hone::backend {
 /// float32, by the names that values have in the model.
 using LayerValues = std::map<std::string, tensor::Tensor>;
 
-/// What an engine has between its steps, which stay fused: the values become outputs of a copy with the same
-/// plans. Integers that stand for numbers are dequantized, and named as what was quantized where `quantized`
-/// (result of QuantizeLinear: what it reads) or hone's own names say so. Usage error for an engine with
-/// caches of its own, bad input for inputs that do not fit.
+/// Computes the values between the steps of an engine, which stay fused: the values become outputs of a copy
+/// with the same plans. Integers that stand for numbers are dequantized, and named after the quantized value
+/// where `quantized` (result of QuantizeLinear: what it reads) or hone's own names say so. Usage error for an
+/// engine with caches of its own, bad input for inputs that do not fit.
 LayerValues engine_values(const engine::Engine& engine, std::optional<tensor::Place> place, int threads,
                           std::span<const tensor::Tensor> inputs,
                           const std::map<std::string, std::string>& quantized);
 
-/// What the reference computes for a model.
+/// Computes a model's values with the reference.
 LayerValues reference_values(const graph::Graph& graph, std::span<const tensor::Tensor> inputs);
 
-/// Of each of the values that the model has, |value - r| / |r|, where r is what the reference computes from
-/// the nearest of `values` before it: what this layer, or the fused region that it ends, adds by itself.
+/// For each of the values that the model has, |value - r| / |r|, where r is what the reference computes from
+/// the nearest of `values` before it: the error that this layer, or the fused region that it ends, adds by
+/// itself.
 std::map<std::string, double> own_errors(const graph::Graph& reference,
                                          std::span<const tensor::Tensor> inputs, const LayerValues& values);
 
-/// Whether steps of the engine compute with integers of 8 bits that stand for numbers.
+/// True if steps of the engine compute with integers of 8 bits that stand for numbers.
 bool has_integers(const engine::Engine& engine);
 
 /// Results of QuantizeLinear in a model and what each reads, by name.

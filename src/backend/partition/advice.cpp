@@ -22,7 +22,7 @@ std::string counted(int64_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// Of the figure that tells more: what was measured, else what was predicted.
+/// The measured time if there is one, else the predicted time.
 double time_of(const base::PartitionPlan& plan) {
   if (plan.measured_ms) return *plan.measured_ms;
   return plan.predicted_ms.value_or(std::numeric_limits<double>::infinity());
@@ -61,12 +61,11 @@ void add_size_sentence(const base::PartitionRecord& record, std::vector<std::str
                        [](const auto& a, const auto& b) { return a.predicted_ms < b.predicted_ms; });
   const double gain = now->predicted_ms - best->predicted_ms;
   if (!matters(gain, now->predicted_ms)) return;
-  lines.push_back(
-      fmt::format("of greedy partitions, --min-block-size {} gives {} of {} in place of {} and saves {:.3f} "
-                  "ms ({:.3f} in place "
-                  "of {:.3f} ms, predicted)",
-                  best->min_block_size, counted(best->first_blocks, "block"), record.backends.front().name,
-                  now->first_blocks, gain, best->predicted_ms, now->predicted_ms));
+  lines.push_back(fmt::format(
+      "of greedy partitions, --min-block-size {} gives {} of {} instead of {} and saves {:.3f} ms "
+      "({:.3f} instead of {:.3f} ms, predicted)",
+      best->min_block_size, counted(best->first_blocks, "block"), record.backends.front().name,
+      now->first_blocks, gain, best->predicted_ms, now->predicted_ms));
 }
 
 /// The operator that splits most: each node of it that stands between blocks of the first backend.
@@ -125,7 +124,7 @@ std::vector<std::string> recommendations(const base::PartitionRecord& record) {
   }
   if (!record.measured) {
     lines.emplace_back(
-        "times of nodes are estimates, which tell nothing of how good a backend is: --measure builds and "
+        "times of nodes are estimates, which do not show how good a backend is: --measure builds and "
         "times");
   }
   return lines;

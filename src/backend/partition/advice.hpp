@@ -13,7 +13,7 @@ namespace hone::backend::partition {
 /// left or none that can be moved.
 std::vector<base::PartitionWhatIf> what_if(const SearchRequest& request);
 
-/// From a record that is complete but for its recommendations.
+/// Recommendations from a record that is otherwise complete.
 std::vector<std::string> recommendations(const base::PartitionRecord& record);
 
 }  // namespace hone::backend::partition

@@ -23,7 +23,7 @@ std::vector<std::set<size_t>> successors(const Wiring& wiring, std::span<const B
   return result;
 }
 
-/// Of each block, all that a path leads to.
+/// For each block, all blocks that a path leads to.
 std::vector<std::vector<bool>> reachable(const std::vector<std::set<size_t>>& next) {
   std::vector<std::vector<bool>> reach(next.size(), std::vector<bool>(next.size(), false));
   for (size_t from = 0; from < next.size(); ++from) {
@@ -43,7 +43,7 @@ std::vector<std::vector<bool>> reachable(const std::vector<std::set<size_t>>& ne
 bool merge_two(const Wiring& wiring, Blocks& blocks) {
   const std::vector<std::set<size_t>> next = successors(wiring, blocks);
   const std::vector<std::vector<bool>> reach = reachable(next);
-  /// Whether a path leads from one to the other through a third.
+  /// True if a path leads from one to the other through a third.
   const auto detour = [&](size_t from, size_t to) {
     return std::any_of(next[from].begin(), next[from].end(),
                        [&](size_t after) { return after != to && reach[after][to]; });

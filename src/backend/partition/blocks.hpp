@@ -22,7 +22,7 @@ struct Block {
   bool operator==(const Block&) const = default;
 };
 
-/// In an order in which each block reads only what earlier ones make.
+/// Blocks in an order in which each reads only results of earlier ones.
 using Blocks = std::vector<Block>;
 
 /// As few blocks as a sweep in the order of the graph and merging afterwards find: a node's level is the

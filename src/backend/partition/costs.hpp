@@ -1,4 +1,4 @@
-// What a partition costs: the time of each node on each backend, of each border, of beginning a block; and
+// The cost of a partition: the time of each node on each backend, of each border, of beginning a block; and
 // the prediction for given blocks, which every search here minimises.
 #pragma once
 
@@ -15,13 +15,13 @@ struct BackendCost {
   double launch_us = 0;  ///< of a block beyond its nodes and borders
   double input_us_per_byte = 0;
   double output_us_per_byte = 0;
-  /// Of a run with such a block, whatever else is in it: on a GPU the host has to hand over the first block
-  /// and to wait for the last one.
+  /// Added once to a run with such a block: on a GPU the host has to hand over the first block and to wait
+  /// for the last one.
   double wait_us = 0;
 };
 
 struct Costs {
-  /// By backend and node; infinite where the backend does not take the node.
+  /// Keyed by backend and node; infinite where the backend does not take the node.
   std::vector<std::vector<double>> node_us;
   std::vector<BackendCost> backends;
 
@@ -43,7 +43,7 @@ struct Crossing {
   int32_t from = -1;
   int32_t to = -1;
 };
-/// What goes into blocks and out of them, the caller's side too, in the order of the flows.
+/// The values that enter and leave blocks, the caller's side too, in the order of the flows.
 std::vector<Crossing> crossings(const Wiring& wiring, std::span<const Block> blocks);
 
 struct Prediction {

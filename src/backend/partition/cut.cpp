@@ -10,7 +10,7 @@ namespace hone::backend::partition {
 namespace {
 
 constexpr double kPicosecondsPerMicrosecond = 1e6;
-/// Of alpha-expansion, each of which tries every backend.
+/// At most this many rounds of alpha-expansion, each of which tries every backend.
 constexpr int kMostRounds = 20;
 
 int64_t capacity(double us) {

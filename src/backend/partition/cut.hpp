@@ -14,8 +14,8 @@ namespace hone::backend::partition {
 
 struct Cut {
   Labels labels;
-  /// What no labels go below, microseconds: the sum for two backends, else that of each node's fastest
-  /// backend.
+  /// A lower bound on the cost of any labels, microseconds: the cost of these for two backends, else the sum
+  /// of each node's fastest backend.
   double bound_us = 0;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kLargestFile = uint64_t{16} << 20;
 
-/// The number behind the text, wherever the text stands in the line.
+/// The number after the text, wherever the text is in the line.
 std::optional<int64_t> number_behind(std::string_view line, std::string_view text) {
   const size_t at = line.find(text);
   if (at == std::string_view::npos) return std::nullopt;

@@ -1,4 +1,4 @@
-// What Torch-TensorRT says of its own partition of a model, beside which hone's is shown.
+// Torch-TensorRT's report on its own partition of a model, next to which hone's is shown.
 #pragma once
 
 #include <cstdint>

@@ -13,15 +13,15 @@ namespace hone::backend::partition {
 /// How many times as long a backend is assumed to take as the one before it in the list.
 inline constexpr double kAssumedRatio = 2;
 
-/// What a place is taken for.
+/// The assumed rates of a place.
 struct Rates {
   double flops_per_us = 0;
   double bytes_per_us = 0;
   double call_us = 0;  ///< of a node
 };
 
-/// Of the CPU 20 GFLOP/s a thread, 10 GB/s and 1 us a node; of a GPU 100 TFLOP/s, 1 TB/s and 3 us. Usage
-/// error as tensor::parse_place has it.
+/// The CPU is taken for 20 GFLOP/s a thread, 10 GB/s and 1 us a node; a GPU for 100 TFLOP/s, 1 TB/s and 3 us.
+/// Usage error as tensor::parse_place has it.
 Rates rates_of(std::string_view device, int threads);
 
 /// Microseconds of each node: the longer of its operations and its bytes, and the call. Nodes whose shapes

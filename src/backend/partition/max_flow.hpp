@@ -21,7 +21,7 @@ class FlowNetwork {
   /// From `from` to `to`, and back with `back`.
   void add_edge(int32_t from, int32_t to, int64_t capacity, int64_t back = 0);
 
-  /// From source to sink; called once.
+  /// Maximises the flow from source to sink; called once.
   int64_t maximise();
   /// After maximise(): whether the vertex is on the source's side of the smallest cut, of the cut that is
   /// next to the source where there are several.

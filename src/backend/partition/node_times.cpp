@@ -23,7 +23,7 @@ constexpr int kWarmups = 3;
 constexpr int kLeastRuns = 7;
 constexpr int kMostRuns = 200;
 constexpr double kSecondsPerModel = 0.7;
-/// Of one that is a single node.
+/// Limits for measuring a block that is a single node.
 constexpr double kSecondsPerNode = 0.2;
 constexpr int kRounds = 8;
 constexpr int64_t kLargeElements = 1 << 20;
@@ -111,7 +111,7 @@ double announced(const Measured& measured) {
                          [](double sum, const auto& step) { return sum + step.second; });
 }
 
-/// One node on one backend, with so many elements in and out.
+/// One node on one backend, with `elements` elements in and out.
 struct OneNode {
   OneNode(const Subject& subject, int backend, int64_t elements)
       : graph(small_graph(elements)),
@@ -136,7 +136,7 @@ struct OneNode {
   std::vector<tensor::Tensor> inputs;
 };
 
-/// What a block on the host takes beyond its steps, with so many bytes in and out.
+/// The time that a block on the host takes beyond its steps, with that many elements in and out.
 double overhead_us(const Subject& subject, int backend, int64_t elements) {
   OneNode one(subject, backend, elements);
   const Measured measured = run_repeatedly(one.executable, one.inputs, kSecondsPerNode);
@@ -188,7 +188,7 @@ void add_round_trip(const Subject& subject, BackendCost& cost) {
   cost.output_us_per_byte += std::max(out - least_out, 0.0) / bytes;
 }
 
-/// On a GPU a block that binds reads and writes values where they are.
+/// A block that binds on a GPU reads and writes values in place.
 BackendCost bound_cost(const Subject& subject, int backend) {
   OneNode one(subject, backend, 1);
   BackendCost cost;
@@ -232,7 +232,7 @@ void share_out(double us, const std::vector<size_t>& nodes, const std::vector<do
 std::vector<size_t> numbers_of(const StepInfo& step, size_t count) {
   std::vector<size_t> nodes;
   for (const std::string& source : step.sources) {
-    // What an engine makes up has a name of another kind.
+    // Nodes that an engine adds have names of another form.
     size_t node = 0;
     const char* const end = source.data() + source.size();
     const auto [rest, error] = std::from_chars(source.data(), end, node);
@@ -250,7 +250,7 @@ bool share_out_steps(const std::vector<StepInfo>& steps, const std::map<std::str
     const auto found = told.find(step.name);
     if (found == told.end() || found->second <= 0 || !seen.insert(step.name).second) continue;
     const std::vector<size_t> own = numbers_of(step, weights.size());
-    // What an engine inserts, such as a reorder, belongs to all.
+    // The time of a step that an engine inserts, such as a reorder, belongs to all nodes of the block.
     share_out(found->second, own.empty() ? std::vector<size_t>(block.nodes.begin(), block.nodes.end()) : own,
               weights, times);
     any = true;

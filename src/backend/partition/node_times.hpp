@@ -11,9 +11,9 @@
 
 namespace hone::backend::partition {
 
-/// Of one backend, microseconds.
+/// Times on one backend, microseconds.
 struct NodeTimes {
-  std::vector<double> node_us;  ///< as many as there are nodes; not known for those that it refuses
+  std::vector<double> node_us;  ///< one for each node; not known for those that it refuses
   BackendCost cost;
   /// Steps announced nothing, so the time of whole blocks was shared out by the cost model.
   bool shared_out = false;
@@ -29,7 +29,7 @@ struct Subject {
 };
 
 /// `blocks` of the whole model, those of `backend` being what is measured. A step's time is shared out in
-/// proportion to the cost model's times of its nodes. What a block takes beyond its steps is measured on a
+/// proportion to the cost model's times of its nodes. The time of a block beyond its steps is measured on a
 /// model of one element and, on the host, on one of 4 MB. On a GPU blocks are timed by its clock, and a
 /// system's own profiler says only how a block's time is shared out. Errors of blocks as
 /// PartitionedExecutable has them.

@@ -9,7 +9,7 @@
 
 namespace hone::backend::partition {
 
-/// Of backends that are files.
+/// Prefix of the names of backends that are partition files.
 inline constexpr std::string_view kPrefix = "partition:";
 
 inline bool is_partition(std::string_view backend) { return backend.starts_with(kPrefix); }

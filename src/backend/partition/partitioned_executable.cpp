@@ -30,7 +30,7 @@ bool binds_fully(const Graph& graph, const std::map<std::string, tensor::Shape>&
   });
 }
 
-/// Of the inputs of a block; nullopt where one is only known when it runs.
+/// Shapes of the inputs of a block; nullopt where one is only known when it runs.
 std::optional<std::map<std::string, tensor::Shape>> known_shapes(const Graph& block) {
   std::map<std::string, tensor::Shape> shapes;
   for (const ValueId id : block.inputs) {
@@ -57,7 +57,7 @@ struct PartitionedExecutable::Part {
   std::vector<ValueId> arguments;  ///< of the region, without constants
   std::vector<ValueId> dying;      ///< values that nobody reads after it
   std::unique_ptr<Executable> executable;
-  /// Of the executable, which outlives them; null where values go over the host.
+  /// Runs of the block's executable, which outlives them; null where values go over the host.
   std::unique_ptr<BoundRuns> runs;
   /// Why they go over the host on a GPU, of a backend that binds.
   std::string detour;
@@ -68,7 +68,8 @@ struct PartitionedExecutable::Loaded {
   /// By value: where bound blocks read or write it; undefined for one that none does.
   std::vector<tensor::TensorView> places;
   std::vector<Part> parts;
-  /// Of the run under way, by value: on the host, undefined where it is not; whether its place has it.
+  /// State of the present run, by value: the tensor on the host, undefined if it is not there; and whether
+  /// its place has it.
   std::vector<Tensor> values;
   std::vector<bool> in_place;
 };
@@ -155,7 +156,7 @@ std::unique_ptr<PartitionedExecutable::Loaded> PartitionedExecutable::make(const
       throw error.within(fmt::format("{} on {}", region.name, backend_name(part.block)));
     }
   }
-  // What the caller gave is the caller's.
+  // The caller owns the graph's inputs and outputs.
   for (const auto* kept : {&loaded->graph.outputs, &loaded->graph.inputs}) {
     for (const ValueId id : *kept) last[static_cast<size_t>(id)] = -1;
   }
@@ -210,7 +211,7 @@ void PartitionedExecutable::bind(Loaded& loaded, Part& part) {
   part.runs = std::move(bound.runs);
   for (size_t i = 0; i < part.region->outputs.size(); ++i)
     loaded.places[static_cast<size_t>(part.region->outputs[i])] = part.runs->outputs()[i];
-  // The next block may compute with what is in its inputs when it is bound.
+  // The next block may read its inputs when it is bound.
   part.runs->submit();
   exchange_->synchronize();
 }
@@ -317,7 +318,7 @@ void PartitionedExecutable::run_on_host(Loaded& loaded, Part& part) {
   for (const ValueId id : part.dying) loaded.values[static_cast<size_t>(id)] = Tensor();
 }
 
-/// PyTorch's observer watches all of a process; others tell of one executable only.
+/// PyTorch's observer watches all of a process; others watch one executable only.
 std::unique_ptr<Observer> PartitionedExecutable::observe(const ObserveOptions& options) {
   if (loaded_.empty()) return nullptr;
   for (const Part& part : loaded_.front().second->parts) {
@@ -391,7 +392,7 @@ std::vector<StepInfo> PartitionedExecutable::steps() const {
       all.push_back(std::move(step));
     }
   }
-  // What a step reads of another block's, its nodes tell.
+  // The nodes of a step show which values of other blocks it reads.
   const auto find = [&](const Node& node) {
     for (const std::string& source : node.sources) {
       if (const auto found = step_of.find(source); found != step_of.end()) return found->second;

@@ -1,5 +1,5 @@
 // A partitioned model as one executable: its regions run one after the other, each on its backend. Values
-// stay where the block that made them left them, and the next one reads them there. On a GPU all blocks whose
+// stay where the block that made them left them, and the next one reads them there. All blocks on a GPU whose
 // backends bind hand their runs to one queue; values go over the host only for the others.
 #pragma once
 
@@ -19,7 +19,7 @@ struct PartitionedModel {
   std::shared_ptr<const graph::Graph> graph;  ///< prepared
   Blocks blocks;
   std::vector<std::string> backends;
-  /// What a run is predicted to take, milliseconds, for these inputs.
+  /// The predicted time of a run, milliseconds, for these inputs.
   std::optional<double> predicted_ms;
   std::map<std::string, tensor::Shape> predicted_shapes;
 };
@@ -43,17 +43,18 @@ class PartitionedExecutable final : public Executable {
   std::optional<double> predicted_ms() const override;
   std::vector<std::string> notes() const override;
 
-  /// Whether blocks meet on a GPU.
+  /// True if blocks meet on a GPU.
   bool on_device() const { return exchange_ != nullptr; }
   /// execute() with a wait after each block, so that each one's time can be told from the others'.
   void execute_apart();
-  /// Of each block, microseconds, borders included; 0 for one that nothing was left of. Of the last run or
-  /// execute_apart(); on a GPU of the latter alone, by the GPU's clock where the block is bound.
+  /// Time of each block, microseconds, borders included; 0 for one whose nodes were all folded. They are
+  /// those of the last run or execute_apart(); on a GPU only of the latter, by the GPU's clock where the
+  /// block is bound.
   const std::vector<double>& block_us() const { return block_us_; }
   /// The steps of each block; empty for one that is not loaded.
   std::vector<std::vector<StepInfo>> block_steps() const;
-  /// Microseconds of each block's steps, by their names, as the systems' own profilers tell them of runs on
-  /// what was given last; empty for a block whose system tells nothing.
+  /// Microseconds of each block's steps, by their names, as the systems' own profilers report them for runs
+  /// on the inputs given last; empty for a block whose system reports nothing.
   std::vector<std::map<std::string, double>> profile_steps(int runs);
 
  private:
@@ -83,7 +84,7 @@ class PartitionedExecutable final : public Executable {
   /// One where blocks hold for all shapes, else the last few, the latest first.
   std::vector<std::pair<std::map<std::string, tensor::Shape>, std::unique_ptr<Loaded>>> loaded_;
   bool for_all_shapes_ = false;
-  /// Of the inputs given last.
+  /// The blocks loaded for the shapes of the last inputs.
   Loaded* current_ = nullptr;
   std::map<std::string, tensor::Shape> shapes_;
   std::vector<double> block_us_;

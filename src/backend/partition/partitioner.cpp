@@ -151,12 +151,12 @@ class Partitioner {
       add_costs(backend, all ? *times[backend] : estimate(backend));
       if (all && times[backend]->shared_out)
         notes_.push_back(fmt::format(
-            "{} tells nothing of its steps: the time of whole blocks was shared out by the cost model",
+            "{} reports nothing about its steps: the time of whole blocks was shared out by the cost model",
             names_[backend]));
     }
   }
 
-  /// What a backend refuses decides what is measured together.
+  /// Refused nodes decide which nodes are measured together, so they belong to the key.
   std::string refused_text(size_t backend) const {
     std::string text = " | without";
     for (size_t node = 0; node < wiring_.size(); ++node) {
@@ -234,8 +234,7 @@ class Partitioner {
       if (ratio.known && ratio.low > 1) chosen_ = i;
     }
     if (chosen_ != 0)
-      notes_.push_back(
-          fmt::format("'{}' was measured faster than what was predicted to be best", plans_[chosen_].name));
+      notes_.push_back(fmt::format("'{}' was measured faster than the predicted best", plans_[chosen_].name));
   }
 
   base::PartitionPlan plan_record(size_t index) const {
@@ -315,7 +314,7 @@ class Partitioner {
     return fmt::format(
         "estimated: a roofline of the {}, each backend taking {} times as long as the one before it "
         "(assumed)",
-        on_gpu() ? "GPU, and of the CPU for what runs there" : "CPU", kAssumedRatio);
+        on_gpu() ? "GPU, and of the CPU for nodes that run there" : "CPU", kAssumedRatio);
   }
 
   std::string algorithm_text() const {

@@ -12,11 +12,11 @@ namespace hone::backend::partition {
 
 struct PartitionRequest {
   importer::Model model;
-  /// As the user named it.
+  /// The model as the user named it.
   std::string spec;
   /// Shapes of all inputs, precision, threads, device.
   LoadOptions options;
-  /// In the order of preference; the last takes what the others refuse.
+  /// Backends in the order of preference; the last takes the nodes that the others refuse.
   std::vector<std::string> backends;
   int64_t min_block_size = 5;
   /// Operators that only the last backend may run.

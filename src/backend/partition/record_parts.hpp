@@ -1,4 +1,4 @@
-// Parts of a partition's record, made of what the search found.
+// The parts of a partition's record, made from the result of the search.
 #pragma once
 
 #include <string>

@@ -76,7 +76,7 @@ class RegionMaker {
     }
   }
 
-  /// What a block reads in place of a value that another one makes.
+  /// The input by which a block reads a value that another one makes.
   ValueId outside(ValueId id) const {
     const auto found = constants_.find(id);
     return found == constants_.end() ? id : found->second;

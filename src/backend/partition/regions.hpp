@@ -11,10 +11,10 @@
 namespace hone::backend::partition {
 
 /// The graph with one Region node a block, named block0, block1 and so on, in the order in which they run.
-/// Constants are inputs of every block that reads them and share their bytes. What shape inference knows of
-/// an integer that crosses from block to block becomes a constant, so that a shape which one block computes
-/// is known to the next; `folded`, when given, tells how often that was done. Then the result holds for the
-/// shapes of this graph only. A block that nothing is left of has no node.
+/// Constants are inputs of every block that reads them and share their bytes. An integer that crosses from
+/// block to block and that shape inference knows becomes a constant, so that a shape which one block computes
+/// is known to the next; `folded`, when given, counts these. Then the result holds for the shapes of this
+/// graph only. A block that nothing is left of has no node.
 graph::Graph with_regions(const graph::Graph& typed, std::span<const Block> blocks,
                           const std::vector<std::string>& backends, size_t* folded = nullptr);
 

@@ -35,7 +35,7 @@ Labels moved(const Labels& labels, const Block& block, int backend) {
   return result;
 }
 
-/// The first backend behind this one that takes the whole block; -1 for none.
+/// The first later backend that takes the whole block; -1 for none.
 int next_taker(const SearchRequest& request, const Block& block) {
   for (int backend = block.backend + 1; backend <= last_backend(request); ++backend) {
     if (request.costs.takes_all(backend, block.nodes)) return backend;
@@ -90,7 +90,7 @@ Labels greedy_labels(const SearchRequest& request) {
   return labels;
 }
 
-/// Of equal ones that with fewer blocks.
+/// Between equal solutions, the one with fewer blocks is better.
 bool is_better(const Solution& a, const Solution& b) {
   const double difference = a.prediction.total() - b.prediction.total();
   return difference < -kLeastGain || (difference <= kLeastGain && a.blocks.size() < b.blocks.size());

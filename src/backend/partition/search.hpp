@@ -1,5 +1,5 @@
 // Ways to split a model: as Torch-TensorRT does (every node to the first backend that takes it), by the cut
-// that minimises predicted time, and each backend alone.
+// that minimises predicted time, and each backend by itself.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace hone::backend::partition {
 struct SearchRequest {
   const Wiring& wiring;
   const Costs& costs;
-  /// Blocks of a backend before the last one have at least so many counted nodes, unless nobody else takes
+  /// Blocks of a backend before the last one have at least this many counted nodes, unless nobody else takes
   /// what is in them.
   int64_t min_block_size = 5;
 };
@@ -36,7 +36,7 @@ Solution best(const SearchRequest& request);
 /// No partition has a lower predicted time than this, microseconds.
 double lower_bound(const SearchRequest& request);
 
-/// Whether every block is as large as it has to be, or cannot be moved.
+/// True if every block is as large as it has to be, or cannot be moved.
 bool large_enough(const SearchRequest& request, const Blocks& blocks);
 
 }  // namespace hone::backend::partition

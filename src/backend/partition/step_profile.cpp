@@ -15,7 +15,7 @@ std::map<std::string, double> times_of(const LayerProfile& profile) {
   return times;
 }
 
-/// Means: what belongs to one run is not told apart from what belongs to the next.
+/// The means over runs: the work of one run is not separated from that of the next.
 std::map<std::string, double> times_of(const base::DeviceRecord& record, int runs) {
   constexpr double kNanosecondsPerMicrosecond = 1e3;
   std::map<std::string, double> times;

@@ -9,8 +9,8 @@
 
 namespace hone::backend::partition {
 
-/// Microseconds of each step of a run, by the step's name, in the median of so many; empty where the system
-/// tells nothing, or not of this executable. Each layer has a clock around it, so their sum is more than a
+/// Microseconds of each step of a run, by the step's name, the median of `runs` runs; empty where the system
+/// reports nothing, or not for this executable. Each layer has a clock around it, so their sum is more than a
 /// run takes.
 std::map<std::string, double> profile_steps(Executable& executable, std::span<const tensor::Tensor> inputs,
                                             int runs);

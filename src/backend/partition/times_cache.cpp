@@ -41,11 +41,11 @@ struct Description<backend::partition::StoredTimes> {
   static constexpr std::tuple kFields{
       Field{"key", &Times::key, "What the times belong to"},
       Field{"node_us", &Times::node_us, "Of each node"},
-      at_least(0, Field{"launch_us", &Times::launch_us, "Of a block"}),
+      at_least(0, Field{"launch_us", &Times::launch_us, "Time to launch a block"}),
       at_least(0, Field{"input_us_per_byte", &Times::input_us_per_byte, "To take in"}),
       at_least(0, Field{"output_us_per_byte", &Times::output_us_per_byte, "To hand out"}),
       at_least(0, Field{"wait_us", &Times::wait_us, "Of a run"}),
-      Field{"shared_out", &Times::shared_out, "Whether blocks were measured and not steps"}};
+      Field{"shared_out", &Times::shared_out, "True if blocks were measured and not steps"}};
 };
 
 }  // namespace hone::base

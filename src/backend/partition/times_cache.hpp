@@ -12,7 +12,7 @@ namespace hone::backend::partition {
 /// The key as one text.
 std::string times_key(const Subject& subject, const std::string& fingerprint, const Backend& backend);
 
-/// Nothing where there is no file, or none that can be read and holds as many times.
+/// Nothing where there is no readable file with times for that many nodes.
 std::optional<NodeTimes> find_times(const std::string& key, size_t nodes);
 /// Passed over where the folder cannot be written.
 void keep_times(const std::string& key, const NodeTimes& times);

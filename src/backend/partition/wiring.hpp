@@ -1,5 +1,5 @@
-// What the search for partitions knows of a graph: which nodes read what which nodes make, and how large it
-// is. Nodes that live on constants alone are folded before, so constants belong to no border.
+// The graph as the search for partitions sees it: which nodes read the outputs of which, and how large those
+// are. Nodes that depend only on constants are folded before, so constants belong to no border.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,8 @@ std::vector<std::string_view> parts(std::string_view text) {
   return result;
 }
 
-/// Of "Reformatting CopyNode for Input Tensor 0 to conv1 + relu1" what it is for.
+/// Returns the layer for which a reformatting is done: "conv1 + relu1" of "Reformatting CopyNode for Input
+/// Tensor 0 to conv1 + relu1".
 std::string_view without_reformatting(std::string_view name) {
   constexpr std::string_view kReformats = "Reformatting CopyNode for ";
   if (!name.starts_with(kReformats)) return name;

@@ -1,5 +1,4 @@
-// What TensorRT's engine inspector tells of an engine, as steps that know which of the model's nodes they
-// compute.
+// Reads the layers of TensorRT's engine inspector as steps that know which of the model's nodes they compute.
 #pragma once
 
 #include <string>

@@ -41,7 +41,7 @@ constexpr const char* kProfiles = "profiles";
 
 std::filesystem::path record_path(std::filesystem::path file) { return file += ".json"; }
 
-/// Of this user: known to who can read the cache folder, which others cannot.
+/// The file with this user's key: only those who can read the cache folder know it.
 std::filesystem::path key_path() { return base::cache_directory() / "tensorrt" / "key"; }
 
 /// Empty where there is none.
@@ -55,7 +55,7 @@ std::string make_key() {
   if (std::string key = find_key(); !key.empty()) return key;
   std::error_code ignored;
   std::filesystem::create_directories(key_path().parent_path(), ignored);
-  // Before the key has a name that others could open.
+  // The folder is closed to others before the key has a name that they could open.
   ::chmod(key_path().parent_path().c_str(), S_IRWXU);
   std::random_device random;
   std::string key;
@@ -65,7 +65,7 @@ std::string make_key() {
   return key;
 }
 
-/// Of the record without the proof itself, and of the plan.
+/// A proof over the record, without the proof itself, and over the plan.
 std::string proof_of(const std::string& key, const Json& record, const std::string& bytes) {
   Json said = record;
   said.erase(kProof);

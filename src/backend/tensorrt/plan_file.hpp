@@ -1,4 +1,4 @@
-// Plans of TensorRT as files: the bytes that the library serialized, and beside them `<file>.json`, hone's
+// Plans of TensorRT as files: the bytes that the library serialized, and next to them `<file>.json`, hone's
 // record of how they came about. A plan holds code that the library runs, so one is loaded only where the
 // record proves that this user's hone wrote these bytes, or where the user trusts the file.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace hone::backend::tensorrt {
 
-/// What a plan was made of, and for.
+/// The source of a plan, and the machine that it is for.
 struct PlanRecord {
   std::string model;
   std::string precision;
@@ -30,7 +30,7 @@ struct PlanRecord {
 struct Plan {
   std::string bytes;
   PlanRecord record;
-  /// Whether the record is hone's.
+  /// True if the record is hone's.
   bool known = false;
 };
 
@@ -41,7 +41,7 @@ void write_plan(const std::filesystem::path& file, const Plan& plan);
 /// there is no record or the bytes are not those that it is about.
 Plan read_plan(const std::filesystem::path& file, bool trusted);
 
-/// Where the plan lies that was made of such a model in such a way; `key` is a hash of both.
+/// The path of the plan for such a model built in such a way; `key` is a hash of both.
 std::filesystem::path cached_plan_path(const std::string& key);
 
 }  // namespace hone::backend::tensorrt

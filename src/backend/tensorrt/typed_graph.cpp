@@ -57,8 +57,8 @@ class Typing {
     for (Node& cast : widened) result_.add_node(std::move(cast));
   }
 
-  /// A node that says itself what its result is says the narrow type. What nodes make of float32 becomes
-  /// narrow, and a graph's output is made of it behind.
+  /// A node that says itself what its result is says the narrow type. Results of float32 become narrow, and
+  /// an output of the graph is converted back after them.
   void narrow_results(Node& node, std::vector<Node>& widened) {
     for (const char* name : {"to", "dtype"}) {
       if (node.attributes.get_or<int64_t>(name, 0) == static_cast<int64_t>(DType::kFloat32))

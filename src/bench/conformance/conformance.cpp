@@ -22,7 +22,7 @@ constexpr double kStoredBFloat16Tolerance = 1.0 / 128;
 /// A sum that differs in its last bits may be rounded to the next float16: one unit in the last place.
 constexpr double kFloat16Tolerance = 1.0 / 1024;
 
-/// The stored tensor as what the model declares.
+/// The stored tensor in the type that the model declares.
 Tensor as_declared(Tensor stored, tensor::DType declared) {
   if (stored.dtype() != tensor::DType::kUInt16 || declared != tensor::DType::kBFloat16) return stored;
   const auto owner = std::make_shared<const Tensor>(std::move(stored));
@@ -116,7 +116,7 @@ double unit_roundoff(tensor::Precision precision) {
 /// True if an engine keeps values of this type in its own precision.
 bool in_precision(tensor::DType dtype) { return dtype == tensor::DType::kFloat32 || tensor::is_half(dtype); }
 
-/// The set with float inputs rounded to the precision, and with what the reference makes of them.
+/// The set with float inputs rounded to the precision, and with the reference's results for them.
 DataSet rounded(DataSet set, const importer::Model& model, tensor::Precision precision) {
   for (Tensor& input : set.inputs) {
     const tensor::DType dtype = input.dtype();
@@ -135,7 +135,7 @@ tensor::Tolerance tolerance_of(const Tensor& expected, const ConformanceOptions&
   if (expected.dtype() == tensor::DType::kFloat16)
     allowed.relative = std::max(allowed.relative, kFloat16Tolerance);
   if (options.precision == tensor::Precision::kFp32 || !in_precision(expected.dtype())) return allowed;
-  // That of the output, and that of a value on the way to it.
+  // Roundings of the output, and of a value on the way to it.
   constexpr double kRoundings = 2;
   double largest = 0;
   for (const double value : expected.to_double()) {

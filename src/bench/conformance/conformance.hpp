@@ -27,9 +27,9 @@ enum class CaseStatus { kPassed, kFailed, kSkipped };
 struct CaseResult {
   std::string name;
   CaseStatus status = CaseStatus::kFailed;
-  /// Of a skipped case: what it uses that is not supported (import/onnx/case_file.hpp).
+  /// The unsupported feature that a skipped case uses (import/onnx/case_file.hpp).
   std::string reason;
-  /// Of a failed case: what went wrong.
+  /// The reason why a case failed.
   std::string message;
 };
 

@@ -1,4 +1,4 @@
-// What stands in the result file of a run: the figures of what was sampled.
+// Figures for the result file of a run, computed from its samples.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace hone::bench {
 
 TimesFigure times_figure(const std::vector<double>& times);
-/// The same for a part of runs: nothing when it was not measured or is nothing but zeros.
+/// Figures of a part of runs: nothing when it was not measured or is nothing but zeros.
 std::optional<TimesFigure> phase_figure(const std::vector<double>& times);
 
 RunRecord record_of(const Run& run);

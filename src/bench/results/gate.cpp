@@ -65,8 +65,8 @@ void require_known_gpu(const Sweep& baseline, const Sweep& now) {
                                   [](const Run& run) { return run.measured() && !run.setup.on_cpu(); });
   if (!on_gpu || !baseline.context.contains("gpu") || now.context.contains("gpu")) return;
   fail_environment(
-      "the baseline was measured on '{}', and which GPU this is is unknown: NVML did not tell; such times "
-      "cannot be compared",
+      "the baseline was measured on '{}', and which GPU this is is unknown: NVML did not report it; such "
+      "times cannot be compared",
       text_of(baseline.context["gpu"], "name"));
 }
 
@@ -88,11 +88,11 @@ std::string describe_ratio(const base::Ratio& ratio) {
 std::string device_text(const Setup& setup) {
   return setup.device + (comparable_part(setup, {}).transfers ? " with data transfers" : "") +
          (setup.cold_l2 ? " with a cold L2" : "") +
-         (setup.busy > 0 ? fmt::format(" beside {} busy thread{}", setup.busy, setup.busy == 1 ? "" : "s")
+         (setup.busy > 0 ? fmt::format(" next to {} busy thread{}", setup.busy, setup.busy == 1 ? "" : "s")
                          : "");
 }
 
-/// Of runs of one configuration.
+/// Both setups are those of one configuration.
 void require_same_way(const Setup& then, const Setup& now) {
   if (comparable(then, now, {.model = true})) return;
   if (then.threads != now.threads) {
@@ -154,7 +154,7 @@ void require_comparable(const Sweep& baseline, const Sweep& now) {
   if (any) return;
   for (const Run& then : baseline.runs) {
     if (find_run(now, then.setup) != nullptr)
-      fail_usage("the baseline has no times of what this sweep measures: {} {}", then.setup.text(),
+      fail_usage("the baseline has no times of a configuration: {} {}", then.setup.text(),
                  then.failure ? "failed then: " + *then.failure : "has no samples");
   }
   fail_usage("the baseline and this sweep have no configuration in common: it has {}, this sweep {}",

@@ -1,6 +1,6 @@
-// The regression gate: this sweep beside an earlier one. It finds slower only what is proven to be: the whole
-// interval of the ratio lies beyond the limit, and measuring again with fresh processes says the same. What
-// has no interval, for want of rounds, does not pass either.
+// The regression gate: this sweep compared with an earlier one. It finds slower only what is proven to be:
+// the whole interval of the ratio lies beyond the limit, and measuring again with fresh processes says the
+// same. A ratio without an interval, for want of rounds, does not pass either.
 #pragma once
 
 #include <functional>
@@ -37,8 +37,8 @@ struct Gate {
 using Remeasure = std::function<Run(const Setup&)>;
 
 /// Environment error when the sweeps cannot be compared (another CPU or GPU; for the same configuration
-/// another device, other threads or flags); usage error when they share no configuration. Of `now` no samples
-/// are asked for, so that a sweep can be refused before it is measured; its GPU may be unknown by then.
+/// another device, other threads or flags); usage error when they share no configuration. `now` needs no
+/// samples, so that a sweep can be refused before it is measured; its GPU may be unknown by then.
 void require_comparable(const Sweep& baseline, const Sweep& now);
 
 /// `max_regression` 0.05 allows 5 %. Errors as of require_comparable.

@@ -1,5 +1,5 @@
-// What a GPU was like while a run was measured: a bounded series of samples, and what a verdict needs of
-// them.
+// The state of a GPU while a run was measured: a bounded series of samples, and the figures that a verdict
+// needs.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class GpuConditions {
 
   /// Why nothing was watched; empty when something was.
   std::string unknown;
-  /// The most at one time, beside the workers of the sweep; absent when the library does not list processes.
+  /// The most at one time, besides the workers of the sweep; absent when the library does not list processes.
   std::optional<int> other_processes;
   /// The most that the run's worker took of the GPU's memory.
   std::optional<int64_t> process_memory_bytes;
@@ -49,7 +49,7 @@ class GpuConditions {
 
   int64_t taken() const { return taken_; }
   const std::vector<system::GpuSample>& samples() const { return samples_; }
-  /// Of all samples, those that were dropped included.
+  /// The reasons in all samples, including those that were dropped.
   uint64_t clock_reasons() const { return clock_reasons_; }
 
   struct ClockHalves {
@@ -71,16 +71,16 @@ class GpuConditions {
   double cost_ms_ = 0;
 };
 
-/// What a list of processes says of a sweep whose workers the caller knows.
+/// The processes on a GPU, as a sweep sees them whose workers the caller knows.
 struct GpuTenants {
   /// Absent when the list is shorter than it must be, so that it hides processes.
   std::optional<int> others;
   std::optional<int64_t> worker_bytes;
 };
 
-/// `is_own` and `is_worker` are asked for each process id; the second about the worker being measured. Where
-/// none of `live_workers` is listed under an id of theirs, the list is in the ids of another namespace, and
-/// as many of it as there are live workers are taken to be they.
+/// `is_own` and `is_worker` are asked for each process id; the second about the worker being measured. If no
+/// worker of `live_workers` is listed under one of its ids, the list is in the ids of another namespace, and
+/// that many of its entries are taken to be the workers.
 GpuTenants count_tenants(std::span<const system::GpuProcess> listed, const std::function<bool(pid_t)>& is_own,
                          const std::function<bool(pid_t)>& is_worker, int live_workers);
 

@@ -11,11 +11,11 @@ namespace hone::bench {
 /// and '_' replaced; "model" where nothing is left.
 std::string file_stem(const std::string& model);
 
-/// One for each model: its stem, and before it as much of its path as no other model has; where that is not
-/// enough, the whole file name, or a number behind it. Safe as relative paths.
+/// One for each model: its stem, and before it the part of its path that no other model has; where that is
+/// not enough, the whole file name, or a number after it. Safe as relative paths.
 std::vector<std::string> distinct_names(const std::vector<std::string>& models);
 
-/// The same by model; models may be repeated.
+/// Short names by model; models may be repeated.
 std::map<std::string, std::string> short_names(const std::vector<std::string>& models);
 
 /// Returns true if both name one model, as ./net.onnx and net.onnx do.

@@ -25,11 +25,11 @@ Json to_json(const Sweep& sweep);
 /// Atomic; environment error in one sentence when the disk is full or the folder read-only.
 void write_sweep(const Sweep& sweep, const std::filesystem::path& path);
 
-/// What a gate needs of an earlier sweep: configurations, threads, samples, failures; and the context.
-/// Bad input naming file and field.
+/// Reads the parts of an earlier sweep that a gate needs: configurations, threads, samples, failures; and the
+/// context. Bad input naming file and field.
 Sweep read_sweep(const std::filesystem::path& path);
 
-/// The same of the file's content.
+/// Reads a sweep from the content of a file.
 Sweep parse_sweep(const Json& json);
 
 /// Small files `<folder>/<model>/<backend>.json`: latency and throughput per precision and batch. `models`

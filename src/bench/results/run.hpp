@@ -24,18 +24,18 @@ struct RunMemory {
   int64_t weights = 0;
   int64_t activations = 0;
   int64_t engine_file = 0;
-  /// With one run at a time.
+  /// Use with one run at a time.
   backend::DeviceMemoryUse device;
   /// device.allocated with all streams of the pipelined runs.
   int64_t streams_allocated = 0;
 };
 
-/// Bytes held after the first and after the last round, to see what runs leave behind.
+/// Bytes held after the first and after the last round, to see what runs do not free.
 struct MemoryGrowth {
   int64_t runs = 0;  ///< in between
   int64_t resident_first = 0;
   int64_t resident_last = 0;
-  /// What the driver counts as taken on the device.
+  /// Bytes taken on the device, as the driver counts them.
   int64_t device_first = 0;
   int64_t device_last = 0;
 };
@@ -53,7 +53,7 @@ struct Accuracy {
   std::string impossible;  ///< why they are not the model's at all, which is in the verdict
 };
 
-/// How fast a run is beside the comparison run of the same model and batch: above 1 is faster.
+/// The speed of a run relative to the comparison run of the same model and batch: above 1 is faster.
 struct Speedup {
   std::string backend;
   std::string precision;
@@ -64,7 +64,7 @@ struct Speedup {
 
 struct Run {
   Setup setup;
-  /// Runs with the same number took turns in the same rounds. Older files do not tell.
+  /// Runs with the same number took turns in the same rounds. Older files do not hold it.
   std::optional<int> session;
   std::string backend_version;
   base::Rounds rounds;  ///< latencies in milliseconds
@@ -84,17 +84,17 @@ struct Run {
   std::optional<Speedup> speedup;
   /// Milliseconds, of a partition that was made for this setup.
   std::optional<double> predicted_ms;
-  std::vector<LayerFigure> layers;  ///< where they were asked for and the backend tells them
+  std::vector<LayerFigure> layers;  ///< where they were asked for and the backend reports them
   /// The share of the multiply-adds that are multiplied as integers; absent where nothing is quantized or the
   /// backend does not report it.
   std::optional<double> int8_share;
   std::vector<std::string> notes;
   Verdict verdict;
   std::optional<std::string> failure;
-  bool failed_by_bug = false;  ///< of the backend, as its worker tells or ends; files do not keep it
+  bool failed_by_bug = false;  ///< of the backend, as its worker reports or ends; files do not keep it
 
   bool measured() const { return !failure && !rounds.empty(); }
-  /// What is to be known of how it was measured, beyond its notes.
+  /// Remarks for readers on how it was measured, beyond its notes.
   std::vector<std::string> remarks() const;
   int64_t sample_count() const;
   double measured_seconds() const;

@@ -69,7 +69,7 @@ struct SpeedupFigure {
     return {std::move(over), ratio.value,
             ratio.known ? std::optional(std::array{ratio.low, ratio.high}) : std::nullopt, interleaved};
   }
-  /// Whether the interval leaves out 1: the difference is more than noise.
+  /// True if the interval leaves out 1: the difference is more than noise.
   bool differs() const { return interval && ((*interval)[0] > 1 || (*interval)[1] < 1); }
 };
 
@@ -102,7 +102,7 @@ struct LayerFigure {
 
 struct RunRecord {
   Setup setup;
-  /// Runs with the same number took turns in the same rounds. Older files do not tell.
+  /// Runs with the same number took turns in the same rounds. Older files do not hold it.
   std::optional<int> session;
   std::string backend_version;
   TimesFigure latency;

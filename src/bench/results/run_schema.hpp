@@ -1,5 +1,5 @@
-// Fields of a run and of a sweep in the result file: schema hone.bench. By them it is written and read; what
-// tells nothing apart may be absent, since fields were added within the version.
+// Fields of a run and of a sweep in the result file: schema hone.bench. The result file is written and read
+// by them; a field that distinguishes nothing may be absent, since fields were added within the version.
 #pragma once
 
 #include "base/described.hpp"
@@ -9,7 +9,7 @@
 
 namespace hone::base {
 
-/// Of fields that files may lack.
+/// Marks fields that files may lack.
 template <class... Get>
 constexpr auto all_later(Field<Get>... field) {
   return std::tuple{later(field)...};
@@ -33,7 +33,7 @@ struct Description<bench::TimesFigure> {
                 Field{"p50_interval", &Times::p50_interval,
                       "95 % confidence interval of the median, from order statistics; null below 6 samples",
                       unit::kMs, origin::kEstimated},
-                Field{"supported", &Times::supported, "Percentiles that so many runs can tell"});
+                Field{"supported", &Times::supported, "Percentiles that this number of runs supports"});
 };
 
 template <>
@@ -45,7 +45,7 @@ struct Description<bench::PipelinedFigure> {
             unit::kPerSecond, origin::kMeasured},
       Field{"streams", &Pipelined::streams, "Streams that they overlap on", unit::kCount},
       Field{"includes_transfers", &Pipelined::transfers,
-            "Whether copies to the device and back are included"},
+            "True if copies to the device and back are included"},
       Field{"runs", &Pipelined::runs, "Runs that were measured", unit::kCount, origin::kMeasured},
       Field{"seconds", &Pipelined::seconds, "Time that they took", unit::kSeconds, origin::kMeasured});
 };
@@ -59,9 +59,9 @@ struct Description<bench::MemoryFigure> {
                        unit::kMegabytes, origin::kMeasured},
                  Field{"inputs_mb", &Memory::inputs, "Inputs that the benchmark keeps", unit::kMegabytes,
                        origin::kRecorded},
-                 Field{"weights_mb", &Memory::weights, "Weights, as the backend tells", unit::kMegabytes,
-                       origin::kRecorded},
-                 Field{"activations_mb", &Memory::activations, "Activations, as the backend tells",
+                 Field{"weights_mb", &Memory::weights, "Weights, as the backend reports them",
+                       unit::kMegabytes, origin::kRecorded},
+                 Field{"activations_mb", &Memory::activations, "Activations, as the backend reports them",
                        unit::kMegabytes, origin::kRecorded},
                  Field{"engine_file_mb", &Memory::engine_file, "Size of the engine file", unit::kMegabytes,
                        origin::kMeasured}};
@@ -72,14 +72,15 @@ struct Description<bench::DeviceMemoryFigure> {
   using Memory = bench::DeviceMemoryFigure;
   static constexpr std::string_view kName = "RunDeviceMemory";
   static constexpr auto kFields = std::tuple{
-      Field{"planned_mb", &Memory::planned, "What the engine planned to take", unit::kMegabytes,
+      Field{"planned_mb", &Memory::planned, "Memory that the engine planned to take", unit::kMegabytes,
             origin::kRecorded},
-      Field{"allocated_mb", &Memory::allocated, "What the backend's allocator holds", unit::kMegabytes,
+      Field{"allocated_mb", &Memory::allocated, "Memory that the backend's allocator holds", unit::kMegabytes,
             origin::kRecorded},
       Field{"peak_allocated_mb", &Memory::peak_allocated, "The most that it held", unit::kMegabytes,
             origin::kRecorded},
       Field{"driver_mb", &Memory::driver,
-            "What loading took of the device's free memory, as the driver tells; of systems measured alone",
+            "Decrease of the device's free memory by loading, as the driver reports it; only for systems "
+            "measured one at a time",
             unit::kMegabytes, origin::kMeasured},
       Field{"process_mb", &Memory::process, "The worker's memory on the device, as the driver lists it",
             unit::kMegabytes, origin::kMeasured},
@@ -135,8 +136,8 @@ struct Description<bench::SpeedupFigure> {
       Field{"interval", &Speedup::interval, "95 % confidence interval of the ratio (bootstrap over rounds)",
             unit::kRatio, origin::kEstimated},
       Field{"differs", &Speedup::differs,
-            "Whether the interval leaves out 1: the difference is more than noise"},
-      later(Field{"interleaved", &Speedup::interleaved, "Whether both took turns in the same rounds"})};
+            "True if the interval leaves out 1: the difference is more than noise"},
+      later(Field{"interleaved", &Speedup::interleaved, "True if both took turns in the same rounds"})};
 };
 
 template <>
@@ -146,7 +147,7 @@ struct Description<bench::WarmupFigure> {
   static constexpr auto kFields = all_later(
       Field{"runs", &Warmup::runs, "Runs before the measured ones", unit::kCount, origin::kMeasured},
       Field{"seconds", &Warmup::seconds, "Time that they took", unit::kSeconds, origin::kMeasured},
-      Field{"stationary", &Warmup::stationary, "Whether latencies had settled"});
+      Field{"stationary", &Warmup::stationary, "True if latencies had settled"});
 };
 
 template <>
@@ -157,7 +158,7 @@ struct Description<bench::MachineFigure> {
       Field{"other_cpu_share", &Machine::other_cpu, "Time of the CPU that other processes used meanwhile",
             unit::kShare, origin::kMeasured},
       Field{"near_cpu_share", &Machine::near_cpu,
-            "Of it, on the cores that the sweep may use and those that share a physical one with them",
+            "Part of that on the cores that the sweep may use and those that share a physical one with them",
             unit::kShare, origin::kMeasured},
       Field{"steal_share", &Machine::steal, "Time that the hypervisor kept the CPU from this machine",
             unit::kShare, origin::kMeasured},
@@ -205,8 +206,7 @@ struct Description<bench::RunRecord> {
           Field{"growth", &Run::growth, "Memory that runs leave behind"},
           Field{"accuracy", &Run::accuracy, "Error against the fp32 reference"},
           Field{"int8_share", &Run::int8_share,
-                "Of the multiply-adds of convolutions and matrix products, those that are multiplied as "
-                "integers",
+                "Share of the multiply-adds of convolutions and matrix products that runs on integers",
                 unit::kShare, origin::kRecorded},
           Field{"speedup", &Run::speedup, "How fast it is beside the run it is compared with"},
           Field{"load_ms", &Run::load_ms, "Time to load or build the model", unit::kMs, origin::kMeasured},

@@ -12,12 +12,12 @@ namespace {
 
 /// Interquartile range over median above which torch.utils.benchmark speaks of system fluctuation.
 constexpr double kMaxSpread = 0.10;
-/// A change between the first and the second half that matters, beyond what the noise explains.
+/// A change between the first and the second half that matters, beyond the noise.
 constexpr double kMaxDrift = 0.03;
 constexpr double kMaxOtherShare = 0.05;
 constexpr double kMaxStealShare = 0.02;
-/// A change of the SM clock changes the time of what computes by as much, so the limit is that of drift. The
-/// clock moves in steps of 15 MHz, below 1 % on every GPU that hone runs on.
+/// A change of the SM clock changes the time of arithmetic by the same share, so the limit is that of drift.
+/// The clock moves in steps of 15 MHz, below 1 % on every GPU that hone runs on.
 constexpr double kMaxClockChange = kMaxDrift;
 /// Clocks that something outside of the run lowered. The software power cap is not among them: large batches
 /// run against the power limit all the time, at a clock that is steady or that the rules of drift see.

@@ -27,9 +27,9 @@ struct VerdictInput {
   int threads = 1;
   int cores = 1;
   system::Interference interference;
-  /// By threads that are part of the setup.
+  /// Disturbed by threads that are part of the setup.
   bool disturbed = false;
-  /// What the GPU was like; null on the CPU.
+  /// State of the GPU; null on the CPU.
   const GpuConditions* gpu = nullptr;
   bool outputs_finite = true;
   /// Why they cannot be those of the model; empty when they can.

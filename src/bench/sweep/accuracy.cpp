@@ -103,7 +103,7 @@ std::string impossible_outputs(const ModelInfo& model, const std::vector<Tensor>
     for (size_t axis = 0; model.outputs[i] && model.outputs[i]->size() == unit.size() && axis < unit.size();
          ++axis) {
       const graph::Dim& dim = (*model.outputs[i])[axis];
-      // Of a network whose inputs alone were opened, the file still says 1.
+      // If only the inputs of a network were made dynamic, its outputs in the file still have a batch of 1.
       const bool may_be_batch = model.dynamic_batch && unit[axis] == 1;
       if (dim.is(unit[axis]) && !may_be_batch) known[axis] = dim;
       if (may_be_batch && !dim.symbol().empty() && dim.symbol() == model.batch_symbol)

@@ -1,5 +1,5 @@
-// Accuracy of a run: its outputs beside those of the fp32 reference for the first few samples. The reference
-// is slow, so its outputs are computed once a model, in a worker of their own, and cached on disk.
+// Accuracy of a run: its outputs compared with those of the fp32 reference for the first few samples. The
+// reference is slow, so its outputs are computed once a model, in a worker of their own, and cached on disk.
 #pragma once
 
 #include <filesystem>
@@ -53,8 +53,8 @@ Accuracy compare_to_reference(const ReferenceOutputs& reference,
                               const std::vector<std::vector<OutputFile>>& outputs, int64_t units_per_set);
 
 /// Why outputs of a run at `batch` cannot be the model's, whatever their values are: their number, their
-/// rank, or a dimension that the graph knows and the reference has. Empty when they can be. `expected`: what
-/// the reference computes of one unit; what a file alone declares is often wrong.
+/// rank, or a dimension that the graph knows and the reference has. Empty when they can be. `expected`: the
+/// reference's results for one unit, since a file's declarations alone are often wrong.
 std::string impossible_outputs(const ModelInfo& model, const std::vector<tensor::Tensor>& expected,
                                const std::vector<OutputFile>& outputs, int64_t batch);
 

@@ -99,8 +99,8 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   run_.load_ms = loaded_.load_ms;
   const bool replaced = loaded_.tuned;
   if (replaced) {
-    // Kernels of candidates stay in a device's memory, and what trying them took in the peak of the process;
-    // whoever runs the model later has the chosen ones alone.
+    // Kernels of candidates stay in a device's memory, and memory for trying them in the peak of the process;
+    // whoever runs the model later has only the chosen ones.
     worker_->quit();
     start();
     loaded_ = worker_->load(request, on_progress);
@@ -214,7 +214,7 @@ void append(const std::vector<double>& from, std::vector<double>* to) {
 void Contender::measure_extras() {
   if (worker_ == nullptr) return;
   const bool has_phases = loaded_.has(kPhasesFeature);
-  // What overlaps keeps the caches warm.
+  // Overlapping runs keep the caches warm.
   const bool overlaps = loaded_.has(kPipelineFeature) && !run_.setup.cold_l2;
   if (!has_phases && !overlaps) return;
   guarded([&] {
@@ -238,7 +238,7 @@ void Contender::measure_extras() {
 void Contender::measure_layers() {
   if (worker_ == nullptr || !options_.layers) return;
   guarded([&] {
-    // At least as many as an interval of the median needs, and one that is left out.
+    // At least the number that an interval of the median needs, and one that is left out.
     constexpr int64_t kFewest = 7;
     constexpr int64_t kMost = 51;
     const double seconds = options_.duration_seconds / options_.rounds;

@@ -1,5 +1,5 @@
 // One configuration while it is being measured: its worker process and the run that it fills. A failure of
-// the worker becomes the run's failure and ends this contender alone.
+// the worker becomes the run's failure and ends only this contender.
 #pragma once
 
 #include <filesystem>
@@ -27,20 +27,20 @@ struct MeasureOptions {
   bool layers = false;           ///< time the layers, too, in runs after the measured ones
   double timeout_seconds = 300;  ///< longest wait for one answer of a worker
   double percentile = 0.5;       ///< highest percentile that the verdict has to support
-  /// Of every configuration; each has its own model, backend, precision and batch.
+  /// The setup of every configuration; each has its own model, backend, precision and batch.
   Setup setup;
   /// As backend::LoadOptions has them.
   std::map<std::string, std::string> settings = {};
 
   static constexpr double kOvertime = 4;
-  /// More samples tell nothing new; files and answers of workers stay of a size to handle.
+  /// More samples show nothing new; files and answers of workers stay of a size to handle.
   static constexpr int64_t kMostSamples = 2'000'000;
 };
 
-/// What the contenders of one model share.
+/// State that the contenders of one model share.
 struct ModelUnderTest {
   const ModelInfo& model;
-  /// With the batch of the contenders reserved.
+  /// Inputs with the batch of the contenders reserved.
   InputPool& inputs;
   /// The model as an ONNX file for external workers; empty when there are none.
   std::string onnx;
@@ -68,9 +68,9 @@ class Contender {
   /// the setup.
   void measure_round(std::span<const pid_t> busy);
   /// Reads the memory figures of one run at a time, after the last round. `alone`: no other worker was there
-  /// meanwhile, so that what the device's free memory lost is this one's.
+  /// meanwhile, so that the device's loss of free memory is due to this one.
   void read_memory(bool alone);
-  /// Measures a round of what the latency does not tell: the parts of a run, overlapping runs.
+  /// Measures a round of figures besides the latency: the parts of a run, overlapping runs.
   void measure_extras();
   /// Times the layers in runs of their own, where they are asked for.
   void measure_layers();
@@ -81,7 +81,7 @@ class Contender {
   /// Enough samples, or out of time.
   bool done() const;
   const Run& run() const { return run_; }
-  /// Of one run, as the warm-up saw it last; 0 before.
+  /// Duration of one run, as the warm-up saw it last; 0 before.
   double run_seconds() const { return run_seconds_; }
 
  private:

@@ -10,9 +10,9 @@
 
 namespace hone::bench {
 
-/// In the order of the engine; empty for a backend that does not describe its steps. On a GPU the time of a
-/// layer is the sum of its kernels and copies, on the CPU that of its range. The first of several runs is
-/// left out.
+/// Figures in the order of the engine; empty for a backend that does not describe its steps. On a GPU the
+/// time of a layer is the sum of its kernels and copies, on the CPU that of its range. The first of several
+/// runs is left out.
 std::vector<LayerFigure> layer_figures(const TracedRuns& traced);
 
 /// Bad input where the description of the engine is no JSON of TensorRT's inspector.

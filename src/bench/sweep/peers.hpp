@@ -18,7 +18,7 @@ class Peers {
 
   /// "name=command", run by the shell; returns the name. Usage error when malformed.
   std::string add(const std::string& definition);
-  /// Whether the backend is an external program.
+  /// True if the backend is an external program.
   bool is_external(const std::string& backend) const;
   /// Usage error for a name that is neither built in, defined, nor a folder of bench/peers.
   Command command(const std::string& backend) const;

@@ -20,14 +20,14 @@
 namespace hone::bench {
 namespace {
 
-/// Rounds of what the latency does not tell, after those of latencies: enough to even out the turns.
+/// Rounds of figures besides the latency, after those of latencies: enough to even out the turns.
 constexpr int kExtraRounds = 3;
-/// Of a run until it is judged: a sweep that is killed leaves a file that says so.
+/// The verdict of a run until it is judged: a sweep that is killed leaves a file that says so.
 constexpr const char* kNotFinished = "not finished: the sweep was still running when this file was written";
-/// Another worker is started beside those alive only while this much memory would stay free.
+/// Another worker is started next to the living ones only while this much memory would stay free.
 constexpr int64_t kMemoryReserve = int64_t{1} << 30;
 
-/// Of a setup, what each configuration has its own of.
+/// The fields of a setup that each configuration has of its own.
 constexpr std::string_view kOwn[] = {"model", "backend", "precision", "batch"};
 
 Json options_json(const SweepOptions& options) {
@@ -155,7 +155,7 @@ class SweepRunner {
     for (const int64_t batch : subject.batches) run_group(tested, batch);
   }
 
-  /// What external workers load: the user's file, or a built-in architecture written out. Empty when none
+  /// The file that external workers load: the user's, or a built-in architecture written out. Empty when none
   /// takes part, and for TorchScript archives.
   std::string onnx_file(const ModelInfo& model, const std::filesystem::path& folder) const {
     const bool wanted = std::any_of(options_.backends.begin(), options_.backends.end(),
@@ -226,7 +226,7 @@ class SweepRunner {
     finish_group(std::span(sweep_.runs).subspan(first));
   }
 
-  /// Starts as many of the waiting configurations as memory holds, and measures them in turns.
+  /// Starts waiting configurations until memory is full, and measures them in turns.
   void run_together(const ModelUnderTest& tested, std::deque<Run*>* waiting) {
     std::deque<Contender> contenders;
     ++session_;
@@ -240,8 +240,8 @@ class SweepRunner {
       prepare(&contender);
       largest = std::max(largest, free_before - system::available_memory());
     }
-    // Models are loaded, and what is timed to choose among tactics is timed, on a quiet machine: of the
-    // engines, the load may change the speed alone.
+    // Models are loaded, and what is timed to choose among tactics is timed, on a quiet machine: the load may
+    // change the engines' speed only.
     const system::BusyThreads busy(options_.measure.setup.busy);
     for (size_t round = 0; measure_round(&contenders, round, busy.pids()); ++round) changed();
     for (Contender& contender : contenders) contender.read_memory(contenders.size() == 1);
@@ -332,7 +332,7 @@ class SweepRunner {
   int model_index_ = 0;
   int worker_index_ = 0;
   int session_ = 0;
-  /// What the warm-up of the last configuration saw: something to read long before the first row.
+  /// The latency that the warm-up of the last configuration saw: something to read long before the first row.
   std::string first_figure_;
 };
 

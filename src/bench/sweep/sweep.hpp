@@ -33,7 +33,7 @@ struct SweepOptions {
   std::vector<std::string> command_line;
 };
 
-/// What happens to a sweep while it runs. Calls come from the thread that runs it.
+/// Receives the events of a running sweep. Calls come from the thread that runs it.
 struct SweepEvents {
   /// Once the models are known, before anything is measured: every run that is to come, without samples, and
   /// an estimate of the seconds. An error thrown from here ends the sweep.

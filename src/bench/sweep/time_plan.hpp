@@ -1,4 +1,4 @@
-// Estimates how long a sweep still takes, from what its configurations have taken so far. The estimate never
+// Estimates how long a sweep still takes, from the times of its configurations so far. The estimate never
 // grows: a configuration that takes longer than was thought holds it where it is.
 #pragma once
 
@@ -37,7 +37,7 @@ class TimePlan {
   }
 
  private:
-  /// What loading, tuning and warming up a network of the size of ResNet-50 takes on two cores.
+  /// Seconds to load, tune and warm up a network of the size of ResNet-50 on two cores.
   static constexpr double kFirstGuess = 8;
 
   size_t waiting_;

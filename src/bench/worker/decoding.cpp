@@ -43,7 +43,7 @@ class DecoderShapes {
   /// Tokens that a run adds to the caches.
   int64_t growth() const {
     std::map<std::string, Shape> shapes = at(kProbe, 0);
-    // Masks are as long as what is not known yet.
+    // Masks are as long as a dimension that is not known yet.
     std::erase_if(shapes, [&](const auto& item) { return is_mask(item.first); });
     const Graph probed = graph::with_input_shapes(graph_, shapes);
     int64_t growth = -1;
@@ -79,7 +79,7 @@ class DecoderShapes {
  private:
   const Value& input(size_t index) const { return graph_.value(graph_.inputs[index]); }
 
-  /// The only open dimension behind the batch.
+  /// The only open dimension after the batch.
   static size_t axis_of(const Value& cache) {
     size_t axis = 0;
     const size_t rank = cache.type.ranked() ? cache.type.dims->size() : 0;
@@ -89,7 +89,7 @@ class DecoderShapes {
       if (axis == 0) axis = i;
     }
     if (axis == 0 || axis >= rank)
-      fail_usage("--context is for caches with one open dimension behind the batch, '{}' is of type {}",
+      fail_usage("--context is for caches with one open dimension after the batch, '{}' is of type {}",
                  cache.name, cache.type.text());
     return axis;
   }
@@ -149,14 +149,14 @@ class DecoderShapes {
 ModelInfo describe_decoder(const importer::Model& model, const std::string& spec,
                            const std::map<std::string, Shape>& shapes, const Decoding& decoding) {
   if (model.graph == nullptr)
-    fail_usage("--bind needs the names of inputs and outputs, which {} does not tell", model.name);
+    fail_usage("--bind needs the names of inputs and outputs, which {} does not list", model.name);
   const auto carries = engine::parse_carries(*model.graph, decoding.bind);
   if (decoding.context == 0) return describe_model(model, spec, shapes);
   const DecoderShapes decoder(model, shapes, carries);
   const int64_t growth = decoder.growth();
   const int64_t past = decoding.context - growth;
   if (past < 1)
-    fail_usage("--context {} has no room for a cache beside the {} of a run", decoding.context,
+    fail_usage("--context {} has no room for a cache besides the {} of a run", decoding.context,
                growth == 1 ? std::string("token") : fmt::format("{} tokens", growth));
   ModelInfo info = describe_model(model, spec, decoder.at(past, decoding.context));
   info.bind = decoding.bind;

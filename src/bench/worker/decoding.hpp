@@ -17,8 +17,8 @@ struct Decoding {
   int64_t context = 0;
 };
 
-/// describe_model() of a decoder whose caches hold the tokens before the new ones. What is open beyond that
-/// and given no size is one token, and as long as the context for an attention mask. Usage error where the
+/// describe_model() of a decoder whose caches hold the tokens before the new ones. A further open dimension
+/// without a given size is one token, and as long as the context for an attention mask. Usage error where the
 /// bound inputs are no caches that grow by a known number of tokens, where the context has no room for those,
 /// and where `shapes` has a bound input.
 ModelInfo describe_decoder(const importer::Model& model, const std::string& spec,

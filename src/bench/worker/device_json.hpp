@@ -1,4 +1,4 @@
-// What a device did, in answers of workers.
+// JSON form of a device's work, in answers of workers.
 #pragma once
 
 #include "base/device_record.hpp"

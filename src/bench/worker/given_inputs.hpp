@@ -1,4 +1,4 @@
-// Values that a user gives a model's inputs for a measurement, in place of generated ones.
+// Values that a user gives a model's inputs for a measurement, instead of generated ones.
 #pragma once
 
 #include <map>
@@ -26,8 +26,8 @@ std::map<std::string, double> parse_constants(const std::vector<std::string>& it
 std::map<std::string, tensor::Shape> with_given_shapes(std::map<std::string, tensor::Shape> shapes,
                                                        const GivenInputs& given);
 
-/// Lets the inputs have the values, and the model's hashes tell them. Usage error for a name that no input
-/// has; bad input for an array of another type or shape.
+/// Gives the inputs these values, and includes them in the model's hashes. Usage error for a name that no
+/// input has; bad input for an array of another type or shape.
 void give_values(const GivenInputs& given, ModelInfo* model);
 
 }  // namespace hone::bench

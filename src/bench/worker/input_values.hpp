@@ -22,12 +22,12 @@ struct InputValues {
   int64_t bound = 0;
   int64_t first = 0;
   double constant = 0;
-  /// Of the input's type.
+  /// A given value, of the input's type.
   std::shared_ptr<const tensor::Tensor> given = {};
 };
 
-/// What the model does with an input tells: what looks up rows of a table is below their number. So does its
-/// name: an attention mask hides nothing, position ids count.
+/// Values follow from the way the model uses an input: indices into a table are below its number of rows.
+/// They also follow from its name: an attention mask hides nothing, position ids count.
 InputValues values_of(const graph::Graph& graph, graph::ValueId input);
 
 }  // namespace hone::bench

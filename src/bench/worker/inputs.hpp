@@ -1,5 +1,5 @@
-// Inputs of a sweep: several distinct sets of random values, seeded by the model alone, so that every
-// backend, precision and batch sees the same samples. Sample i is the same whatever the batch.
+// Inputs of a sweep: several distinct sets of random values, seeded only by the model, so that every backend,
+// precision and batch sees the same samples. Sample i is the same whatever the batch.
 #pragma once
 
 #include <filesystem>
@@ -17,11 +17,11 @@ size_t count_sets(const ModelInfo& model, int64_t batch);
 
 class InputPool {
  public:
-  /// Writes one file per input into `folder`, which grows with what is reserved. Values are as InputInfo
+  /// Writes one file per input into `folder`, which grows with the reserved batches. Values are as InputInfo
   /// says: where anything goes, floating-point ones are standard normal and integers in [1, 9], never all
   /// zero. Without a stop flag, what interrupts the whole command (interruption.hpp) ends the writing.
   InputPool(const ModelInfo& model, std::filesystem::path folder, const system::StopFlag* stop = nullptr);
-  /// The same with one batch reserved.
+  /// Makes a pool with one batch reserved.
   InputPool(const ModelInfo& model, int64_t batch, std::filesystem::path folder);
 
   /// Makes samples enough for every set at this batch. Environment error, before anything is written where
@@ -36,7 +36,7 @@ class InputPool {
   /// One input's file so far.
   struct Part {
     std::filesystem::path file;
-    base::Random random;  ///< what gives the values behind those that are written
+    base::Random random;  ///< gives the values after those that are written
     int64_t units = 0;
   };
   void require_room(int64_t batch, size_t sets) const;

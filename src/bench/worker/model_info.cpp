@@ -165,8 +165,8 @@ InputInfo describe_input(const graph::Graph& graph, const graph::Value& value,
 
 }  // namespace
 
-/// True if a node has a result of this type, also within loops and branches. What is merely stored in halves
-/// is computed with in float32.
+/// True if a node has a result of this type, also within loops and branches. A model that only stores halves
+/// computes in float32.
 bool computes_in(const graph::Graph& graph, tensor::DType dtype) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const graph::Node& node) {
     const bool own = std::any_of(node.outputs.begin(), node.outputs.end(), [&](graph::ValueId id) {

@@ -1,5 +1,5 @@
-// What the benchmark has to know of a model without running it: its inputs, its batch dimension, and hashes
-// that seed the inputs and name the cached reference outputs.
+// The description of a model that the benchmark needs without running it: its inputs, its batch dimension,
+// and hashes that seed the inputs and name the cached reference outputs.
 #pragma once
 
 #include <cstdint>
@@ -32,33 +32,34 @@ struct InputInfo {
 struct ModelInfo {
   std::string name;
   std::string spec;   ///< as the user named it
-  uint64_t hash = 0;  ///< of what it computes
-  /// Of the types and shapes of its inputs as well, on which the outputs depend.
+  uint64_t hash = 0;  ///< of its computation
+  /// Includes the types and shapes of its inputs, on which the outputs depend.
   uint64_t outputs_hash = 0;
   std::vector<InputInfo> inputs;
-  /// False when no input has a free first dimension; then the model runs at `fixed_batch` alone.
+  /// False when no input has a free first dimension; then the model runs at `fixed_batch` only.
   bool dynamic_batch = false;
   int64_t fixed_batch = 1;
   /// False for a TorchScript archive and for an engine, which the reference cannot run.
   bool has_graph = false;
-  /// What its results are rounded to: fp16 or bf16 where a node's is of that type, fp32 elsewhere.
+  /// The precision to which its results are rounded: fp16 or bf16 where a node's is of that type, fp32
+  /// elsewhere.
   tensor::Precision precision = tensor::Precision::kFp32;
   std::string file;  ///< empty for built-in architectures
-  /// Of an engine that is built already, the precision that it runs in; empty for a model.
+  /// The precision in which an engine runs that is built already; empty for a model.
   std::string engine_precision = {};
   /// The batch that an engine of open batch was tuned for; 0 for a model.
   int64_t tuned_batch = 0;
   /// As the graph has them, each dimension known or not; a nullopt where not even their number is.
   std::vector<std::optional<graph::Dims>> outputs;
   std::string batch_symbol;  ///< of the inputs' first dimension; empty when it has no name
-  /// Of a decoder at a given context: what LoadRequest says of it.
+  /// The members of LoadRequest for a decoder at a given context.
   std::vector<std::string> bind;
   int64_t context = 0;
 
   /// How many of the units that input sets are made of one run takes: samples, or 1 for a fixed batch.
   int64_t units(int64_t batch) const { return dynamic_batch ? batch : 1; }
   bool runs_at(int64_t batch) const { return dynamic_batch || batch == fixed_batch; }
-  /// Of the inputs, by their names.
+  /// The shapes of the inputs, by their names.
   std::map<std::string, tensor::Shape> shapes_at(int64_t batch) const;
 };
 
@@ -66,7 +67,7 @@ struct ModelInfo {
 /// ...".
 std::string way_to_other_batches(const ModelInfo& model);
 
-/// Usage error where the model cannot run at this batch, with what to do.
+/// Usage error where the model cannot run at this batch, with a remedy.
 void require_runs_at(const ModelInfo& model, int64_t batch);
 
 /// `shapes` gives dimensions that the model leaves open (and, for TorchScript archives, all inputs), also

@@ -12,7 +12,7 @@
 namespace hone::bench {
 namespace {
 
-/// Of the sum of its latencies, what a block must have taken at least: clocks differ a little.
+/// The least share of the sum of its latencies that a block must have taken: clocks differ a little.
 constexpr double kLeastWallShare = 0.5;
 
 Json to_json(const InputFile& input) {

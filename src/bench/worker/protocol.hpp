@@ -38,7 +38,8 @@ struct LoadRequest {
   Setup setup;
   std::string onnx;  ///< the model as an ONNX file; empty when only built-in backends take part
   std::vector<InputFile> inputs;
-  /// Of a decoder: which outputs are caches of the next run, and how many tokens the new ones see.
+  /// For a decoder: the outputs that are caches of the next run, and the number of tokens that the new ones
+  /// see.
   std::vector<std::string> bind;
   int64_t context = 0;
   /// As backend::LoadOptions has them.
@@ -52,13 +53,13 @@ struct Block {
   double wall_ms = 0;
 };
 
-/// What a worker measures beyond latencies, by the names it lists in its answer to 'load'.
+/// Measurements of a worker beyond latencies, by the names it lists in its answer to 'load'.
 inline constexpr const char* kPhasesFeature = "phases";
 inline constexpr const char* kPipelineFeature = "pipeline";
 inline constexpr const char* kColdL2Feature = "cold_l2";
 inline constexpr const char* kTraceFeature = "trace";
 inline constexpr const char* kLayersFeature = "layers";
-/// With `record_device`, `trace` tells what the GPU did.
+/// With `record_device`, `trace` reports the GPU's work.
 inline constexpr const char* kDeviceTimesFeature = "device_times";
 
 /// The parts of consecutive runs, one entry a run; a part that is not there or not known is all zeros.
@@ -75,7 +76,7 @@ struct PipelineBlock {
   double wall_ms = 0;
 };
 
-/// What a worker may send, any number of times, before its answer to `load`: how far it is.
+/// A message that a worker may send, any number of times, before its answer to `load`: how far it is.
 inline constexpr const char* kProgress = "progress";
 
 Json to_json(const base::Progress& progress);
@@ -117,7 +118,7 @@ T member(const Json& json, const char* name) {
   }
 }
 
-/// The same for a member that may be missing.
+/// Reads a member that may be missing.
 template <class T>
 T member_or(const Json& json, const char* name, T otherwise) {
   return json.is_object() && json.contains(name) ? member<T>(json, name) : otherwise;

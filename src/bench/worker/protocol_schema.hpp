@@ -1,4 +1,4 @@
-// Fields of what workers answer, by which they are written and read.
+// Fields of workers' answers, by which these are written and read.
 #pragma once
 
 #include "base/described.hpp"
@@ -12,7 +12,7 @@ struct Description<bench::Block> {
   using Block = bench::Block;
   static constexpr std::string_view kName = "Block";
   static constexpr std::tuple kFields{
-      Field{"latencies_ms", &Block::latencies_ms, "Of each run", unit::kMs, origin::kMeasured},
+      Field{"latencies_ms", &Block::latencies_ms, "Latency of each run", unit::kMs, origin::kMeasured},
       Field{"wall_ms", &Block::wall_ms, "From before the first run to after the last", unit::kMs,
             origin::kMeasured}};
 };
@@ -45,7 +45,7 @@ struct Description<backend::DeviceMemoryUse> {
   static constexpr std::string_view kName = "DeviceMemoryUse";
   static constexpr std::tuple kFields{
       later(Field{"planned", &Use::planned, "What a run was planned to take", unit::kBytes}),
-      later(Field{"allocated", &Use::allocated, "What the backend's allocations hold", unit::kBytes}),
+      later(Field{"allocated", &Use::allocated, "Bytes that the backend's allocations hold", unit::kBytes}),
       later(Field{"peak_allocated", &Use::peak_allocated, "The most that they held", unit::kBytes}),
       later(Field{"driver", &Use::driver, "What the driver counts as taken by loading", unit::kBytes})};
 };
@@ -82,8 +82,8 @@ struct Description<DeviceDescription> {
       Field{"uuid", &Device::uuid, "GPU- and 32 digits in 5 groups"},
       later(Field{"ordinal", &Device::ordinal, "Among those that the process sees"}),
       Field{"memory_bytes", &Device::memory_bytes, "Its memory", unit::kBytes},
-      Field{"compute_major", &Device::compute_major, "Of its compute capability"},
-      Field{"compute_minor", &Device::compute_minor, "Of its compute capability"},
+      Field{"compute_major", &Device::compute_major, "Major number of its compute capability"},
+      Field{"compute_minor", &Device::compute_minor, "Minor number of its compute capability"},
       Field{"multiprocessors", &Device::multiprocessors, "Multiprocessors", unit::kCount},
       Field{"warp_size", &Device::warp_size, "Threads of a warp", unit::kCount},
       Field{"threads_per_multiprocessor", &Device::threads_per_multiprocessor, "At most", unit::kCount},

@@ -12,7 +12,7 @@
 namespace hone::bench {
 namespace {
 
-/// The graph with dimensions that the engine takes in one size alone. Without constants, most of which the
+/// The graph with fixed dimensions where the engine takes only one size. Without constants, most of which the
 /// engine keeps only packed: it describes the engine and cannot be run.
 std::shared_ptr<const graph::Graph> narrowed_graph(const engine::Engine& engine) {
   auto graph = std::make_shared<graph::Graph>(*engine.graph);

@@ -50,7 +50,7 @@ class Recorder final : public base::RangeListener {
     open.pop_back();
   }
 
-  /// What threads used in the ranges, when no more will come.
+  /// Adds the threads' use in the ranges, when no more will come.
   void add_usages() {
     if (counters_ == nullptr) return;
     read_counters();
@@ -105,7 +105,7 @@ void add(TracedRuns& traced, backend::Observed observed) {
   traced.device = std::move(observed.device);
 }
 
-/// What rows of an answer refer to by index.
+/// The names to which rows of an answer refer by index.
 class Names {
  public:
   explicit Names(const std::vector<std::string>& names) : names_(names), is_list_(names.size()) {}

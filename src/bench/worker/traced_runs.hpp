@@ -24,7 +24,7 @@ struct TracedRuns {
     int64_t start_ns = 0;
     int64_t end_ns = 0;
   };
-  /// What a thread used while a range was open.
+  /// A thread's use of the CPU while a range was open.
   struct Usage {
     size_t range = 0;  ///< index into `ranges`
     int64_t thread = 0;
@@ -48,7 +48,7 @@ struct TracedRuns {
 
 struct TraceOptions {
   backend::ObserveOptions observe;
-  /// What each thread uses in every range. Reading it takes a system call a thread, twice a range.
+  /// Record each thread's use in every range. Reading it takes a system call a thread, twice a range.
   bool thread_counters = false;
 };
 

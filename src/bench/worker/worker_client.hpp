@@ -23,17 +23,17 @@ struct WorkerHello {
 struct WorkerLoaded {
   std::vector<std::string> notes;
   double load_ms = 0;
-  /// What it measures beyond latencies; see protocol.hpp.
+  /// Its measurements beyond latencies; see protocol.hpp.
   std::vector<std::string> features;
-  /// Of the GPU it computes on; empty when it does not say.
+  /// The bus id of the GPU it computes on; empty when it does not say.
   std::string bus_id;
-  /// What a run is predicted to take, milliseconds; 0 where nobody predicted.
+  /// The predicted time of a run, milliseconds; 0 where nobody predicted.
   double predicted_ms = 0;
-  /// Of the system on the device; empty when it does not say more than at first.
+  /// The version of the system on the device; empty when it does not say more than at first.
   std::string version;
-  /// Whether it timed candidates to choose among, which the next worker need not.
+  /// True if it timed candidates to choose among, which the next worker need not do.
   bool tuned = false;
-  /// Of its multiply-adds, the share that is multiplied as integers.
+  /// The share of its multiply-adds that runs on integers.
   std::optional<double> int8_share = {};
 
   bool has(std::string_view feature) const;
@@ -52,11 +52,11 @@ class WorkerClient {
   enum class Purpose { kWarmup, kSample };
   /// At least one run, then on until `runs` are done or `seconds` have passed.
   Block run(Purpose purpose, int64_t runs, double seconds);
-  /// The parts of runs, as many as `seconds` hold and at least one.
+  /// The parts of runs, for `seconds` and at least one run.
   PhaseBlock phases(double seconds);
   /// Overlapping runs handed over for `seconds`, at least one.
   PipelineBlock pipeline(double seconds);
-  /// `runs` runs with the times of all that the model announced and the backend tells.
+  /// `runs` runs with the times of all that the model announced and the backend reports.
   TracedRuns trace(int64_t runs, const TraceOptions& options);
   /// The layers of `runs` runs, as the system's own profiler times them.
   backend::LayerProfile layers(int runs);
@@ -71,7 +71,8 @@ class WorkerClient {
 
  private:
   Json ask(const char* type, const Json& request, const OnProgress& on_progress = {});
-  /// What `read` makes of the answer; an Error of its own says whose answer it was.
+  /// Sends a request and returns the result of `read` on the answer; an Error of its own says whose answer it
+  /// was.
   template <class Read>
   auto ask_for(const char* type, const Json& request, const Read& read, const OnProgress& on_progress = {});
   [[noreturn]] void fail_ended(const char* type);

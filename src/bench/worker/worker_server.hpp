@@ -55,7 +55,7 @@ class WorkerServer {
   std::vector<std::vector<tensor::Tensor>> sets_;
   size_t next_set_ = 0;
   bool transfers_ = true;
-  /// Where the caches to empty before a timed run are; null when they are left as they are.
+  /// The device whose caches are emptied before a timed run; null when they are left as they are.
   const engine::Device* cold_ = nullptr;
   int streams_ = 1;
   std::unique_ptr<backend::Pipeline> pipeline_;

@@ -1,4 +1,4 @@
-// A tensor as the elements before, along and behind one of its axes.
+// A tensor as the elements before, along and after one of its axes.
 #pragma once
 
 #include "tensor/shape.hpp"
@@ -19,7 +19,7 @@ struct AroundAxis {
 
   /// Lines along the axis.
   int64_t lines() const { return outer * inner; }
-  /// Where a line begins; its elements lie `inner` apart.
+  /// The offset of a line's first element; its elements lie `inner` apart.
   int64_t first_of(int64_t line) const { return line / inner * length * inner + line % inner; }
 };
 

@@ -26,13 +26,13 @@ constexpr int64_t kBlockScores = int64_t{64} * 1024;
 constexpr int64_t kLeastRows = 16;
 constexpr int64_t kMostRows = 256;
 
-/// Whether oneDNN multiplies them without a copy.
+/// True if oneDNN multiplies them without a copy.
 bool are_dense(const Matrices& m) {
   if (m.columns == 1 || m.column_stride == 1) return m.rows == 1 || m.row_stride >= m.columns;
   return (m.rows == 1 || m.row_stride == 1) && m.column_stride >= m.rows;
 }
 
-/// Of the first `count` rows. A dimension of 1 may have any stride here, and a dense one there.
+/// Describes the first `count` rows. A dimension of 1 may have any stride here, and a dense one there.
 memory::desc desc_of(const Matrices& m, DType dtype, int64_t count) {
   const int64_t across = m.columns == 1 ? 1 : m.column_stride;
   const int64_t down = count == 1 ? (across == 1 ? m.columns : 1) : m.row_stride;
@@ -65,7 +65,7 @@ class AttentionKernel final : public engine::Kernel {
   explicit AttentionKernel(AttentionOperands operands)
       : o_(std::move(operands)), threads_(omp_get_max_threads()) {
     block_ = std::clamp(kBlockScores / o_.k.columns, kLeastRows, kMostRows);
-    // As many blocks as keep all threads busy.
+    // The blocks shrink until there are enough to keep all threads busy.
     while (block_ > kLeastRows && o_.heads() * blocks() < 2 * threads_) block_ /= 2;
     block_ = std::min(block_, o_.q.rows);
     const Matrices scores{0, block_, o_.k.columns, {}, o_.k.columns, 1};
@@ -110,7 +110,7 @@ class AttentionKernel final : public engine::Kernel {
   }
 
  private:
-  /// Of each product.
+  /// States of each product.
   using States = std::vector<std::unique_ptr<engine::KernelState>>;
   struct State final : engine::KernelState {
     std::vector<States> threads;
@@ -158,7 +158,7 @@ class AttentionKernel final : public engine::Kernel {
   AttentionOperands o_;
   int64_t threads_;
   int64_t block_ = 1;
-  /// Of whole blocks and, where there is one, of the last: the scores, then the result.
+  /// Products for whole blocks and, where there is one, for the last: the scores, then the result.
   std::vector<OnednnKernel> products_;
   int64_t scores_bytes_ = 0;
   int64_t weights_bytes_ = 0;

@@ -18,7 +18,7 @@ using tensor::DType;
 
 /// Elements whose sum is a float; sums of more are carried in double.
 constexpr size_t kBlock = 4096;
-/// The logarithm of 2^-100: smaller weights are zeros. They would vanish beside the largest, which is 1, and
+/// The logarithm of 2^-100: smaller weights are zeros. They would vanish next to the largest, which is 1, and
 /// as subnormal numbers, which a mask of -100 makes, they would slow a product down 20 times.
 constexpr float kLeastExponent = -69.3147181f;
 

@@ -1,4 +1,4 @@
-// What the tactics of attention (graph/attention.hpp) share: where its matrices lie, and how a row of scores
+// Helpers of the tactics of attention (graph/attention.hpp): where its matrices lie, and how a row of scores
 // becomes weights.
 #pragma once
 

@@ -11,7 +11,7 @@
 
 namespace hone::device::cpu {
 
-/// Where an output position stands for the filling value and not for a position of the input.
+/// Stands for an output position with the filling value instead of a position of the input.
 inline constexpr int64_t kFill = -1;
 
 /// For each axis of the output, the position on the input's axis that every position shows.
@@ -20,14 +20,14 @@ using AxisSources = std::vector<std::vector<int64_t>>;
 /// The sources of an axis that is copied as it is: 0, 1, …, length - 1.
 std::vector<int64_t> counting(int64_t length);
 
-/// The same of the axes that lie in memory, outermost first, and the input's lengths.
+/// The sources of the axes that lie in memory, outermost first, and the input's lengths.
 struct MemoryAxes {
   AxisSources sources;
   engine::Shape input;
 };
 
-/// As both tensors lie in that layout; nullopt where channels would be moved between or within blocks of
-/// channels. `input`: of the output's rank.
+/// The axes as both tensors lie in that layout; nullopt where channels would be moved between or within
+/// blocks of channels. `input`: of the output's rank.
 std::optional<MemoryAxes> memory_axes(const AxisSources& sources, const engine::Shape& input,
                                       engine::Layout layout);
 
@@ -65,10 +65,10 @@ class AxisCopy {
   int64_t length_ = 1;
   RowKind kind_ = RowKind::kSegments;
   std::vector<Segment> segments_;
-  /// kRepeats: each element so many times; kGather: the element at each position.
+  /// kRepeats: each element `times_` times; kGather: the element at each position.
   int64_t times_ = 1;
   std::vector<int32_t> gather_;
-  /// Of the outer axes: element offsets of the sources.
+  /// Element offsets of the sources along the outer axes.
   AxisSources outer_;
   int64_t rows_ = 1;
 };

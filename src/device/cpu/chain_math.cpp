@@ -245,7 +245,7 @@ HONE_INLINE void narrow_any(const float* from, tensor::BFloat16* to, size_t n) {
   }
 }
 
-/// The same of numbers that do not round to infinity.
+/// Narrows numbers that do not round to infinity.
 HONE_INLINE void narrow_usual(const float* from, tensor::BFloat16* to, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     const uint32_t word = std::bit_cast<uint32_t>(from[i]);

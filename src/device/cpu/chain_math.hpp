@@ -9,7 +9,7 @@
 
 namespace hone::device::cpu {
 
-/// Longest run that one call handles: two runs fit the first-level cache beside each other.
+/// Longest run that one call handles: two runs fit the first-level cache together.
 inline constexpr size_t kRun = 512;
 
 /// How exact the results of links must be.
@@ -29,7 +29,7 @@ int64_t link_cost(ChainOp op);
 void widen(const tensor::BFloat16* from, float* to, size_t n);
 /// Rounds to nearest even; NaN stays NaN, and what is finite stays finite.
 void narrow(const float* from, tensor::BFloat16* to, size_t n);
-/// Whether any element is infinite.
+/// True if any element is infinite.
 bool has_infinity(const tensor::BFloat16* x, size_t n);
 
 }  // namespace hone::device::cpu

@@ -1,8 +1,8 @@
 // How loops of this folder are compiled: once per instruction set, chosen when the library is loaded.
 #pragma once
 
-/// Of a function whose loops are vectorised for AVX-512, for AVX2 and for any x86-64. What it calls must be
-/// HONE_INLINE, or that stays compiled for any x86-64.
+/// Marks a function whose loops are vectorised for AVX-512, for AVX2 and for any x86-64. Functions that it
+/// calls must be HONE_INLINE, or they stay compiled for any x86-64.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define HONE_CLONES \

@@ -1,5 +1,5 @@
-// Convolutions through oneDNN, with as many post-ops inside the primitive as an implementation takes and
-// the rest as an elementwise chain on its output.
+// Convolutions through oneDNN, with the post-ops that an implementation takes inside the primitive and the
+// rest as an elementwise chain on its output.
 #include <algorithm>
 
 #include "device/cpu/elementwise_program.hpp"

@@ -108,7 +108,7 @@ class CpuDevice final : public engine::Device {
     return fmt::format("cpu; {}; oneDNN {}", instructions_text(), onednn_version());
   }
 
-  /// What a search found on another processor, or among other tactics, is no choice here.
+  /// The results of a search on another processor, or among other tactics, are no choice here.
   std::string timing_fingerprint() const override {
     uLong names = 0;
     for (const engine::Tactic& tactic : tactics_)

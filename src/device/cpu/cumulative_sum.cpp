@@ -106,7 +106,8 @@ class CumulativeSumKernel final : public engine::Kernel {
   bool reverse_;
 };
 
-/// Of integers, as the positions of tokens are counted: few enough for one thread. Sums wrap around.
+/// Cumulative sums of integers, as the positions of tokens are counted: few enough for one thread. Sums wrap
+/// around.
 template <class T>
 class IntegerSumKernel final : public engine::Kernel {
  public:

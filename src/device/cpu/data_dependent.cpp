@@ -1,5 +1,5 @@
-// Operators whose results have as many rows as the data say: NonMaxSuppression, NonZero and Compress. They
-// take and give whole tensors, since no memory can be planned for them.
+// Operators whose number of result rows depends on data: NonMaxSuppression, NonZero and Compress. They take
+// and give whole tensors, since no memory can be planned for them.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -57,7 +57,7 @@ Boxes read_boxes(const float* values, size_t count, bool centered) {
   return boxes;
 }
 
-/// Whether a box shares more than `limit` of its union with one of those from `begin` to `end`.
+/// True if a box shares more than `limit` of its union with one of those from `begin` to `end`.
 HONE_CLONES bool overlaps_one(const double* box, const double* y0, const double* x0, const double* y1,
                               const double* x1, const double* area, size_t begin, size_t end, double limit) {
   int found = 0;
@@ -74,7 +74,7 @@ HONE_CLONES bool overlaps_one(const double* box, const double* y0, const double*
 }
 
 /// Kept boxes by where they begin, in strips at least as high as the highest box, so that a box meets only
-/// those of its strip and the two beside it. Models that move the boxes of each class far away from those of
+/// those of its strip and the two next to it. Models that move the boxes of each class far away from those of
 /// others, so as to call one suppression for all, have many strips.
 class KeptBoxes {
  public:
@@ -90,7 +90,7 @@ class KeptBoxes {
       last = std::max(last, boxes.y0[at]);
       highest = std::max(highest, boxes.y1[at] - boxes.y0[at]);
     }
-    // A little higher, for what rounding moves across an edge.
+    // A little higher, since rounding may move numbers across an edge.
     const double strips = (last - first_) / (1.01 * highest);
     if (finite && strips >= 1 && std::isfinite(strips)) {
       const auto count = static_cast<size_t>(std::min(strips, kMostStrips));
@@ -224,7 +224,7 @@ int64_t count_nonzero(const T* x, int64_t n) {
   return count;
 }
 
-/// Positions of what is not zero, one row an axis.
+/// Positions of the elements that are not zero, one row an axis.
 template <class T>
 Tensor positions(const Tensor& input) {
   const T* x = reinterpret_cast<const T*>(input.bytes());

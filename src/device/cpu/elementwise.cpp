@@ -182,7 +182,7 @@ Refusal links(const StepRequest& request, size_t& main, std::vector<ChainLink>& 
   return {};
 }
 
-/// Whether a small error of the operand may become a large one of the result.
+/// True if a small error of the operand may become a large one of the result.
 bool magnifies(ChainOp op) {
   switch (op) {
     case ChainOp::kSin:
@@ -203,9 +203,9 @@ Offer offer_chain(const StepRequest& request, engine::WeightStore&) {
   Offer offer;
   offer.inputs.resize(request.inputs.size());
   TensorDesc result = request.inputs[main];
-  // What was left in float32 for this step's sake (float32_nodes.hpp) is read so.
+  // An input that was left in float32 for this step's sake (float32_nodes.hpp) is read as such.
   if (chain.empty() || !magnifies(chain.front().op)) result.dtype = request.storage();
-  // Of images in another layout a chain has operands for each channel, but none for each row or column.
+  // For images in another layout a chain has operands for each channel, but none for each row or column.
   if (!operands(request, chain, result)) result.layout = Layout::kPlain;
   const auto others = operands(request, chain, result);
   if (!others) return Offer::refuse("an input is broadcast in a way a chain has not");

@@ -40,7 +40,7 @@ Shape memory_order(Shape shape, Layout layout) {
   return shape;
 }
 
-/// The output alone; blocked: [N, C / b, pixels * b].
+/// Only the output; blocked: [N, C / b, pixels * b].
 StridedDims walk_of(const TensorDesc& output) {
   StridedDims walk;
   if (is_blocked(output)) {
@@ -169,7 +169,7 @@ class ChainKernel final : public engine::Kernel {
     apply_link(link, x, y, 1, to, n);
   }
 
-  /// What falls beside several short rows.
+  /// Gathers the operand's elements for several short rows.
   void gather_rows(const float* values, size_t walked, const Part& part, float* y) const {
     const bool varies = walk_.inner_stride(walked) != 0;
     const auto write = [&](const float* from, float* to) {
@@ -211,7 +211,7 @@ class ChainKernel final : public engine::Kernel {
     return buffer;
   }
 
-  /// Whether a row is the one whose channels are filled up.
+  /// True if a row is the one whose channels are filled up.
   bool is_last_block(int64_t row) const { return tail_ != 0 && row % blocks_ == blocks_ - 1; }
 
   /// Repeats one block of channels; the channels of a partial block end with the operand.

@@ -68,7 +68,7 @@ enum class ChainOp : uint8_t {
   kPRelu
 };
 
-/// Whether the operation takes a second operand.
+/// True if the operation takes a second operand.
 constexpr bool is_binary(ChainOp op) { return op >= ChainOp::kAdd; }
 /// The operation of a post-op's name; nullopt for an unknown one.
 std::optional<ChainOp> chain_op(std::string_view post_op);
@@ -82,7 +82,8 @@ struct ChainLink {
 };
 
 /// Describes the arrangement that a second operand must have for an output arranged as `output`: the same
-/// layout for equal shapes, plain float32 for what is broadcast; nullopt when the chain cannot broadcast it.
+/// layout for equal shapes, plain float32 for operands that are broadcast; nullopt when the chain cannot
+/// broadcast it.
 std::optional<engine::TensorDesc> chain_operand_desc(const engine::TensorDesc& operand,
                                                      const engine::TensorDesc& output);
 

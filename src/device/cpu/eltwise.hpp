@@ -18,7 +18,7 @@ struct Eltwise {
 /// The functions that make an activation one after the other; empty when oneDNN has none.
 std::vector<Eltwise> eltwise_functions(const std::string& post_op, float alpha, float beta);
 /// Appends functions to post-ops that have those `inside` already. False, and nothing done, when there are
-/// none or the primitive cannot take them beside the others.
+/// none or the primitive cannot take them together with the others.
 bool append_functions(const std::vector<Eltwise>& functions, std::vector<Eltwise>& inside,
                       dnnl::post_ops& ops);
 

@@ -1,4 +1,4 @@
-// Operators that make tensors of a few numbers: ConstantOfShape, Range, OneHot and Trilu.
+// Operators that create tensors from a few numbers: ConstantOfShape, Range, OneHot and Trilu.
 #include "device/cpu/generation.hpp"
 
 #include <algorithm>

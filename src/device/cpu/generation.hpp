@@ -1,4 +1,4 @@
-// Tactics of ConstantOfShape, Range, OneHot and Trilu, which make tensors of a few numbers.
+// Tactics of ConstantOfShape, Range, OneHot and Trilu, which create tensors from a few numbers.
 #pragma once
 
 #include "device/cpu/tactics.hpp"

@@ -19,7 +19,7 @@ using engine::StepRequest;
 constexpr int64_t kPoints = 256;
 constexpr size_t kTaps = 4;
 constexpr int64_t kWorthThreads = 1 << 13;
-/// Of a plane: rows and columns are whole numbers in float.
+/// Most pixels of a plane: rows and columns are whole numbers in float.
 constexpr int64_t kMostPixels = 1 << 24;
 
 enum class Padding : uint8_t { kZeros, kBorder, kReflection };
@@ -30,7 +30,8 @@ struct SampledAxis {
   bool align_corners;
   Padding padding;
 
-  /// Between which positions points are kept. Beside zeros no pixel is read from two before the first one on.
+  /// The bounds between which positions are kept. Beside zeros no pixel is read from two before the first one
+  /// on.
   float lowest() const { return padding == Padding::kZeros ? -2.0f : 0.0f; }
   float highest() const { return padding == Padding::kZeros ? size + 1 : size - 1; }
 
@@ -53,7 +54,7 @@ HONE_CLONES void locate(const float* coordinates, float size, bool align_corners
   for (size_t i = 0; i < n; ++i) x[i] = ((coordinates[2 * i] + 1) * size - 1) / 2;
 }
 
-/// What is no number goes to the lowest position.
+/// A NaN goes to the lowest position.
 HONE_CLONES void keep_between(float low, float high, float* x, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     const float above = x[i] >= low ? x[i] : low;
@@ -61,8 +62,8 @@ HONE_CLONES void keep_between(float low, float high, float* x, size_t n) {
   }
 }
 
-/// What some points read: some pixels each, with their weights, and the bits of each that are kept: all, or
-/// none where a point reads nothing.
+/// The reads of some points: some pixels each, with their weights, and the bits of each that are kept: all,
+/// or none where a point reads nothing.
 struct Points {
   float rows[kPoints];
   float columns[kPoints];

@@ -1,4 +1,4 @@
-// Group and instance normalization of images in every layout, with the activations behind it. An image is cut
+// Group and instance normalization of images in every layout, with the activations after it. An image is cut
 // into parts that lie together and fit a cache; a first pass leaves the mean and the squared differences of
 // each channel in each part, a second one scales, shifts and activates.
 #include <algorithm>
@@ -122,7 +122,7 @@ class GroupNormKernel final : public engine::Kernel {
     measure_channels(wide, rows, lanes, found, found + lanes);
   }
 
-  /// From the moments of all parts to what each channel is scaled and shifted by.
+  /// Turns the moments of all parts into the scale and shift of each channel.
   void join(const float* moments, const float* scale, const float* bias, std::span<float> scales,
             std::span<float> shifts) const {
     const int64_t members = parts_.channels / groups_;
@@ -156,7 +156,7 @@ class GroupNormKernel final : public engine::Kernel {
     }
   }
 
-  /// In runs that stay in the first-level cache while they are activated.
+  /// Writes in runs that stay in the first-level cache while they are activated.
   void write(const void* x, void* y, int64_t part, const float* scales, const float* shifts) const {
     const int64_t begin = parts_.begin(part);
     const auto lanes = static_cast<size_t>(parts_.lanes);
@@ -243,7 +243,7 @@ Offer offer_group_norm(const StepRequest& request, bool plain) {
 }  // namespace
 
 void add_group_normalization_tactics(TacticList& list) {
-  // Plain for what is so on both sides, as an input of the network that becomes its output.
+  // Plain for tensors that are plain on both sides, such as an input of the network that becomes its output.
   for (const auto& [name, plain] : {std::pair("group_norm", false), std::pair("group_norm_plain", true)}) {
     list.push_back({.name = name,
                     .operators = {"GroupNormalization", "InstanceNormalization",

@@ -62,7 +62,7 @@ struct Problem {
   int64_t block_size() const { return taps() * inputs * vectors() * kLanes; }
 };
 
-/// Strides of what a block reads: window rows and columns, in floats from one to the next.
+/// Strides of a block's reads: window rows and columns, in floats from one to the next.
 struct Source {
   const float* first;
   int64_t pixel;   ///< from an output's window to the next one's
@@ -77,7 +77,7 @@ struct Target {
   float* first;
   int64_t pixel;
   const float* bias;  ///< of the block's outputs, or null
-  bool adds;          ///< to what is there
+  bool adds;          ///< to the present contents
 };
 
 template <int64_t kPixels, int64_t kVectors>
@@ -155,7 +155,7 @@ HONE_AVX2 void sum_halves(const Source& from, const float* filters, const Target
 
 using Sum = void (*)(const Source&, const float*, const Target&);
 
-/// By the number of pixels less one.
+/// Functions by the number of pixels less one.
 template <int64_t kVectors, size_t... kPixels>
 constexpr std::array<Sum, sizeof...(kPixels)> whole(std::index_sequence<kPixels...>) {
   return {sum_whole<static_cast<int64_t>(kPixels) + 1, kVectors>...};
@@ -291,7 +291,7 @@ class GroupedConvolutionKernel final : public engine::Kernel {
   }
 
   Problem problem_;
-  /// By the number of pixels less one.
+  /// Functions by the number of pixels less one.
   const Sum* sums_;
   const float* packed_;
   int64_t threads_;

@@ -248,7 +248,7 @@ class ScatterSlicesKernel final : public engine::Kernel {
   bool adds_;
 };
 
-/// Of data in storage's type, indices in the graph's, and updates like the data.
+/// Data in storage's type, indices in the graph's, and updates like the data.
 struct Operands {
   DType dtype;
   size_t element;

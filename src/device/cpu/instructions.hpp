@@ -23,7 +23,7 @@ Level parse_level(std::string_view name);
 /// True where kernels may use these instructions. The first call of this or instructions_text() settles which
 /// ones the process uses.
 bool has_level(Level level);
-/// With FMA.
+/// True for AVX2 with FMA.
 bool has_avx2();
 /// F, BW, DQ and VL.
 bool has_avx512();
@@ -41,7 +41,7 @@ std::optional<Level> highest_level();
 /// All that kernels may use, by the names that CPUs list them under: "AVX-512 with BF16".
 std::string instructions_text();
 
-/// From now on kernels use this level only. Environment error where the CPU lacks it, and where kernels of
+/// Limits kernels to this level from now on. Environment error where the CPU lacks it, and where kernels of
 /// the process were made for a higher one already.
 void narrow_to(Level level);
 /// The level that narrow_to() set.

@@ -55,7 +55,7 @@ class ZeroPointKernel final : public engine::Kernel {
  private:
   struct State final : engine::KernelState {
     std::unique_ptr<engine::KernelState> product;
-    /// Those of the step and the zero point.
+    /// The inputs of the step and the zero point.
     std::vector<const void*> inputs;
   };
 
@@ -70,7 +70,7 @@ DType dtype_of(const StepRequest& request, size_t input) {
   return request.graph.value(request.node.inputs[input]).type.dtype;
 }
 
-/// What scales and zero points allow; the attributes of the primitive are filled in.
+/// Checks scales and zero points, and fills in the attributes of the primitive.
 Refusal read_attributes(const StepRequest& request, const Positions& at, int channel_mask,
                         dnnl::primitive_attr& attributes) {
   const auto given = [&](size_t input) { return input != Positions::kNone && request.node.has_input(input); };
@@ -109,7 +109,7 @@ Refusal read_attributes(const StepRequest& request, const Positions& at, int cha
   return {};
 }
 
-/// What follows the sums where they become floats.
+/// The steps after the sums, once they are floats.
 struct Following {
   struct Operand {
     size_t input;
@@ -172,11 +172,12 @@ void bind_operands(const StepRequest& request, const Following& following, Onedn
   }
 }
 
-/// What a step multiplies: a node of its own, or the sums of a region, with where their operands are.
+/// The product that a step computes: a node of its own, or the sums of a region, with the places of their
+/// operands.
 struct Product {
   Positions at;
   const graph::Attributes& attributes;
-  /// Of a region.
+  /// The chain of a region.
   const graph::QuantizedChain* chain = nullptr;
 };
 

@@ -1,6 +1,6 @@
 // Resize by interpolation, one axis after the other: each output position is a weighted sum of input
-// positions. Of the innermost axis, positions are gathered; of another one, whole rows are added, as those of
-// images whose channels lie innermost.
+// positions. Along the innermost axis, positions are gathered; along another one, whole rows are added, such
+// as those of images whose channels lie innermost.
 #include <algorithm>
 #include <numeric>
 

@@ -139,8 +139,8 @@ Offer make_inner_product(const StepRequest& request, size_t inside, bool allow_s
   return offer;
 }
 
-/// What stands before a GELU inside the primitive, and the GELU with what follows as a chain: oneDNN computes
-/// the error function slowly, the chain reads and writes the result once more.
+/// The steps before a GELU run inside the primitive, and the GELU with the later ones as a chain: oneDNN
+/// computes the error function slowly, the chain reads and writes the result once more.
 Offer offer_inner_product_then_gelu(const StepRequest& request, engine::WeightStore& weights) {
   if (Refusal reason = refuse_operands(request)) return Offer::refuse(std::move(reason));
   if (Refusal reason = refuse_post_ops(request)) return Offer::refuse(std::move(reason));

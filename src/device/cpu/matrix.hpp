@@ -1,4 +1,4 @@
-// What the tactics for products of rows with a constant matrix share.
+// Helpers of the tactics for products of rows with a constant matrix.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace hone::device::cpu {
 
-/// What every tactic for Gemm, MatMul and their fused forms asks of a step.
+/// Requirements of every tactic for Gemm, MatMul and their fused forms.
 const std::vector<engine::Requirement>& product_requirements();
 /// Why a step is no product of rows with a constant matrix, perhaps with a bias a column.
 Refusal refuse_operands(const engine::StepRequest& request);
-/// Whether a Gemm has its constant matrix as (columns, depth).
+/// True if a Gemm has its constant matrix as (columns, depth).
 bool is_transposed(const graph::Node& node);
 
 }  // namespace hone::device::cpu

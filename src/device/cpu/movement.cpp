@@ -19,7 +19,7 @@ using engine::TensorDesc;
 using tensor::DType;
 using tensor::Tensor;
 
-/// What one output shows: the input seen with the output's rank, and the sources of each axis.
+/// The elements of one output: the input seen with the output's rank, and the sources of each axis.
 struct Movement {
   Shape input;
   AxisSources sources;
@@ -190,7 +190,7 @@ class MovementKernel final : public engine::Kernel {
   size_t element_;
 };
 
-/// Of an axis, so that tables of positions stay small.
+/// Most positions of an axis, so that tables of positions stay small.
 constexpr int64_t kMostPositions = int64_t{1} << 20;
 
 Refusal refuse_long_axes(const StepRequest& request) {

@@ -102,9 +102,9 @@ std::string blocked_text(const dnnl_memory_desc_t& desc) {
 }
 #endif
 
-/// What tells arrangements without a format tag apart, whole: Winograd filters for different images agree in
-/// dimensions and size, and differ in their blocks alone. Named members, since what a format does not use and
-/// the padding between members may hold anything.
+/// Everything that distinguishes arrangements without a format tag: Winograd filters for different images
+/// agree in dimensions and size, and only differ in their blocks. Named members, since a format leaves some
+/// of them unused, and these and the padding between members may hold anything.
 std::string opaque_text(const memory::desc& desc) {
 #if DNNL_VERSION_MAJOR < 3
   if (desc.data.format_kind == dnnl_format_kind_wino) return winograd_text(desc.data.format_desc.wino_desc);
@@ -162,7 +162,7 @@ std::optional<memory::desc> desc_of(const std::string& word, const memory::dims&
   return memory::desc(dims, type, *tag);
 }
 
-/// Of a word: "f32", "bf16", "bf16-rounded-f32".
+/// The type in a word: "f32", "bf16", "bf16-rounded-f32".
 std::string_view type_of(std::string_view word) {
   if (word.starts_with(engine::kFinalForm)) word.remove_prefix(1);
   return word.substr(0, word.find(':'));

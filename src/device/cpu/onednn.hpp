@@ -1,4 +1,4 @@
-// What the tactics built on oneDNN share: one engine, descriptors, packed weights, post-ops.
+// Helpers of the tactics built on oneDNN: one engine, descriptors, packed weights, post-ops.
 #pragma once
 
 #include <dnnl.hpp>
@@ -24,7 +24,7 @@ dnnl::memory::dims row_major(const dnnl::memory::dims& dims);
 dnnl::memory::desc onednn_desc(const engine::TensorDesc& desc);
 
 /// The constant arranged as `wanted` (its dimensions seen as `dims`), from the store or packed into it now;
-/// weights go to bfloat16 by tensor::round_weights(). With request.emulates_bf16() values are rounded to
+/// weights go to bfloat16 by tensor::round_weights(). If request.emulates_bf16(), values are rounded to
 /// bfloat16 first, whatever their storage.
 struct PackedConstant {
   const void* data = nullptr;
@@ -33,12 +33,12 @@ struct PackedConstant {
 PackedConstant pack_constant(const engine::StepRequest& request, size_t operand,
                              const dnnl::memory::dims& dims, const dnnl::memory::desc& wanted,
                              engine::WeightStore& weights);
-/// The same for a matrix with `dims` = (columns, depth), which the graph holds as it is when `transposed`,
-/// and as (depth, columns) otherwise.
+/// Packs a matrix with `dims` = (columns, depth), which the graph holds as it is when `transposed`, and as
+/// (depth, columns) otherwise.
 PackedConstant pack_matrix(const engine::StepRequest& request, size_t operand, const dnnl::memory::dims& dims,
                            bool transposed, const dnnl::memory::desc& wanted, engine::WeightStore& weights);
 
-/// The same for 8-bit integers, which lie `strides` apart. uint8 becomes int8 less 128.
+/// Packs 8-bit integers, which lie `strides` apart. uint8 becomes int8 less 128.
 PackedConstant pack_bytes(const engine::StepRequest& request, size_t operand, const dnnl::memory::dims& dims,
                           const dnnl::memory::dims& strides, const dnnl::memory::desc& wanted,
                           engine::WeightStore& weights);

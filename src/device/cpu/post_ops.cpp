@@ -1,4 +1,4 @@
-// Post-ops of fused nodes: as oneDNN's (see onednn.hpp), and as a chain behind a primitive.
+// Post-ops of fused nodes: as oneDNN's (see onednn.hpp), and as a chain after a primitive.
 #include "device/cpu/post_ops.hpp"
 
 #include <algorithm>
@@ -45,14 +45,14 @@ std::optional<dnnl::memory::desc> binary_desc(const TensorDesc& operand, const T
   return onednn_desc({tensor::DType::kFloat32, padded, engine::Layout::kPlain});
 }
 
-/// Whether a broadcast operand, which a primitive reads in float32, may take its sums beyond the range in
+/// True if a broadcast operand, which a primitive reads in float32, may take its sums beyond the range in
 /// which it keeps results; a chain keeps those finite.
 bool may_overflow(const engine::StepRequest& request, size_t operand, const TensorDesc& output) {
   if (request.inputs[operand].shape == output.shape) return false;
   return engine::is_beyond_storage(request, operand);
 }
 
-/// Where the second operands of post-ops start among the inputs of convolutions and products.
+/// The index of the first operand of a post-op among the inputs of convolutions and products.
 constexpr size_t kFirstExtra = 3;
 
 class SequenceKernel final : public engine::Kernel {

@@ -1,5 +1,5 @@
-// How the post-ops of a fused node are shared out: as many as oneDNN takes inside the primitive, the rest as
-// an elementwise chain on its output.
+// How the post-ops of a fused node are shared out: those that oneDNN takes run inside the primitive, the rest
+// as an elementwise chain on its output.
 #pragma once
 
 #include <vector>

@@ -190,7 +190,7 @@ DType dtype_of(const StepRequest& request, size_t input) {
   return request.graph.value(request.node.inputs[input]).type.dtype;
 }
 
-/// Whether a step that reads the result wants channels-last images.
+/// True if a step that reads the result wants channels-last images.
 bool is_read_as_image(const StepRequest& request) {
   const graph::ValueId id = request.node.outputs[0];
   const auto& nodes = request.graph.nodes;
@@ -205,7 +205,7 @@ bool is_read_as_image(const StepRequest& request) {
   });
 }
 
-/// Of one scale: images stay channels-last where they are, and become it where that is wanted.
+/// Offers for one scale: images stay channels-last where they are, and become it where that is wanted.
 Offer image_offer(const StepRequest& request, DType to) {
   const engine::Shape& shape = request.inputs[0].shape;
   const bool last = request.inputs[0].layout == Layout::kChannelsLast;

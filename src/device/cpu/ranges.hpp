@@ -25,7 +25,7 @@ void in_ranges(int64_t count, bool parallel, F&& f) {
   }
 }
 
-/// The same for `most` threads at most, each with memory of its own: f(begin, end, thread), thread below
+/// Runs f with at most `most` threads, each with memory of its own: f(begin, end, thread), thread below
 /// `most`. Kernels reserve scratch memory for the largest possible number of threads when they are made.
 template <class F>
 void in_shares(int64_t count, int64_t most, bool parallel, F&& f) {

@@ -1,5 +1,5 @@
-// LSTM, GRU and RNN through oneDNN, one primitive per direction: each writes its own part of what ONNX keeps
-// by direction, which a bidirectional primitive of oneDNN would lay out otherwise.
+// LSTM, GRU and RNN through oneDNN, one primitive per direction: each writes its own part of the outputs that
+// ONNX keeps by direction, which a bidirectional primitive of oneDNN would lay out otherwise.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -26,7 +26,7 @@ bool has_default_activations(const graph::Node& node, const RecurrentCell& cell,
                     [](const auto& a, const auto& b) { return a.function == b.function; });
 }
 
-/// Whether every sequence is known to be as long as the input.
+/// True if every sequence is known to be as long as the input.
 bool are_whole(const Tensor* lengths, int64_t steps) {
   if (lengths == nullptr) return false;
   const std::vector<int64_t> values = lengths->to_int64();
@@ -53,7 +53,7 @@ Refusal refuse_node(const StepRequest& request, const RecurrentLayer& layer) {
   return {};
 }
 
-/// Descriptors of one direction; empty ones for what the primitive does without.
+/// Descriptors of one direction; empty ones for operands that the primitive lacks.
 struct Descs {
   memory::desc x, w, r, b, y;
   memory::desc initial_h, initial_c, last_h, last_c;

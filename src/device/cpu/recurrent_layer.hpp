@@ -19,7 +19,7 @@ namespace hone::device::cpu {
 enum RecurrentInput : size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kPeepholes, kRecurrentInputs };
 enum RecurrentOutput : size_t { kY, kYh, kYc, kRecurrentOutputs };
 
-/// What tells the operators apart.
+/// The properties in which the operators differ.
 struct RecurrentCell {
   explicit RecurrentCell(const graph::Node& node);
 

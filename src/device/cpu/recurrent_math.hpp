@@ -1,4 +1,4 @@
-// What happens in the cells of recurrent layers, element by element, compiled for several instruction sets.
+// The arithmetic in the cells of recurrent layers, element by element, compiled for several instruction sets.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ using engine::Shape;
 using engine::StepRequest;
 using engine::TensorDesc;
 
-/// What becomes of a fold's result.
+/// The function of a fold's result.
 enum class Finish : uint8_t { kNone, kMean, kRoot, kLog };
 
 struct Reduction {
@@ -266,7 +266,7 @@ class ExtremeKernel final : public engine::Kernel {
   bool last_;
 };
 
-/// Of integers, as the place of a token is found: few enough for one thread.
+/// Finds the largest or smallest of integers, as the place of a token is found: few enough for one thread.
 template <class T>
 class IntegerExtremeKernel final : public engine::Kernel {
  public:

@@ -8,7 +8,7 @@ namespace hone::device::cpu {
 
 enum class Fold : uint8_t { kSum, kSumOfSquares, kSumOfAbsolutes, kMax, kMin, kProduct };
 
-/// What a fold of no elements is.
+/// The value of a fold of no elements.
 float fold_start(Fold fold);
 /// Both parts' folds as one.
 float join_folds(Fold fold, float a, float b);
@@ -34,7 +34,8 @@ void normalize_row(const float* x, float mean, float scale, const float* scales,
 void scale_columns(const float* x, const float* scales, float* y, size_t n);
 /// y[j] = x[j] - shifts[j].
 void shift_columns(const float* x, const float* shifts, float* y, size_t n);
-/// Where x[j] comes before best[j] (NaN before all): that and `index`. `largest`: larger ones come before.
+/// Replaces best[j] and its place by x[j] and `index` where x[j] comes first (NaN before all). `largest`:
+/// larger ones come first.
 void extreme_columns(const float* x, int32_t index, bool largest, bool last, float* best, int32_t* at,
                      size_t n);
 

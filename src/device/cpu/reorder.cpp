@@ -53,8 +53,8 @@ class NarrowingKernel final : public engine::Kernel {
   int64_t count_;
 };
 
-/// A reorder from float32 to bfloat16 that keeps finite values finite, which oneDNN's does not. Where it made
-/// infinities, which is rare, it runs again on what was clamped to bfloat16's range.
+/// A reorder from float32 to bfloat16 that keeps finite values finite, which oneDNN's does not. If it made
+/// infinities, which is rare, it runs again on the input clamped to bfloat16's range.
 class SaturatingKernel final : public engine::Kernel {
  public:
   SaturatingKernel(std::shared_ptr<const engine::Kernel> reorder, int64_t from_count, int64_t to_count)

@@ -123,7 +123,7 @@ class RoiAlignKernel final : public engine::Kernel {
     const auto* boxes = static_cast<const float*>(run.inputs[1]);
     const auto* images = static_cast<const int64_t*>(run.inputs[2]);
     auto* y = static_cast<float*>(run.outputs[0]);
-    // What is thrown must not leave a thread.
+    // An exception must not leave a thread.
     for (int64_t r = 0; r < regions_; ++r) check(boxes + r * 4, images[r]);
     const std::unique_ptr<engine::KernelState> own = run.state == nullptr ? make_state() : nullptr;
     auto& state = static_cast<State&>(own == nullptr ? *run.state : *own);

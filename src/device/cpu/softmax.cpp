@@ -45,7 +45,7 @@ class SoftmaxKernel final : public engine::Kernel {
     const float largest = fold_row(Fold::kMax, x, n);
     const float sum = exp_row(x, largest, log_ ? nullptr : y, n);
     if (!log_) return scale_row(y, 1 / sum, 0, y, n);
-    // The largest value comes off first: beside one that is far from 0 the logarithm would lose its digits.
+    // The largest value comes off first: next to one that is far from 0 the logarithm would lose its digits.
     scale_row(x, 1, -largest, y, n);
     scale_row(y, 1, -std::log(sum), y, n);
   }

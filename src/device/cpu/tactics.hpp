@@ -11,7 +11,7 @@ using engine::TacticList;
 void add_convolution_tactics(TacticList& list);
 /// Gemm, MatMul and their fused forms through oneDNN.
 void add_matrix_tactics(TacticList& list);
-/// The same of rows and a constant matrix, with loops of ours.
+/// Tactics for rows and a constant matrix, with loops of ours.
 void add_tiled_matrix_tactics(TacticList& list);
 /// MaxPool and AveragePool through oneDNN, GlobalAveragePool with a loop of ours.
 void add_pooling_tactics(TacticList& list);
@@ -40,7 +40,7 @@ void add_softmax_tactics(TacticList& list);
 void add_normalization_tactics(TacticList& list);
 /// LayerNormalization.
 void add_row_normalization_tactics(TacticList& list);
-/// GroupNormalization and InstanceNormalization, with activations behind them.
+/// GroupNormalization and InstanceNormalization, with activations after them.
 void add_group_normalization_tactics(TacticList& list);
 /// Regions squeeze_excite.
 void add_squeeze_excite_tactics(TacticList& list);
@@ -50,13 +50,13 @@ void add_reduction_tactics(TacticList& list);
 void add_quantization_tactics(TacticList& list);
 /// Convolutions and matrix products of 8-bit integers through oneDNN.
 void add_integer_tactics(TacticList& list);
-/// The same with loops of ours, which need no VNNI.
+/// Tactics for these operators with loops of ours, which need no VNNI.
 void add_integer_sums_tactics(TacticList& list);
-/// Whether there are any with the oneDNN at hand.
+/// True if there are any with the oneDNN at hand.
 bool multiplies_bytes();
 /// LSTM, GRU and RNN through oneDNN.
 void add_recurrent_tactics(TacticList& list);
-/// The same with loops of ours.
+/// Tactics for these operators with loops of ours.
 void add_tiled_recurrent_tactics(TacticList& list);
 /// Transpose, DepthToSpace and SpaceToDepth through oneDNN's reorder.
 void add_reorder_tactics(TacticList& list);

@@ -18,7 +18,7 @@ namespace {
 #define HONE_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx512vnni")))
 #define HONE_AVX512_INLINE HONE_AVX512 HONE_INLINE
 
-/// How far ahead of the units at hand columns are fetched.
+/// How many units before their use columns are fetched.
 constexpr int64_t kAhead = 16;
 
 /// Sums of integers are in the same registers as those of float32, which only hold bits then.
@@ -93,7 +93,7 @@ HONE_AVX512_INLINE void add_unit(const uint32_t* a, const uint32_t* b, __m512 (&
   }
 }
 
-/// The same of two neighbours: the first one of each pair is the lower half of four bytes.
+/// Adds two neighbours: the first one of each pair is the lower half of four bytes.
 template <int64_t kRows>
 HONE_AVX512_INLINE void add_widened_unit(const uint32_t* a, const uint32_t* b, __m512 (&sums)[kRows][2]) {
   const __m512i first = _mm512_loadu_si512(b);
@@ -178,8 +178,8 @@ HONE_AVX512 void run_tile(const uint32_t* a, const uint32_t* b, int64_t units, c
       }
     }
   }
-  // A few rows alone would wait for each addition: they have several sums of their own, each of every nth
-  // unit.
+  // A few rows by themselves would wait for each addition: they have several sums of their own, each of every
+  // nth unit.
   constexpr int64_t kChains = kRows == 1 ? 4 : kRows <= 3 ? 2 : 1;
   __m512 more[kChains][kRows][2];
   for (auto& chain : more) {
@@ -214,7 +214,7 @@ HONE_AVX512 void run_tile(const uint32_t* a, const uint32_t* b, int64_t units, c
 
 using RunTile = void (*)(const uint32_t*, const uint32_t*, int64_t, const TileTarget&);
 
-/// By the number of rows less one.
+/// Functions by the number of rows less one.
 template <TileType type, size_t... kRows>
 constexpr std::array<RunTile, sizeof...(kRows)> tiles(std::index_sequence<kRows...>) {
   return {run_tile<type, static_cast<int64_t>(kRows) + 1>...};

@@ -26,7 +26,7 @@ inline constexpr int64_t kTileColumns = 32;
 inline constexpr int64_t kTileUnits = 512;
 inline constexpr int64_t kTileStride = kTileUnits + 16;
 
-/// How many parts of that size hold so many.
+/// The number of parts of that size that hold `count`.
 constexpr int64_t parts_of(int64_t count, int64_t part) { return (count + part - 1) / part; }
 
 /// The types of operands and of results.
@@ -43,7 +43,7 @@ enum class TileType : uint8_t {
   kShorts,
 };
 
-/// Whether this CPU runs tiles of that type.
+/// True if this CPU runs tiles of that type.
 bool has_tiles(TileType type);
 /// The type for operands in memory of float32, or else of bfloat16, that is the fastest on this CPU.
 TileType tile_type(bool is_float32);
@@ -52,11 +52,11 @@ constexpr int64_t most_units(TileType type) {
   return type == TileType::kWidened ? kTileUnits / 2 : kTileUnits;
 }
 
-/// Where a tile's sums begin.
+/// The start of a tile's sums.
 enum class TileStart : uint8_t {
-  /// At the bias.
+  /// Sums start at the bias.
   kBias,
-  /// At the bias and what `result` holds.
+  /// Sums start at the bias plus the contents of `result`.
   kResult,
   /// At `sums`: earlier units are summed already.
   kSums,
@@ -74,7 +74,7 @@ struct TileTarget {
   /// A value a column, of the type of sums: float32, or int32 of integers; null for zeros.
   const void* bias;
   TileStart start;
-  /// Whether sums go to `result` and not to `sums`.
+  /// True if sums go to `result` and not to `sums`.
   bool ends;
   /// Sums between calls, `sums_stride` elements a row. May be `result` where that is of their type.
   void* sums;

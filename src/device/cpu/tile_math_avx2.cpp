@@ -17,7 +17,7 @@ namespace {
 
 /// Floats of a vector.
 constexpr int64_t kLanes = 8;
-/// How far ahead of the units at hand columns are fetched.
+/// How many units before their use columns are fetched.
 constexpr int64_t kAhead = 16;
 
 /// The lanes of vector `index` of a part that columns are left for.
@@ -141,13 +141,13 @@ HONE_AVX2 void run_part(const float* a, const float* b, int64_t units, const Til
 
 using RunPart = void (*)(const float*, const float*, int64_t, const TileTarget&);
 
-/// By the number of rows less one.
+/// Functions by the number of rows less one.
 template <TileType type, int64_t kVectors, size_t... kRows>
 constexpr std::array<RunPart, sizeof...(kRows)> parts(std::index_sequence<kRows...>) {
   return {run_part<type, static_cast<int64_t>(kRows) + 1, kVectors>...};
 }
 
-/// By the number of vectors.
+/// Functions by the number of vectors.
 struct Parts {
   std::array<RunPart, 12> one;
   std::array<RunPart, 6> two;

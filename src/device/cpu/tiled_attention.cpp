@@ -111,7 +111,7 @@ class TiledAttentionKernel final : public engine::Kernel {
     return static_cast<const T*>(run.inputs[m.operand]) + m.offsets[head];
   }
 
-  /// Of elements of T, with rows of elements of Row.
+  /// Runs a block of elements of T, with rows of elements of Row.
   template <class T, class Row>
   void run_block(const engine::Run& run, size_t head, int64_t first, std::byte* scratch) const {
     auto* const keys = reinterpret_cast<T*>(scratch);
@@ -135,7 +135,7 @@ class TiledAttentionKernel final : public engine::Kernel {
     }
   }
 
-  /// Rows next to each other, with a zero behind an odd number of neighbours.
+  /// Rows next to each other, with a zero after an odd number of neighbours.
   template <class T, class Row>
   void copy_queries(const T* from, int64_t rows, uint32_t* to) const {
     for (int64_t row = 0; row < rows; ++row, from += o_.q.row_stride, to += kTileStride) {

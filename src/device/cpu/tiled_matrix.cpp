@@ -54,7 +54,7 @@ struct Shares {
   int64_t columns = 1;
 };
 
-/// Those of at most so many threads that leave the least to the one with the most.
+/// Among shares for at most this many threads, those that leave the least work to the busiest thread.
 Shares share_out(const Problem& problem, int64_t threads) {
   Shares best;
   int64_t least = INT64_MAX;

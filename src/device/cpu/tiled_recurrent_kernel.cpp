@@ -35,7 +35,7 @@ struct BlockedRows {
   }
   uint32_t* at(int64_t row, int64_t block) const { return data + (block * rows + row) * kTileStride; }
 
-  /// From `depth` floats.
+  /// Fills a row from `depth` floats.
   void set_row(int64_t row, const float* from, int64_t depth) const {
     const int64_t width = type == TileType::kFloat32 ? 1 : 2;
     for (int64_t first = 0; first < depth; first += kTileUnits * width) {
@@ -51,7 +51,7 @@ struct BlockedRows {
     }
   }
 
-  /// From `bytes` of the type's own elements.
+  /// Fills a row from `bytes` bytes of the type's own elements.
   void copy_row(int64_t row, const std::byte* from, int64_t bytes) const {
     for (int64_t first = 0; first < bytes; first += 4 * kTileUnits) {
       uint32_t* const to = at(row, first / (4 * kTileUnits));
@@ -120,7 +120,7 @@ Cell cell_of(const graph::Node& node, const RecurrentCell& cell, size_t directio
   return result;
 }
 
-/// What of run.scratch a share has, in bytes from its beginning.
+/// A share's parts of run.scratch, in bytes from its beginning.
 struct Scratch {
   int64_t x, h, kept, gates, candidates, biases, states, cells, size;
 };
@@ -213,7 +213,8 @@ class TiledRecurrentKernel final : public engine::Kernel {
       return PackedGates{packed, units, panels * k_.layer_.directions()}.part(direction_ * panels, panels);
     }
 
-    /// Those of W and R in one row, but for the candidate's of R where a gate scales it, which follow.
+    /// Puts the biases of W and R into one row, but for the candidate's of R where a gate scales it, which
+    /// follow.
     void add_biases() const {
       std::memset(biases(), 0, static_cast<size_t>(2 * k_.row()) * sizeof(float));
       const auto* b = static_cast<const float*>(k_.input(run_, kB));
@@ -235,7 +236,7 @@ class TiledRecurrentKernel final : public engine::Kernel {
       const auto* const lengths = static_cast<const int32_t*>(k_.input(run_, kLengths));
       return lengths == nullptr ? k_.layer_.steps : lengths[first_ + item];
     }
-    /// Where in its sequence an item is at a step. Steps behind its end keep their own place.
+    /// The place of an item in its sequence at a step. Steps after its end keep their own place.
     int64_t place(int64_t step, int64_t item) const {
       const bool turned = k_.layer_.reversed[static_cast<size_t>(direction_)] && step < length(item);
       return turned ? length(item) - 1 - step : step;
@@ -249,7 +250,7 @@ class TiledRecurrentKernel final : public engine::Kernel {
       x_.copy_row(row, static_cast<const std::byte*>(run_.inputs[kX]) + index * bytes, bytes);
     }
 
-    /// Of an item's state in the tensors of states.
+    /// The offset of an item's state in the tensors of states.
     int64_t state_offset(int64_t item) const {
       const int64_t directions = k_.layer_.directions();
       return (k_.layer_.batch_major ? (first_ + item) * directions + direction_
@@ -362,7 +363,7 @@ class TiledRecurrentKernel final : public engine::Kernel {
       multiply(output, next, state(item), hidden());
     }
 
-    /// The state of a step to Y; zeros behind the end of a sequence.
+    /// Writes the state of a step to Y; zeros after the end of a sequence.
     void write(int64_t step, int64_t item) const {
       if (run_.outputs[kY] == nullptr) return;
       const int64_t t = place(step, item);
@@ -404,7 +405,7 @@ class TiledRecurrentKernel final : public engine::Kernel {
   Cell cell_;
   TileType type_;
   PackedGateWeights weights_;
-  /// Of the sequences, in each direction.
+  /// Groups of the sequences, in each direction.
   int64_t groups_ = 1;
   /// Whose products with W are taken at once.
   int64_t steps_ = 1;

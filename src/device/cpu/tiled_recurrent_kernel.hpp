@@ -1,5 +1,5 @@
-// LSTM, GRU and RNN in tiles of ours, for what oneDNN lacks, which is every option of ONNX, and for threads:
-// each takes a direction, or some sequences of one, and never waits for another.
+// LSTM, GRU and RNN in tiles of ours, for the options of ONNX that oneDNN lacks, and for threads: each takes
+// a direction, or some sequences of one, and never waits for another.
 #pragma once
 
 #include "device/cpu/recurrent_layer.hpp"

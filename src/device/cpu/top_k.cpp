@@ -1,4 +1,4 @@
-// TopK along any axis: each row is copied beside its indices and ordered as far as is wanted.
+// TopK along any axis: each row is copied together with its indices and ordered as far as is wanted.
 #include <algorithm>
 #include <span>
 
@@ -56,7 +56,7 @@ class TopKKernel final : public engine::Kernel {
     int64_t index;
   };
 
-  /// Of equal elements the one with the lower index comes first; NaN is larger than every number.
+  /// Among equal elements the one with the lower index comes first; NaN is larger than every number.
   void order(std::span<Item> row) const {
     const auto before = [this](const Item& a, const Item& b) {
       const bool less = a.value < b.value || (a.value == a.value && b.value != b.value);

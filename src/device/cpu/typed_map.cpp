@@ -119,12 +119,12 @@ template <class T>
 HONE_INLINE T quotient(T v, T w) {
   return w == -1 ? static_cast<T>(-static_cast<std::make_unsigned_t<T>>(v)) : v / w;
 }
-/// With the sign of the dividend.
+/// The remainder with the sign of the dividend.
 template <class T>
 HONE_INLINE T remainder_of(T v, T w) {
   return w == -1 ? 0 : v % w;
 }
-/// With the sign of the divisor.
+/// The remainder with the sign of the divisor.
 template <class T>
 HONE_INLINE T floored_remainder(T v, T w) {
   const T r = remainder_of(v, w);
@@ -300,7 +300,7 @@ class MapKernel final : public engine::Kernel {
 
   void run(const engine::Run& run) const override {
     if (walk_.count() == 0) return;
-    // What is thrown must not leave a thread.
+    // An exception must not leave a thread.
     if (divisors_.dtype == DType::kInt32)
       check_divisors<int32_t>(node_, run.inputs[1], tensor::element_count(divisors_.shape));
     if (divisors_.dtype == DType::kInt64)

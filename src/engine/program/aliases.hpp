@@ -1,4 +1,4 @@
-// Whether an output of a program may be in the memory of an input: a cache that is changed in place.
+// Decides whether an output of a program may be in the memory of an input: a cache that is changed in place.
 #pragma once
 
 #include <cstddef>

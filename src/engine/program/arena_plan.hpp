@@ -1,4 +1,4 @@
-// Where the slots of a program's steps lie in its arena.
+// The places of the slots of a program's steps in its arena.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ class ArenaPlan {
   ArenaPlan(SlotTable& slots, const std::vector<DraftStep>& ordered);
 
   const MemoryPlan& memory() const { return memory_; }
-  /// Of a slot, or of none for -1.
+  /// The operand of a slot; no operand for -1.
   Operand operand(int32_t id) const;
 
  private:

@@ -19,13 +19,13 @@ using tensor::Tensor;
 struct Subgraph {
   std::string name;
   std::shared_ptr<const Program> program;
-  /// Where there is none: why.
+  /// The error where there is none.
   std::exception_ptr fault;
 };
 
 class State final : public KernelState {
  public:
-  /// By subgraph; null until it runs.
+  /// Indexed by subgraph; null until it runs.
   std::vector<std::unique_ptr<Executor>> executors;
 };
 
@@ -88,7 +88,7 @@ class ControlNode final : public NodeKernel {
     if (executor == nullptr) executor = device_.make_executor(*subgraph.program);
     executor->upload(arguments);
     executor->execute(nullptr);
-    // Those on the host would keep them until they run again.
+    // On the host, the inputs would be kept until the next run.
     if (device_.place().kind == tensor::PlaceKind::kCpu) executor->upload({});
     return executor->download();
   }
@@ -110,7 +110,7 @@ bool is_static(const Program& program) {
   });
 }
 
-/// A subgraph of the node, as it is for what the node gives it.
+/// A subgraph of the node, with the types of the inputs that the node gives it.
 std::shared_ptr<const graph::Graph> typed(const graph::Graph& graph, const graph::Node& node,
                                           const std::string& attribute) {
   const auto& body = *node.attributes.get<std::shared_ptr<graph::Graph>>(attribute);

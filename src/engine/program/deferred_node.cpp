@@ -27,10 +27,10 @@ constexpr int64_t kSmallElements = 128;
 constexpr int64_t kListElements = 64;
 /// Operations per element of the output from which rows are worth padding.
 constexpr double kOperationsOfProduct = 64;
-/// Rows have so many significant bits after padding.
+/// Rows have this many significant bits after padding.
 constexpr int kRowBits = 4;
 
-/// What the outputs' shapes follow from, besides the shapes of the inputs.
+/// The information, besides the shapes of the inputs, that decides the shapes of the outputs.
 enum class Decides { kShapes, kIntegers, kNumbers, kData };
 
 /// The shapes of a run, and the elements that decide shapes.
@@ -49,7 +49,7 @@ struct Entry {
 class State final : public KernelState {
  public:
   Decides decides = Decides::kShapes;
-  /// Of the inputs whose rows are padded; empty where none are.
+  /// The ranks of the inputs whose rows are padded; empty if none are.
   std::vector<int64_t> padded_ranks;
   /// The one that was used last at the end.
   std::vector<Entry> entries;
@@ -141,7 +141,7 @@ class DeferredNode final : public NodeKernel {
     return reference::run_node(node(), inputs);
   }
 
-  /// Where outputs' shapes depend on more than what inference reads.
+  /// Runs a node whose outputs' shapes depend on more than inference reads.
   std::vector<Tensor> run_on_data(const std::vector<const Tensor*>& inputs) const {
     const HostFunction function = find_host_function(node().op);
     return function == nullptr ? run_by_reference(inputs) : function(node(), inputs);
@@ -319,7 +319,7 @@ class DeferredNode final : public NodeKernel {
 
   std::shared_ptr<NodeCompiler> compiler_;
   bool float32_;
-  /// Of the node alone, its values without shapes.
+  /// A graph that holds only this node, its values without shapes.
   graph::Graph graph_;
 };
 

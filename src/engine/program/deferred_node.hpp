@@ -1,9 +1,9 @@
 // Runs a node whose shapes are only known when it runs by the tactics of the device: a program of this one
 // node is compiled for the shapes that are met, and kept for the next time they are.
 //
-// Rows of a product that come in any number are padded to one of few numbers, so that a detector whose boxes
-// are never as many as before compiles next to nothing. What is small runs by the reference kernel, which is
-// faster than asking for another one.
+// Rows of a product that come in any number are padded to one of few numbers, so that a detector whose number
+// of boxes always changes compiles next to nothing. Small nodes run by the reference kernel, which is faster
+// than preparing another one.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace hone::engine {
 
-/// What the deferred nodes of a program share. Safe for concurrent use, but for take_weights(). The device
-/// outlives it.
+/// State that the deferred nodes of a program share. Safe for concurrent use, but for take_weights(). The
+/// device outlives it.
 class NodeCompiler {
  public:
   NodeCompiler(const Device& device, Layout layout, NumericPolicy policy)
@@ -39,7 +39,7 @@ class NodeCompiler {
 /// Rows that a product of `rows` rows is compiled for: the next number of four significant bits.
 int64_t padded_rows(int64_t rows);
 
-/// Of a node of `graph`, whose constants it shares.
+/// Makes the kernel of a node of `graph`, whose constants it shares.
 std::shared_ptr<const NodeKernel> make_deferred_node(const graph::Graph& graph, const graph::Node& node,
                                                      std::shared_ptr<NodeCompiler> compiler, bool float32);
 

@@ -8,14 +8,14 @@
 
 namespace hone::engine {
 
-/// Whether the node was fused of others.
+/// True if the node was fused of others.
 bool is_fused(const graph::Node& node);
 
-/// Whether it is fused of more than one operation, so that it can run as pieces.
+/// True if it is fused of more than one operation, so that it can run as pieces.
 bool has_pieces(const graph::Node& node);
 
-/// Pieces of a fused node in the order they run: of a region, the nodes in its body; of a base
-/// operator and its post-ops, the operator with as many of them as `takes` says a tactic takes, and a
+/// Pieces of a fused node in the order they run: of a region, the nodes in its body; of a base operator and
+/// its post-ops, the operator with the first of them, as far as `takes` says that a tactic takes them, and a
 /// FusedElementwise of the others. None where the device would take neither. Values between the pieces are
 /// added to the graph; `takes` is asked about nodes that read and make them.
 std::vector<graph::Node> dissolve(graph::Graph& graph, const graph::Node& whole,

@@ -28,7 +28,7 @@ class DynamicValues {
 
  private:
   const Program& program_;
-  /// By value id.
+  /// Indexed by value id.
   std::vector<tensor::Tensor> values_;
   /// By step: of its node kernel, and the values that nobody reads after it.
   std::vector<std::unique_ptr<KernelState>> states_;

@@ -1,4 +1,4 @@
-// What runs a program's steps: owner of the memory that operands live in, on the host or on a device.
+// Runs a program's steps and owns the memory of their operands, on the host or on a device.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace hone::engine {
 class Kernel;
 class Program;
 
-/// Times of one execution, microseconds; 0 where the device does not tell.
+/// Times of one execution, microseconds; 0 where the device does not report them.
 struct ExecutionTimes {
   /// Until the host had handed everything over; where the host does the work, until it was done.
   double enqueue_us = 0;
@@ -23,8 +23,8 @@ struct ExecutionTimes {
   double device_us = 0;
 };
 
-/// The parts of a run on a device with memory of its own, each timed alone, microseconds; 0 where there is
-/// none or the device does not tell.
+/// The parts of a run on a device with memory of its own, each timed by itself, microseconds; 0 where there
+/// is none or the device does not report it.
 struct PhaseTimes {
   /// Copies from pinned host memory to the device and back, by the device's clock.
   double h2d_us = 0;
@@ -66,7 +66,7 @@ class BoundRuns {
   /// Hands one run over to the queue; without one it is done when the call returns. Allocates and copies
   /// nothing, but what InputCopy says and outputs whose shape depends on data.
   virtual void run(const tensor::Queue* queue) = 0;
-  /// Of the last run, an output whose shape depends on data, on the host.
+  /// An output of the last run whose shape depends on data, on the host.
   virtual const tensor::Tensor& open_output(size_t index) const = 0;
   /// Watches the runs that follow, each of which is done when run() returns; null where it cannot. It may run
   /// the steps first.
@@ -83,7 +83,7 @@ class Executor {
   /// Brings inputs (in graph order, of the program's shapes) to where the steps read them. They must stay
   /// valid until the execution after it is done.
   virtual void upload(std::span<const tensor::Tensor> inputs) = 0;
-  /// Runs all steps on what was uploaded last; returns when they are done. `step_times`, when given,
+  /// Runs all steps on the inputs uploaded last; returns when they are done. `step_times`, when given,
   /// receives microseconds per step.
   virtual void execute(std::vector<double>* step_times) = 0;
   /// Overwrites all memory that steps write with bytes that are no sensible numbers (NaN, for floats), so
@@ -93,7 +93,7 @@ class Executor {
   virtual std::vector<tensor::Tensor> download() = 0;
   /// execute(), timed from the inside.
   virtual ExecutionTimes execute_timed() = 0;
-  /// Runs on what was uploaded last, in executions of their own; `cold`: with the device's caches emptied
+  /// Runs on the inputs uploaded last, in executions of their own; `cold`: with the device's caches emptied
   /// before.
   virtual PhaseTimes time_phases(bool /*cold*/) {
     const ExecutionTimes times = execute_timed();
@@ -104,8 +104,8 @@ class Executor {
   virtual void submit(bool /*transfers*/) { execute(nullptr); }
   /// Waits for everything submitted.
   virtual void finish() {}
-  /// Fixes where inputs and outputs lie, in memory that the steps can reach. What all executions of it share
-  /// stays shared, so a run waits for the one before it, whoever handed that over.
+  /// Fixes where inputs and outputs lie, in memory that the steps can reach. All executions of the program
+  /// share some memory, so a run waits for the previous one, whoever enqueued it.
   virtual std::unique_ptr<BoundRuns> bind(IoAddresses io, std::vector<InputCopy> copies) = 0;
   /// Whether execute() waits for each step before it begins the next one, so that the step's range is its
   /// time.

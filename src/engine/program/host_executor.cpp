@@ -170,12 +170,12 @@ class HostExecutor final : public Executor {
   Tensor arena_;
   Tensor scratch_;
   Tensor counters_;
-  /// Of each step's kernel; null where it has none.
+  /// The state of each step's kernel; null if it has none.
   std::vector<std::unique_ptr<KernelState>> states_;
   DynamicValues dynamic_;
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;
-  /// Of the two.
+  /// The addresses of both.
   IoAddresses io_;
   Pointers step_pointers_;
 };
@@ -212,7 +212,7 @@ class HostBoundRuns final : public BoundRuns {
   IoAddresses io_;
   std::vector<InputCopy> copies_;
   std::vector<BoundStep> steps_;
-  /// By output; undefined but where the shape depends on data.
+  /// Indexed by output; undefined unless the shape depends on data.
   std::vector<Tensor> open_;
 };
 

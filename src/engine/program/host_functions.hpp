@@ -1,6 +1,6 @@
-// Faster ways than the reference kernels to compute nodes whose results have as many rows as the data say.
-// They are not tactics, which are asked for known shapes, and belong to no device: such steps run on the
-// host, whatever the program's device is.
+// Faster ways than the reference kernels to compute nodes whose number of result rows depends on data. They
+// are not tactics, which are asked for known shapes, and belong to no device: such steps run on the host,
+// whatever the program's device is.
 #pragma once
 
 #include <string>

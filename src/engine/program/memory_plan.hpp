@@ -18,7 +18,7 @@ struct MemoryPlan {
   std::vector<int64_t> offsets;
   /// Bytes of the arena.
   int64_t peak_bytes = 0;
-  /// What it would take without sharing.
+  /// The bytes that it would take without sharing.
   int64_t naive_bytes = 0;
   /// Largest sum of buffers alive at one step: no plan can be smaller.
   int64_t lower_bound_bytes = 0;

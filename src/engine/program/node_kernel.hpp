@@ -1,4 +1,4 @@
-// What runs a step that hands over whole tensors: values whose shapes are only known when a program runs, and
+// Runs a step that hands over whole tensors: values whose shapes are only known when a program runs, and
 // nodes that run subgraphs.
 #pragma once
 
@@ -28,8 +28,8 @@ struct SubgraphProgram {
 class NodeKernel {
  public:
   virtual ~NodeKernel() = default;
-  /// Outputs of the node for these tensors in host memory, null where they are absent. What is returned may
-  /// share the inputs' bytes. Bad input where the node does not take them.
+  /// Outputs of the node for these tensors in host memory, null where they are absent. The returned tensors
+  /// may share the inputs' bytes. Bad input where the node does not take them.
   virtual std::vector<tensor::Tensor> run(const std::vector<const tensor::Tensor*>& inputs,
                                           KernelState& state) const = 0;
   virtual std::unique_ptr<KernelState> make_state() const = 0;

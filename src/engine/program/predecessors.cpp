@@ -66,7 +66,8 @@ class Finder {
   }
 
  private:
-  /// True if a step adds to what the engine copied into its output just before: no input of it says so.
+  /// True if a step adds to the tensor that the engine copied into its output just before: no input of it
+  /// says so.
   bool adds_to_copy(size_t i) const {
     if (i == 0 || steps_[i].outputs.empty()) return false;
     const ProgramStep& before = steps_[i - 1];

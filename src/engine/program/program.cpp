@@ -1,4 +1,4 @@
-// What a program takes; building one is in program_builder.cpp.
+// Queries of a program; building one is in program_builder.cpp.
 #include "engine/program/program.hpp"
 
 #include <set>

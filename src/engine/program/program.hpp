@@ -16,7 +16,7 @@
 
 namespace hone::engine {
 
-/// Where an operand is while the program runs.
+/// The place of an operand while the program runs.
 struct Operand {
   enum class Storage { kAbsent, kArena, kInput, kOutput, kConstant, kDynamic };
   Storage storage = Storage::kAbsent;
@@ -36,17 +36,17 @@ struct TacticRefusal {
 std::vector<std::string> texts_of(const std::vector<TacticRefusal>& refusals);
 
 struct ProgramStep {
-  /// That of its node; of a piece "name [2/3]".
+  /// The name of its node; for a piece, "name [2/3]".
   std::string name;
-  /// An operator, or "Reorder" or "Copy" for what the engine inserted.
+  /// An operator, or "Reorder" or "Copy" for a step that the engine inserted.
   std::string kind;
-  /// What it runs by.
+  /// The plan by which it runs.
   StepPlan plan;
   /// Index of the graph's node, -1 for inserted steps.
   int32_t node = -1;
-  /// Of a piece of a dissolved node: StepKey::path.
+  /// The StepKey::path of a piece of a dissolved node.
   std::vector<int32_t> path;
-  /// Of its node, also for a piece.
+  /// The sources of its node, also for a piece.
   std::vector<std::string> sources;
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
@@ -57,13 +57,13 @@ struct ProgramStep {
   bool runs_on_host() const { return kernel == nullptr || kernel->runs_on_host(); }
   /// Outputs that may be in the memory of inputs.
   std::vector<SharedOperand> in_place;
-  /// Whether the engine inserted it to copy bytes as they are.
+  /// True if the engine inserted it to copy bytes as they are.
   bool copies_bytes() const;
   int64_t scratch_bytes = 0;
   int64_t counter_bytes = 0;
   /// Where its counters begin in the program's, bytes.
   int64_t counters_at = 0;
-  /// Of a piece: the tactics that were asked for its node, with their reasons; none where it was to be
+  /// For a piece, the tactics that were asked for its whole node, with their reasons; none if it was to be
   /// dissolved.
   std::vector<TacticRefusal> whole_refusals;
   /// Tactics that were asked before this one, with their reasons.
@@ -81,7 +81,7 @@ class Program {
   /// That which was compiled, and the values between pieces of dissolved nodes.
   const graph::Graph& graph() const { return *graph_; }
   const std::vector<ProgramStep>& steps() const { return steps_; }
-  /// What a step runs: a node of the graph or a piece of one; null for inserted steps.
+  /// The node of the graph, or the piece of one, that a step runs; null for inserted steps.
   const graph::Node* node_of(const ProgramStep& step) const;
   /// The graph's nodes that run as their pieces.
   const Plans& dissolved() const { return dissolved_; }
@@ -124,11 +124,11 @@ class Program {
 };
 
 struct ProgramOptions {
-  /// Of steps without a plan, but for pieces: theirs are those of their node. float32_nodes() run in fp32
+  /// The policy of steps without a plan, except pieces, which take their node's. float32_nodes() run in fp32
   /// whatever is said here or by their plans.
   NumericPolicy policy = {};
   Layout layout = Layout::kPlain;
-  /// Of the graph's inputs as they are given; empty: all are plain.
+  /// The layouts in which the graph's inputs are given; empty: all are plain.
   std::vector<Layout> input_layouts = {};
   /// Steps without one run by the first tactic that accepts. A node that none accepts is dissolved, where one
   /// accepts a piece of it, unless it is to run by the reference.

@@ -144,7 +144,7 @@ class ProgramBuilder {
     return result;
   }
 
-  /// Of steps that the engine adds.
+  /// The plan of steps that the engine inserts.
   StepPlan inserted_plan(const char* tactic) const {
     return {{tactic, {}}, options_.layout, options_.policy};
   }
@@ -164,10 +164,10 @@ class ProgramBuilder {
   struct Work {
     const Node& node;
     StepKey key;
-    /// Of its plan unless it has one of its own.
+    /// Taken from its plan unless it has a layout of its own.
     Layout layout = Layout::kPlain;
     NumericPolicy policy = {};
-    /// Of a piece: ProgramStep::whole_refusals, and those of pieces that it is a piece of.
+    /// For a piece, its ProgramStep::whole_refusals, together with those of the pieces that contain it.
     std::vector<TacticRefusal> whole_refusals = {};
     std::vector<TacticRefusal> refusals = {};
   };
@@ -331,8 +331,8 @@ class ProgramBuilder {
     return true;
   }
 
-  /// Adds an If as the nodes of the branch that the shapes or a constant choose, its pieces, whose keys tell
-  /// the branches apart. False where that is not known, or the reference is to run it.
+  /// Adds an If as the nodes of the branch that the shapes or a constant choose, its pieces, whose keys
+  /// differ by branch. False where that is not known, or the reference is to run it.
   bool add_branch(const Work& whole) {
     const auto condition = graph::known_condition(*graph_, whole.node);
     const auto planned = options_.plans.find(whole.key);
@@ -475,7 +475,7 @@ class ProgramBuilder {
   std::unique_ptr<Program> program_ = std::make_unique<Program>();
   SlotTable slots_;
   std::vector<int32_t> slot_of_;
-  /// By node of the given graph.
+  /// Indexed by node of the given graph.
   NodePolicies policies_;
   /// (slot, the same value in another arrangement).
   std::multimap<int32_t, int32_t> arranged_;

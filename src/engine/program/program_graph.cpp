@@ -82,7 +82,7 @@ bool ProgramGraph::is_given_constant(ValueId id) const {
 
 bool ProgramGraph::make_constant(const Node& node) {
   if (node.outputs.size() != 1 || node.outputs[0] == kNoValue) return false;
-  // What passes left of the engine's constants they left on purpose.
+  // Passes left some constant expressions of the engine on purpose.
   if (std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_given_constant(id); }))
     return false;
   std::optional<Tensor> result = decided(*graph_, node);

@@ -20,11 +20,11 @@ class ProgramGraph {
   std::shared_ptr<const graph::Graph> share() const { return graph_; }
   graph::Graph& own();
 
-  /// Whether a value is absent or a constant of the graph that was given.
+  /// True if a value is absent or a constant of the graph that was given.
   bool is_given_constant(graph::ValueId id) const;
-  /// Makes a constant of the result of a node that the shapes decide, which passes could not while shapes
+  /// Replaces a node whose result the shapes decide by a constant, which passes could not do while shapes
   /// were open: integers that inference knows, and small tensors that are computed from such and from
-  /// constants. False where the node is none. The constant's name tells its content apart from those of
+  /// constants. False where the node is none. The constant's name distinguishes its content from those of
   /// other shapes.
   bool make_constant(const graph::Node& node);
 

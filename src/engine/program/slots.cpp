@@ -140,7 +140,7 @@ void SlotTable::find_lives(const std::vector<DraftStep>& steps) {
 bool SlotTable::shared_after(int32_t id, int32_t time) {
   const auto [own_root, begin] = root(id);
   const int64_t end = begin + at(id).desc.bytes();
-  // What a root holds begins at 0 and has its size, so a root that is used later is shared.
+  // The contents of a root begin at 0 and have its size, so a root that is used later is shared.
   if (own_root != id && at(own_root).last > time) return true;
   std::vector<int32_t>& others = inside(own_root);
   int looks = 0;

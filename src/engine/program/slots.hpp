@@ -1,5 +1,5 @@
-// Where values are stored while a program is built: one slot per value and arrangement. Slots can lie
-// inside other slots (views, concatenated parts, accumulations), so that bytes are shared, not copied.
+// The storage of values while a program is built: one slot per value and arrangement. Slots can lie inside
+// other slots (views, concatenated parts, accumulations), so that bytes are shared, not copied.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct Slot {
 /// A value of known shape as the graph declares it.
 TensorDesc plain_desc(const graph::TensorType& type);
 
-/// Whether a Cast to `to` gives what lies as `kept` already: between float32, which the policy keeps in 16
-/// bits, and that type. Caches of such an engine lie outside as they lie inside.
+/// True if a Cast to `to` leaves the bytes of `kept` as they are: between float32, which the policy keeps in
+/// 16 bits, and that type. Caches of such an engine lie outside as they lie inside.
 bool is_stored_alike(DType kept, DType to, const NumericPolicy& policy);
 
 /// A step before storage is decided; operands are slot numbers, -1 where absent.
@@ -58,7 +58,7 @@ class SlotTable {
   void place_inside(int32_t child, int32_t parent, int64_t offset);
   /// Notes first and last use of every slot; a use of a slot is also one of its root.
   void find_lives(const std::vector<DraftStep>& steps);
-  /// Whether another slot that shares bytes with `id` is used after step `time`. Times that are asked for
+  /// True if another slot that shares bytes with `id` is used after step `time`. Times that are asked for
   /// never fall, so what is over is forgotten. True also where very many slots that are still used would have
   /// to be looked at: a chain of n steps may not take n * n looks.
   bool shared_after(int32_t id, int32_t time);

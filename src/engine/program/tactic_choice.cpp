@@ -57,8 +57,8 @@ void TacticChoice::ask_one(const Tactic& tactic, const StepRequest& request, con
   answer.offer = std::move(offer);
 }
 
-/// Its offer, of one variant where there are several. What needs a form of a constant that the engine does
-/// not hold refuses.
+/// Its offer, of one variant where there are several. A tactic refuses if the engine does not hold the form
+/// of a constant that it needs.
 Offer TacticChoice::ask_way(const Tactic& tactic, const StepRequest& request, const std::string* variant,
                             TacticAnswer& answer) {
   try {
@@ -90,8 +90,8 @@ std::vector<Preparation> TacticChoice::prepare() const {
   return preparations;
 }
 
-/// What the tactic offers by the variant `named` if any, else by the first of `variants` that does not
-/// refuse; those before it leave the list.
+/// The tactic's offer by the variant `named` if any, else by the first of `variants` that does not refuse;
+/// those before it leave the list.
 Offer TacticChoice::first_offer(const Tactic& tactic, const StepRequest& request, const std::string& named,
                                 std::vector<std::string>& variants, TacticAnswer& answer, bool list) {
   Offer offer;

@@ -10,7 +10,7 @@
 
 namespace hone::engine {
 
-/// What the tactics answered to one request.
+/// The tactics' answers to one request.
 struct TacticAnswer {
   /// The first offer's; empty while all that were asked refuse.
   TacticId tactic;
@@ -36,7 +36,7 @@ class TacticChoice {
   /// run the step with a form of a constant that is missing, internal error when the reference has not the
   /// operator.
   void ask_reference(const StepRequest& request, TacticAnswer& answer);
-  /// Whether a tactic of the device offers.
+  /// True if a tactic of the device makes an offer.
   bool is_taken(const StepRequest& request);
 
   /// Starts to get the listed candidates ready: the first variants of all steps before the second one of any,

@@ -17,7 +17,7 @@ constexpr double kHopeless = 1.5;
 constexpr int kRounds = 5;
 /// Seconds after which no further round is timed.
 constexpr double kRoundSeconds = 6;
-/// Share of the budget, of what is left, after which no further group is looked at.
+/// Share of the remaining budget after which no further group is looked at.
 constexpr double kFirstLookShare = 0.6;
 
 struct Group {
@@ -47,7 +47,7 @@ std::vector<Group> promising_groups(const Engine& engine, const Device& device,
     variant->shapes.clear();
     fits([&] {
       Group group{images, std::make_unique<Context>(variant, device, engine.threads), {}};
-      // The first run also touches the memory; it only tells what is hopeless.
+      // The first run also touches the memory; it only shows which sizes are hopeless.
       const double first_us = sample_us(group, inputs);
       fastest_us = std::min(fastest_us, first_us);
       if (images == 0 || first_us <= fastest_us * kHopeless) groups.push_back(std::move(group));

@@ -25,8 +25,7 @@ struct BatchGroups {
 using FitsRoom = std::function<bool(const std::function<void()>& action)>;
 
 /// Runs the engine with the whole batch, and in groups of 1, 2, 4 … images; a group has to be 3 % faster than
-/// what was fastest before it. None where not even one of them fits. The whole batch is timed whatever the
-/// budget.
+/// the fastest before it. None where not even one of them fits. The whole batch is timed whatever the budget.
 std::optional<BatchGroups> time_batch_groups(const Engine& engine, const Device& device,
                                              const std::vector<tensor::Tensor>& inputs, int64_t batch,
                                              const FitsRoom& fits, const SearchBudget& budget);

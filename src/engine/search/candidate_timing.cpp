@@ -16,19 +16,20 @@ namespace {
 /// After one look, two where other work disturbed it, candidates slower than the best by this factor are not
 /// timed again.
 constexpr double kHopeless = 1.5;
-/// Nor are more than so many of the fastest: their programs, which take turns, are all in memory.
+/// At most this many of the fastest are timed, because all their programs, which take turns, are in memory at
+/// once.
 constexpr size_t kMostTimed = 16;
 /// Seconds after which no further look at the promising ones is begun.
 constexpr double kLookSeconds = 6;
-/// Shares of the budget, of what is left of it when they begin: one look at every candidate, and the check of
-/// those that were only seen in networks that were wrong. The rest is for further looks.
+/// Shares of the budget that is left when they begin: one look at every candidate, and the check of those
+/// that were only seen in networks that were wrong. The rest is for further looks.
 constexpr double kFirstLookShare = 0.7;
 constexpr double kCheckShare = 0.6;
 
-/// What the rounds, which took candidate k of every step, compute.
+/// The outputs of the rounds; round k took candidate k of every step.
 struct FirstLook {
   std::vector<Ballot> ballots;
-  /// Of each round; none where it could not run, which says nothing of the others.
+  /// The ballot of each round; none if it could not run, which proves nothing about the others.
   std::vector<std::optional<size_t>> votes;
 };
 
@@ -92,7 +93,7 @@ class CandidateTiming {
     return seen;
   }
 
-  /// What no round before this one took.
+  /// Leaves out the candidates that no earlier round took.
   void leave_out_unseen(size_t round) {
     for (StepSearch& step : search_.steps) {
       if (step.cached || step.candidates.empty()) continue;
@@ -104,8 +105,8 @@ class CandidateTiming {
     }
   }
 
-  /// Refuses candidates with which the network computes something else, or that cannot run. Those of a right
-  /// round are right; of a wrong round's, those that no right one has shown are tried beside what is right,
+  /// Refuses candidates with which the network computes something else, or that cannot run. The candidates of
+  /// a right round are right; those of a wrong round that no right one has proved are tried among right ones,
   /// together and then by halves.
   void refuse_wrong(FirstLook seen, const SearchBudget& budget) {
     trials_.expect(seen.ballots, search_.layout);
@@ -139,7 +140,7 @@ class CandidateTiming {
     }
   }
 
-  /// What round `k` took of steps that have a choice, without what is known.
+  /// The candidates that round `k` took of steps that have a choice, except those already judged.
   std::vector<Suspect> unknown_of_round(size_t k) const {
     std::vector<Suspect> suspects;
     for (size_t i = 0; i < search_.steps.size(); ++i) {
@@ -211,7 +212,7 @@ class CandidateTiming {
   /// The least of a candidate's samples: other work makes times longer and never shorter.
   static double least(const Candidate& candidate) { return sample_quantile(candidate.times, 0); }
 
-  /// What a candidate's least sample is at most where it is timed further.
+  /// The largest least sample with which a candidate is still timed further.
   static double hopeless_from(const StepSearch& step) {
     std::vector<double> times = {1e300};
     for (const Candidate& candidate : step.candidates) times.push_back(least(candidate));
@@ -252,7 +253,7 @@ class CandidateTiming {
     return hopeless;
   }
 
-  /// Programs take turns: all of them, or as many as fit at a time.
+  /// Programs take turns: all of them, or those that fit at a time.
   void look_again(int looks, const SearchBudget& budget) {
     if (budget.is_over()) return;
     const size_t rounds = search_.rounds();
@@ -284,7 +285,7 @@ class CandidateTiming {
   TacticTrials& trials_;
   const SearchProgress& progress_;
   Plans sound_;
-  /// Of each step's candidates, whether it is settled that the network is right with it or is not.
+  /// For each candidate of each step, whether it is settled that the network is right or wrong with it.
   std::vector<std::vector<bool>> known_;
   std::vector<Wrong> wrong_;
 };

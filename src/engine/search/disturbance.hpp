@@ -1,4 +1,4 @@
-// Whether other work disturbs what a search times.
+// Notices other work that disturbs the times of a search.
 #pragma once
 
 #include "engine/kernel.hpp"
@@ -11,8 +11,8 @@ class Disturbance {
   /// The device outlives it.
   explicit Disturbance(const Device& device) : device_(device), before_(device.others_use()) {}
 
-  /// Whether others used more than 5 % of what the device computes with, the share above which a benchmark's
-  /// run is INVALID.
+  /// True if others used more than 5 % of the device's processors, the share above which a benchmark's run is
+  /// INVALID.
   bool was_seen() const;
 
  private:

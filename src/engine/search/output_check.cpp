@@ -97,7 +97,7 @@ void OutputCheck::expect(const std::vector<Ballot>& ballots, const std::function
   for (size_t i = 0; i < ballots.size(); ++i) {
     all += ballots[i].votes;
     if (broken[i] != fewest) continue;
-    // What agrees with two that do not agree with each other has voted for the first of them alone.
+    // A ballot that agrees with two that do not agree with each other has voted only for the first of them.
     size_t votes = 0;
     for (const Ballot& other : ballots)
       votes += agree(other.outputs, ballots[i].outputs, precision_) ? other.votes : 0;

@@ -1,5 +1,5 @@
-// Whether programs that differ in their tactics compute the same: a kernel that is fast because it is wrong
-// must not win a search.
+// Checks whether programs that differ in their tactics compute the same: a kernel that is fast because it is
+// wrong must not win a search.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace hone::engine {
 
 using Outputs = std::vector<tensor::Tensor>;
 
-/// What some programs compute alike: the outputs of the first of them.
+/// The outputs that some programs agree on: those of the first of them.
 struct Ballot {
   Outputs outputs;
   size_t votes = 0;
@@ -25,16 +25,16 @@ class OutputCheck {
   OutputCheck(Precision precision, std::span<const tensor::Tensor> inputs, bool overlapping)
       : precision_(precision), inputs_(inputs), overlapping_(overlapping) {}
 
-  /// Runs on memory without what an earlier run left behind: values that a kernel does not write, or reads
+  /// Runs on memory without the results of an earlier run: values that a kernel does not write, or reads
   /// before they are written, would otherwise go unseen.
   Outputs run(Execution& program) const;
 
   /// The ballot that the outputs are a vote for, a new one where they agree with none: the outputs of many
-  /// programs would not find room beside each other.
+  /// programs would not all find room.
   size_t vote(Outputs outputs, std::vector<Ballot>& ballots) const;
-  /// What programs must compute from now on (at least one must be given): of those with the fewest values
-  /// that are not finite, what most votes agree with; where no two agree, the one that agrees with what
-  /// `decide` gives, the first one when none does.
+  /// Sets the outputs that programs must compute from now on, from at least one ballot: among those with the
+  /// fewest values that are not finite, the one that most votes agree with; where no two agree, the one that
+  /// agrees with the outputs of `decide`, the first one when none does.
   void expect(const std::vector<Ballot>& ballots, const std::function<Outputs()>& decide);
   bool agrees(const Outputs& outputs) const;
   bool agrees(Execution& program) const { return agrees(run(program)); }

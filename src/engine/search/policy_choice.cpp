@@ -16,7 +16,7 @@ constexpr int kRounds = 7;
 /// Seconds after which no further round is timed.
 constexpr double kSeconds = 6;
 
-/// Of each step the index of a candidate.
+/// The index of the chosen candidate of each step.
 using Choices = std::vector<size_t>;
 
 bool is_open(const StepSearch& step) { return !step.cached && !step.candidates.empty(); }

@@ -23,7 +23,7 @@ class SearchBudget {
   double seconds() const { return seconds_; }
   double left() const { return seconds_ - base::seconds_since(begin_); }
   bool is_over() const { return left() <= 0; }
-  /// A budget that begins now and has this share of what is left.
+  /// A budget that begins now and has this share of the rest.
   SearchBudget part(double share) const { return SearchBudget(left() * share); }
   /// One that begins now and has `seconds` at most.
   SearchBudget at_most(double seconds) const { return SearchBudget(std::min(left(), seconds)); }

@@ -40,8 +40,8 @@ std::string node_text(const graph::Node& node) {
   return text;
 }
 
-/// The nodes and what each reads and makes, by number: names of values say nothing about times. What they are
-/// given is known of the node that has the body.
+/// The nodes and what each reads and makes, by number: names of values say nothing about times. The types of
+/// its inputs follow from the node that has the body.
 std::string body_text(const graph::Graph& body) {
   std::map<graph::ValueId, size_t> numbers;
   const auto list = [&](const std::vector<graph::ValueId>& ids) {
@@ -79,7 +79,7 @@ std::string ascii(const std::string& text) {
 std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
                            std::span<const NumericPolicy> policies) {
   std::string text = fmt::format("{} {} {}", node_text(node), layout_name(layout), policies_text(policies));
-  // Those of older caches knew the reference only.
+  // Entries without this word come from versions that ran such nodes by the reference only.
   if (graph::controls_subgraphs(node)) text += " compiled";
   if (const auto condition = graph::known_condition(graph, node)) text += *condition ? " then" : " else";
   for (const graph::ValueId id : node.inputs) {

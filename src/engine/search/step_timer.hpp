@@ -22,11 +22,11 @@ class StepTimer {
   /// One run; what the engine inserted before a step counts as that step's, and the pieces of a dissolved
   /// node together as the node.
   void sample(std::span<const tensor::Tensor> inputs);
-  /// The same on what was uploaded last; the outputs stay on the device.
+  /// Samples on the inputs uploaded last; the outputs stay on the device.
   void sample_uploaded();
   /// Microseconds per run of one node (index of the graph).
   const std::vector<double>& node_times(size_t node) const { return node_times_[node]; }
-  /// The same of a piece of a dissolved node that is a step; none for any other piece.
+  /// Times of a piece of a dissolved node that is a step; none for any other piece.
   const std::vector<double>& times(const StepKey& key) const;
   const std::vector<double>& total_times() const { return totals_; }
 
@@ -40,7 +40,7 @@ class StepTimer {
   std::vector<double> step_times_;
 };
 
-/// Microseconds of one execution on what was uploaded last.
+/// Microseconds of one execution on the inputs uploaded last.
 double network_us(Execution& program);
 
 /// Quantile q in [0, 1] by linear interpolation; 0 for no samples.

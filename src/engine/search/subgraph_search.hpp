@@ -9,9 +9,9 @@
 
 namespace hone::engine {
 
-/// Adds to the engine the plans of what its subgraphs run and what was found out about them; `bound` is its
-/// graph with concrete input shapes. Subgraphs whose inputs have open shapes, and those that do not fit, are
-/// left to the first tactics that accept.
+/// Adds to the engine the plans of its subgraphs' steps and the log of their search; `bound` is its graph
+/// with concrete input shapes. Subgraphs whose inputs have open shapes, and those that do not fit, are left
+/// to the first tactics that accept.
 void search_subgraphs(Engine& engine, const graph::Graph& bound, const Device& device,
                       const BuildOptions& options, TimingCache& cache, const SearchBudget& budget);
 

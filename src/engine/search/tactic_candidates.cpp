@@ -16,7 +16,7 @@ namespace {
 /// A challenger must be this much faster than the favourite.
 constexpr double kMargin = 0.97;
 
-/// Between a candidate's tactic and its policy.
+/// Stands between a candidate's tactic and its policy.
 constexpr std::string_view kIn = " in ";
 /// In the cache, between a refused candidate and the reason. A variant's name can hold a colon, but no space
 /// follows it.
@@ -74,7 +74,7 @@ class Collector {
   }
 
  private:
-  /// Those that programs give the node: fp32 in the place of any that rounds too much.
+  /// The policies that programs give the node: fp32 instead of any that rounds too much.
   std::vector<NumericPolicy> policies_for(int32_t node) const {
     std::vector<NumericPolicy> result;
     for (const NumericPolicy& policy : policies_) {
@@ -186,7 +186,7 @@ void StepSearch::list_dissolved(const NumericPolicy& policy) {
   plan.tactic.name = kDissolved;
   if (is_listed(plan)) return;
   candidates.push_back({std::move(plan), {}, {}});
-  // One piece does not tell how the others' operands lie: this is like itself alone.
+  // One piece does not show how the others' operands lie: it only equals itself.
   listed += signature;
 }
 

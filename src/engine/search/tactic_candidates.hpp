@@ -1,4 +1,4 @@
-// What a tactic search knows of every step: its candidates with their times, and which one is chosen.
+// The state of a tactic search for every step: its candidates with their times, and which one is chosen.
 #pragma once
 
 #include <map>
@@ -39,7 +39,8 @@ struct StepSearch {
   std::vector<StepKey> keys;
   /// Their names.
   std::vector<std::string> names;
-  /// What its candidates have in common, unless they are in another policy than the engine's own; no tactic.
+  /// The common part of its candidates' plans, unless they are in another policy than the engine's own; no
+  /// tactic.
   StepPlan base;
   /// The first is the device's favourite.
   std::vector<Candidate> candidates;
@@ -56,7 +57,7 @@ struct StepSearch {
 
   /// For people and files: the tactic, and the policy where it is not the engine's own, "chain in bf16".
   std::string text_of(const StepPlan& plan) const;
-  /// What text_of() gives.
+  /// Parses the result of text_of().
   StepPlan parse(const std::string& text) const;
   double median(size_t candidate) const;
   /// Takes candidates and choice from an earlier search.
@@ -64,16 +65,16 @@ struct StepSearch {
   /// Keeps the favourite unless another one's median is clearly below its median and below its lower
   /// quartile, so that noise wins nothing. Dissolving takes three samples, and a tenth less time.
   void choose();
-  /// What choose() would take of the candidates in that policy; none where there are none.
+  /// The candidate that choose() would take among those in that policy; none if there are none.
   std::optional<size_t> choice_in(const NumericPolicy& policy) const;
   /// Moves a candidate to the refusals.
   void refuse(size_t candidate, Refusal reason);
-  /// The same because there is no time left for it.
+  /// Removes a candidate for which there is no time left.
   void leave_out(size_t candidate);
   /// Adds the candidates of a program's step, which are in its policy. `surroundings`: how the steps before
   /// it leave its operands, and how its results lie.
   void list(const ProgramStep& step, const std::string& surroundings);
-  /// The same of a node that nothing but its pieces runs in that policy.
+  /// Lists a node that only its pieces run in that policy.
   void list_dissolved(const NumericPolicy& policy);
   bool is_listed(const StepPlan& plan) const;
   /// How many of the ranked candidates are tactics: the first ones. The others dissolve.
@@ -87,7 +88,7 @@ struct StepSearch {
   void take_times(const StepTimer& timer, const Plans& ran, size_t k);
   /// Forgets what came from an earlier search.
   void reopen();
-  /// For the cache; fills in the candidates' summaries. `level` and `budget_seconds`: the search's.
+  /// The entry for the cache; fills in the candidates' summaries. `level` and `budget_seconds`: the search's.
   TimingEntry entry(int level, double budget_seconds);
 };
 
@@ -99,11 +100,11 @@ struct LayoutSearch {
   Plans others;
   /// Pieces of nodes that are dissolved, which were searched when these were known.
   std::vector<StepSearch> pieces;
-  /// What gets the candidates ready.
+  /// Work that gets the candidates ready.
   std::vector<Preparation> preparations;
-  /// What is chosen, as ProgramOptions takes it.
+  /// The choices, as ProgramOptions takes them.
   Plans plans() const;
-  /// What there was no time for, as a sentence; empty where there was time for everything.
+  /// A sentence about the work that the time did not suffice for; empty if there was none.
   std::string left_out() const;
   /// Rounds that let every candidate of every step run: first every tactic, then dissolving.
   size_t rounds() const;
@@ -115,20 +116,21 @@ struct LayoutSearch {
   /// Takes the samples of a program that ran with the plans of round `k`.
   void take_times(const StepTimer& timer, const Program& program, size_t k);
   /// Forgets the choices for those of the nodes that a program with all candidates does not offer. A step's
-  /// first node speaks for all, as in a search. What is offered stays, also where it refuses beside the other
-  /// choices: so it did when it was made.
+  /// first node speaks for all, as in a search. A choice that is offered stays, even if it refuses next to
+  /// the other choices: so it did when it was made.
   void reopen(const std::set<StepKey>& keys, const Program& listed);
 };
 
-/// What each node of the graph that has a step runs by, kDissolved where its pieces run, and each piece.
+/// The plan by which each node that has a step runs, kDissolved where its pieces run, and the plan of each
+/// piece.
 Plans plans_that_run(const Program& program);
 /// Steps that run otherwise than was chosen for them, since that tactic is unknown or refuses.
 std::set<StepKey> run_otherwise(const Program& program, const Plans& plans);
 
-/// Steps of the graph by signature, with what the cache knows of them from searches of that level or above.
+/// Steps of the graph by signature, with the cache's entries from searches of that level or above.
 LayoutSearch find_steps(const graph::Graph& graph, Layout layout, std::span<const NumericPolicy> policies,
                         int least_level, const TimingCache& cache);
-/// The same of the pieces in a program, beside the plans of the nodes.
+/// Finds the pieces in a program, given the plans of the nodes.
 LayoutSearch find_pieces(const Program& program, const LayoutSearch& nodes,
                          std::span<const NumericPolicy> policies, int least_level, const TimingCache& cache);
 

@@ -11,8 +11,8 @@
 namespace hone::engine {
 namespace {
 
-/// A trial must beat the network so far by this much, or the steps that it is about, and those behind them,
-/// whose times vary less.
+/// A trial must be faster than the network so far by this factor, or else the steps that it is about, and the
+/// steps after them, whose times vary less.
 constexpr double kMargin = 0.998;
 constexpr double kStepMargin = 0.99;
 /// Candidates whose own time is above the fastest one's by more than this are not tried.
@@ -22,7 +22,7 @@ constexpr size_t kMostTrials = 8;
 constexpr double kWorthAnotherRound = 0.995;
 constexpr int kWarmups = 3;
 constexpr int kPairs = 15;
-/// After so many pairs, a network that is slower by more than this is given up, unless the steps that it is
+/// After this many pairs, a network that is slower by more than this is given up, unless the steps that it is
 /// about are faster.
 constexpr int kFirstPairs = 5;
 constexpr double kGivenUp = 1.01;
@@ -63,8 +63,8 @@ std::vector<double> sums(const StepTimer& timer, const std::vector<bool>& wanted
   return result;
 }
 
-/// The nodes that run differently, and of those that take time the one behind each, which may have to wait
-/// for it longer.
+/// The nodes that run differently, and the next node after each that takes time, which may have to wait for
+/// it longer.
 std::vector<bool> touched_nodes(const Plans& plans, const Plans& others, const StepTimer& timer,
                                 size_t node_count) {
   std::vector<bool> differs(node_count);
@@ -177,8 +177,8 @@ class Refinement {
  private:
   bool is_open(const StepSearch& step) const { return !step.cached && step.candidates.size() > 1; }
 
-  /// Makes the network of the present choices the current one if it is right and faster. One that was not is
-  /// not tried again: of many tries, chance would win one.
+  /// Keeps the network of the present choices if it is right and faster. One that was not is not tried again:
+  /// of many tries, chance would win one.
   bool accept() {
     Plans plans = search_.plans();
     if (rejected_.contains(plans)) return false;
@@ -206,9 +206,9 @@ class Refinement {
     return true;
   }
 
-  /// The fastest early candidates in whole runs of steps, since one alone gains nothing: in all of them, then
-  /// in shorter and shorter runs, each of which begins in the middle of the one before it. Half of the time
-  /// is left for single steps.
+  /// Tries the fastest early candidates in whole runs of steps, since a single one gains nothing: in all of
+  /// them, then in shorter and shorter runs, each of which begins in the middle of the one before it. Half of
+  /// the time is left for single steps.
   void improve_runs() {
     const SearchBudget half = budget_.part(0.5);
     const size_t count = search_.steps.size();

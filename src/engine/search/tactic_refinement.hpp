@@ -11,7 +11,7 @@
 
 namespace hone::engine {
 
-/// Whether a tactic is of the kind that pays together only.
+/// Returns whether a tactic is of the kind that only pays together with others.
 using StartsEarly = std::function<bool(const TacticId& tactic)>;
 
 /// Starts from the chosen tactics. Takes the fastest early ones in runs of neighbouring steps, long ones
@@ -22,9 +22,9 @@ using StartsEarly = std::function<bool(const TacticId& tactic)>;
 bool refine_choices(LayoutSearch& search, TacticTrials& trials, const StartsEarly& early,
                     const SearchBudget& budget, const SearchProgress& progress);
 
-/// For choices with which the network does not compute what is expected, although each of them is right
-/// beside the plans of `sound`, with which it is right: goes back to those and takes the
-/// choices again by halves, leaving out single ones that make it wrong. Those are refused with the reason.
+/// Repairs choices with which the network does not compute what is expected, although each of them is right
+/// next to the plans of `sound`, with which it is right: goes back to those and takes the choices again by
+/// halves, leaving out single ones that make it wrong. These single choices are refused with the reason.
 /// Where the time is over, the other steps keep their plans of `sound` and are cut short.
 void keep_what_agrees(LayoutSearch& search, const Plans& sound, TacticTrials& trials,
                       const SearchBudget& budget);

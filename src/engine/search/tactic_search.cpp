@@ -33,12 +33,12 @@ constexpr double kLongRefineSeconds = 60;
 constexpr double kLayoutsShareBesideGroups = 0.8;
 constexpr double kLayoutsShare = 0.93;
 /// Share of a layout's time for candidates of nodes; where their choices are then tried in whole networks;
-/// and of what is left then, for candidates of pieces of nodes that are dissolved.
+/// and of the rest, for candidates of pieces of nodes that are dissolved.
 constexpr double kCandidatesShare = 0.9;
 constexpr double kCandidatesShareBesideTrials = 0.6;
 constexpr double kPiecesShare = 0.25;
 
-/// Of the cache's entry that says so, for builds that may not try.
+/// The key of the cache's entry for such a network, for builds that may not try.
 std::string unfit_key(const graph::Graph& bound, const Engine& engine) {
   return "unfit inputs " + graph_signature(bound, engine.policies);
 }
@@ -115,7 +115,7 @@ class Search {
 
   void refuse_to_time(const std::string& lacks) const {
     if (!options_.cached_only) return;
-    // Of a network that nothing could be timed of, the cache lacks nothing.
+    // If nothing of a network could be timed, the cache lacks nothing.
     if (const TimingEntry* unfit = cache_.find(unfit_key(*bound_, engine_), least_level()))
       throw UnfitInputs(Error(ErrorKind::kBadInput, unfit->chosen), unfit->short_of_memory);
     fail_environment("the timing cache lacks {}", lacks);
@@ -252,7 +252,7 @@ class Search {
     std::map<StepKey, StepSearch*> open;
     for (StepSearch& step : search.steps) {
       if (!step.cached) step.refusals.clear();
-      // Of a cached step refusals are listed where the cache has none.
+      // The refusals of a cached step are listed if the cache holds none.
       if (!step.cached || step.refusals.empty()) open[step.keys.front()] = &step;
     }
     for (const NumericPolicy& policy : by_expected_speed()) list_candidates(search, policy, open);
@@ -272,7 +272,7 @@ class Search {
     return policies;
   }
 
-  /// Those in one policy, of steps by their first keys.
+  /// Lists the candidates in one policy, for steps by their first keys.
   void list_candidates(LayoutSearch& search, const NumericPolicy& policy,
                        const std::map<StepKey, StepSearch*>& open) const {
     // Pieces without a plan are in the policy of their node.
@@ -334,7 +334,7 @@ class Search {
     return nullptr;
   }
 
-  /// Candidates that are right one by one can be wrong together; then as many as possible are kept.
+  /// Candidates that are right one by one can be wrong together; then the largest right part is kept.
   void check_together(LayoutSearch& search, const Plans& sound, const SearchBudget& budget) {
     const Plans chosen = search.plans();
     if (chosen != sound && !trials_.mistake_of(search.layout, chosen).empty())

@@ -18,8 +18,8 @@ namespace hone::engine {
 /// median by 3 % and its lower quartile too, so that noise wins nothing.
 ///
 /// Where the inputs that were made up cannot be run with, nothing is timed; engine.not_timed says why, and
-/// the cache does to a later build that may time nothing. Bad input when the shapes cannot: they overflow, or
-/// pass the limit of what tensors may take.
+/// the cache does to a later build that may time nothing. Bad input when the shapes are impossible: they
+/// overflow, or pass the limit for tensors.
 ///
 /// The budget bounds it: where it does not suffice, what is likely to win least is left out, the steps it is
 /// about are marked in the cache, and engine.cut_short says how much it is.

@@ -15,8 +15,8 @@
 
 namespace hone::engine {
 
-/// What the made-up inputs of the search cannot be run with. The model may be sound: its inputs may be shapes
-/// or indices, which random numbers are not.
+/// Thrown if the inputs that the search made up cannot be run. The model may be sound: its inputs may be
+/// shapes or indices, which random numbers are not.
 struct UnfitInputs : Error {
   UnfitInputs(const Error& error, bool memory) : Error(error), short_of_memory(memory) {}
   bool short_of_memory;  ///< of which there may be more another time
@@ -41,11 +41,11 @@ class TacticTrials {
     return make(layout, plans, policy, true);
   }
 
-  /// Does it, unless there is no room for it, on the device or in what tensors may take, or a step cannot
+  /// Does it, unless there is no room for it, on the device or within the limit for tensors, or a step cannot
   /// run: then false, and misfit() and failure() say why. LostDevice passes.
   bool fits(const std::function<void()>& action);
   const std::string& misfit() const { return misfit_; }
-  /// Whether that was for want of memory, of which there may be more another time.
+  /// True if that was for want of memory, of which there may be more another time.
   bool short_of_memory() const { return short_of_memory_; }
   void forget_misfit() {
     misfit_.clear();
@@ -68,7 +68,7 @@ class TacticTrials {
   /// where one of those cannot run.
   std::string doubt_of_cached(const LayoutSearch& search);
 
-  /// As OutputCheck has it; where no two of the outputs agree, the reference decides.
+  /// See OutputCheck; where no two of the outputs agree, the reference decides.
   void expect(const std::vector<Ballot>& ballots, Layout layout) {
     check_.expect(ballots, [&] { return reference_outputs(layout); });
   }

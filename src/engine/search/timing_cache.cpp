@@ -172,7 +172,7 @@ void TimingCache::write(uint64_t most_bytes) const {
   base::write_file_atomic(file_, text_of(entries, most_bytes));
 }
 
-/// What this build used comes first, so that only what others did falls behind the limit.
+/// Entries that this build used come first, so that only those of other builds fall beyond the limit.
 std::string TimingCache::text_of(const std::map<std::string, TimingEntry>& entries,
                                  uint64_t most_bytes) const {
   Json steps = Json::object();

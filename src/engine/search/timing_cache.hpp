@@ -10,7 +10,7 @@
 
 namespace hone::engine {
 
-/// What a search found for one step in one layout.
+/// The result of a search for one step in one layout.
 struct TimingEntry {
   /// Candidate and its median, lower quartile (microseconds) and sample count.
   struct Time {
@@ -24,7 +24,7 @@ struct TimingEntry {
   std::vector<std::string> refusals;
   /// Optimization level of the search: a higher one looks closer.
   int level = 0;
-  /// What lost for want of memory may win another time.
+  /// A candidate that lost for want of memory may win another time.
   bool short_of_memory = false;
   /// Seconds of the search that had no time for everything; 0: it had.
   double cut_short_after = 0;
@@ -39,28 +39,30 @@ void check_cache_file(const std::filesystem::path& file, bool must_exist);
 /// One JSON file per device fingerprint and thread count.
 class TimingCache {
  public:
-  /// Of a folder, or, when that is empty, one that forgets. A file that cannot be read counts as empty, and
-  /// one that cannot be written is passed over: a cache that nobody named is never the reason a build fails.
+  /// Opens the cache in a folder, or one that forgets if that is empty. A file that cannot be read counts as
+  /// empty, and one that cannot be written is passed over: a cache that nobody named is never the reason a
+  /// build fails.
   TimingCache(const std::filesystem::path& folder, const std::string& fingerprint, int threads);
-  /// Of a file that was named, or that will be written: bad input when it holds anything else than times of
-  /// this version, device and thread count; environment error from save() when it cannot be written.
+  /// Opens the cache in a named file, or in one that will be written: bad input when it holds anything else
+  /// than times of this version, device and thread count; environment error from save() when it cannot be
+  /// written.
   static TimingCache of_file(const std::filesystem::path& file, const std::string& fingerprint, int threads);
 
-  /// Whether find() gives what was short of memory too, and what was cut short after less than these seconds.
+  /// Lets find() also return entries that were short of memory, or cut short after less than these seconds.
   /// Builds that may time nothing take it.
   void accept_incomplete(bool accept, double seconds) {
     accept_incomplete_ = accept;
     seconds_ = seconds;
   }
-  /// Whether anything was found on a disturbed machine.
+  /// True if anything was found on a disturbed machine.
   bool has_disturbed() const;
   /// From now on find() gives nothing of that, unless what is incomplete is accepted.
   void retake_disturbed() { retake_disturbed_ = true; }
   /// Null when nothing was found at that level or a higher one.
   const TimingEntry* find(const std::string& signature, int least_level) const;
   void set(const std::string& signature, TimingEntry entry);
-  /// Adds what was set to the file, beside what other builds have added meanwhile. Entries that this build
-  /// did not use are left out beyond `most_bytes`.
+  /// Adds the new entries to the file, next to those that other builds have added meanwhile. Entries that
+  /// this build did not use are left out beyond `most_bytes`.
   void save(uint64_t most_bytes = kMostBytes) const;
   const std::filesystem::path& file() const { return file_; }
 

@@ -100,7 +100,7 @@ SubgraphInput loop_scalar(const InferenceContext& context, size_t input, DType d
   return {{dtype, Dims(shape.begin(), shape.end())}};
 }
 
-/// What the body of a Loop is given when its carried values have these types.
+/// Types of the inputs that the body of a Loop gets when its carried values have these types.
 std::vector<SubgraphInput> loop_inputs(const InferenceContext& context, const Types& states,
                                        size_t captures) {
   std::vector<SubgraphInput> inputs{loop_scalar(context, 0, DType::kInt64),
@@ -188,7 +188,8 @@ Types scan_elements(const InferenceContext& context, size_t first, size_t count,
   return elements;
 }
 
-/// The types of a Scan's carried values in any iteration, of what it scans, and of all outputs of its body.
+/// The types of a Scan's carried values in any iteration, of the scanned elements, and of all outputs of its
+/// body.
 struct ScanTypes {
   Types states;
   Types elements;
@@ -207,7 +208,7 @@ struct ScanTypes {
     elements = scan_elements(context, states.size(), scans, length);
     outputs = infer_iterated(context, 0, states, [&](const Types& types) { return inputs(context, types); });
   }
-  /// What the body is given when its carried values have these types.
+  /// Types of the body's inputs when its carried values have these types.
   std::vector<SubgraphInput> inputs(const InferenceContext& context, const Types& carried) const {
     std::vector<SubgraphInput> list;
     for (const TensorType& type : carried) list.push_back({type});

@@ -25,7 +25,7 @@ std::optional<Dims> convolution_output(const InferenceContext& context, size_t x
 /// Input `input`, when present, must be a vector of `channels` elements.
 void check_channel_vector(const InferenceContext& context, size_t input, const Dim& channels);
 
-/// For an operator without a bias.
+/// The index for an operator without a bias.
 inline constexpr size_t kNoBias = ~size_t{0};
 
 /// Two operations per multiply-add of a convolution with the weights at input `w`, and one per output

@@ -78,7 +78,7 @@ void infer_global_lp_pool(InferenceContext& context) {
   infer_global_pool(context);
 }
 
-/// Without an output_shape the inverse of the pool's size formula.
+/// Without an output_shape, the size is the inverse of the pool's size formula.
 void infer_max_unpool(InferenceContext& context) {
   require_floating(context, 0);
   require_dtype(context, 1, {DType::kInt64});

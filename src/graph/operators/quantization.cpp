@@ -162,7 +162,7 @@ OperatorDef entry(std::string name, int since, int min_inputs, int max_inputs,
 }  // namespace
 
 void add_quantization_operators(std::vector<OperatorDef>& table) {
-  // saturate concerns 8-bit floats alone, which no tensor here can have.
+  // saturate only concerns 8-bit floats, which no tensor here can have.
   table.push_back(entry("QuantizeLinear", 21, 2, 3,
                         {int_attribute("axis", 1), int_attribute("block_size", 0),
                          int_attribute("output_dtype", 0), int_attribute("saturate", 1)},

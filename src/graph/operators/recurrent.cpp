@@ -8,7 +8,7 @@
 namespace hone::graph {
 namespace {
 
-/// What tells the three operators apart.
+/// The properties in which the three operators differ.
 struct Cell {
   int64_t gates;
   std::vector<std::string_view> activations;

@@ -1,4 +1,4 @@
-// Rules that many operators have in common, beside those on attributes and types alone.
+// Rules that many operators share, besides those on attributes and on types only.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ void require_bool(const InferenceContext& context, size_t input);
 
 /// Output 0 has the type and shape of input 0.
 void infer_same(InferenceContext& context);
-/// The same for operators on floating-point numbers alone.
+/// Infers that the output has the type and shape of the input, which must be floating-point.
 void infer_same_floating(InferenceContext& context);
 /// Output 0 has the type that all inputs have and their broadcast shape.
 void infer_broadcast(InferenceContext& context);
@@ -30,7 +30,7 @@ std::optional<Dims> broadcast_inputs(const InferenceContext& context);
 
 /// An axis in [-rank, rank) as one in [0, rank); bad input naming `what` and its value otherwise.
 int64_t checked_axis(const InferenceContext& context, int64_t axis, int64_t rank, std::string_view what);
-/// The same for a list, which may not name an axis twice.
+/// Checks a list of axes, which may not name one twice.
 std::vector<int64_t> checked_axes(const InferenceContext& context, const std::vector<int64_t>& axes,
                                   int64_t rank);
 

@@ -1,4 +1,4 @@
-// Operator table entries that make tensors out of a few numbers.
+// Operator table entries that create tensors from a few numbers.
 #include <algorithm>
 #include <cmath>
 

@@ -20,7 +20,7 @@ void add_generator_operators(std::vector<OperatorDef>& table);
 Dims unknown_dims(int64_t rank);
 /// Rank of a value that shape data of input i would describe; nullopt when its length is unknown.
 std::optional<int64_t> described_rank(const InferenceContext& context, size_t i);
-/// What two dimensions that must be equal are; bad input when they surely differ.
+/// Returns the common size of two dimensions that must be equal; bad input when they surely differ.
 Dim unify(const InferenceContext& context, const Dim& a, const Dim& b, std::string_view what);
 
 }  // namespace hone::graph

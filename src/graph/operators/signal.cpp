@@ -65,7 +65,7 @@ double dft_flops(const Graph& graph, const Node& node) {
   return kComplexMultiplyAdd * static_cast<double>(length) * value_elements(graph, node.outputs[0]);
 }
 
-/// The same for each frame; a frame is no longer than two times its bins.
+/// The operations of a transform for each frame; a frame is no longer than two times its bins.
 double stft_flops(const Graph& graph, const Node& node) {
   const double bins = static_cast<double>((*graph.value(node.outputs[0]).type.dims)[2].value());
   return 8 * bins * value_elements(graph, node.outputs[0]);

@@ -17,7 +17,7 @@ struct PrintOptions {
 
 /// Nodes in order, each constant before its first reader, attributes where they differ from the operator's
 /// default. Values without a name, or with one that an earlier value has, get one. Ends with a line break.
-/// Where no constant is elided, parse_graph makes the same graph of it, but for values that no node, input or
+/// If no constant is elided, parse_graph reads the same graph back, without values that no node, input or
 /// output mentions.
 std::string print_graph(const Graph& graph, const PrintOptions& options = {});
 

@@ -25,8 +25,8 @@ struct ElementOptions {
   /// An elided tensor shows the CRC-32 of its bytes.
   bool checksum = true;
 };
-/// Type and elements: "float32[2] [0.5, 1]", "float32[] 0.5", "float32[64] fill(1)",
-/// "float32[64, 3, 7, 7] ... crc32(0x1a2b3c4d)"; "..." alone where the bytes are not there.
+/// Type and elements: "float32[2] [0.5, 1]", "float32[] 0.5", "float32[64] fill(1)", "float32[64, 3, 7, 7]
+/// ... crc32(0x1a2b3c4d)"; only "..." where the bytes are not there.
 std::string tensor_spelling(const Tensor& tensor, const ElementOptions& options);
 
 }  // namespace hone::graph

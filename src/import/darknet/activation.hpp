@@ -8,7 +8,7 @@
 
 namespace hone::importer::darknet {
 
-/// Writes the activation behind x; the last node has the layer's own name.
+/// Writes the activation after x; the last node has the layer's own name.
 using Activate = ValueId (*)(Emission& emission, ValueId x);
 
 struct Activation {

@@ -24,13 +24,13 @@ struct Section {
 
 /// Lines counted from 1. Every blank is dropped, also inside of words; lines that begin with # or ; are
 /// comments. `key=` without a value is left out, and noted in `warnings`. Bad input naming the line for an
-/// option before any section, for a section whose bracket stays open and for what is no text.
+/// option before any section, for a section whose bracket stays open and for a file that is no text.
 std::vector<Section> parse_cfg(std::string_view text, std::vector<std::string>* warnings);
 
-/// As C's atoi: digits behind a sign, whatever follows them; 0 where there are none. Bad input beyond 32
-/// bits.
+/// Reads like C's atoi: digits after a sign, whatever follows them; 0 where there are none. Bad input beyond
+/// 32 bits.
 int parse_int(std::string_view text);
-/// As C's atof, in the same way. Bad input for what is not finite.
+/// As C's atof, in the same way. Bad input for infinities and NaN.
 double parse_number(std::string_view text);
 
 }  // namespace hone::importer::darknet

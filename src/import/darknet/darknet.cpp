@@ -144,7 +144,8 @@ graph::Graph write_graph(const std::string& name, const Network& network, const 
   std::set<ValueId> named{net.input()};
   for (const size_t output : outputs) {
     ValueId value = values[output];
-    // A section that hands on what another gives, or constants, is a node of its own where it is an output.
+    // A section that hands on the output of another, or constants, is a node of its own where it is an
+    // output.
     const bool constant = network.layers[output].type == "implicit";
     if (constant || !named.insert(value).second) value = net.node("Identity", output_name(output), {value});
     net.output(output_name(output), value);
@@ -220,7 +221,7 @@ Bytes mapped(const fs::path& file) {
   return {content->bytes().empty() ? std::span(&kNothing, 0) : content->bytes(), content};
 }
 
-/// The file that options name, else NAME.weights or NAME_best.weights beside the cfg; empty where none is.
+/// The file that options name, else NAME.weights or NAME_best.weights next to the cfg; empty where none is.
 fs::path weights_beside(const fs::path& cfg, const LoadModelOptions& options) {
   if (!options.weights.empty()) return options.weights;
   const std::string stem = (cfg.parent_path() / cfg.stem()).string();
@@ -243,7 +244,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Names of classes, from NAME.names beside the cfg.
+/// Names of classes, from NAME.names next to the cfg.
 void add_labels(const fs::path& cfg, Metadata* metadata) {
   fs::path file = cfg;
   file.replace_extension(".names");
@@ -275,7 +276,7 @@ Model load_darknet(const std::string& file, const LoadModelOptions& options) {
   std::vector<std::string> warnings;
   if (weights.empty())
     warnings.push_back(fmt::format(
-        "there is neither --weights nor {0}.weights or {0}_best.weights beside it: the weights come from "
+        "there is neither --weights nor {0}.weights or {0}_best.weights next to it: the weights come from "
         "a seed, so results mean nothing",
         stem));
   Model model = import_model(stem, cfg, weights.empty() ? Bytes{} : mapped(weights), file, weights.string(),

@@ -11,7 +11,7 @@
 
 namespace hone::importer {
 
-/// The network of a cfg file, with the weights of options.weights, else of the file beside it, else of the
+/// The network of a cfg file, with the weights of options.weights, else of the file next to it, else of the
 /// seed. Bad input naming line, section and layer.
 Model load_darknet(const std::string& file, const LoadModelOptions& options);
 

@@ -13,7 +13,7 @@
 
 namespace hone::importer::darknet {
 
-/// What a section gives for one image.
+/// The size of a section's output for one image.
 struct Volume {
   int64_t channels = 0;
   int64_t height = 0;
@@ -29,16 +29,16 @@ struct Volume {
 /// Whose program is followed where they differ.
 enum class Rules { kAlexeyAb, kPjreddie };
 
-/// What a layer needs to become nodes.
+/// Everything that a layer needs to become nodes.
 struct Emission {
   GraphBuilder& net;
-  /// Of the layer's nodes: "layer_3". Others are named name.part.
+  /// The name of the layer's nodes: "layer_3". Others are named name.part.
   const std::string& name;
-  /// What the section before gives.
+  /// The output of the previous section.
   ValueId x;
   /// The layers of Layer::reads, in this order.
   std::vector<ValueId> reads;
-  /// Those of Layer::parameters.
+  /// One value for each of Layer::parameters.
   std::vector<ValueId> parameters;
 
   std::string part(const char* suffix) const { return name + "." + suffix; }
@@ -60,7 +60,7 @@ struct Layer {
   /// Sections that it names; the one before is read unless `reads_previous` is false.
   std::vector<size_t> reads;
   bool reads_previous = true;
-  /// Whether it counts as an output or a reader; a cost is neither.
+  /// True for a cost, which counts neither as an output nor as a reader.
   bool is_cost = false;
   std::vector<ParameterSpec> parameters;
   /// Not empty for a detection head.
@@ -77,7 +77,7 @@ struct Network {
   std::vector<Layer> layers;
 };
 
-/// What a section's function sees; it fills in `layer`, whose `in` is set.
+/// Everything that a section's function sees; it fills in `layer`, whose `in` is set.
 struct SectionContext {
   Options& options;
   const std::vector<Layer>& before;
@@ -115,7 +115,7 @@ Network read_network(const std::vector<Section>& sections, Rules rules, bool tra
 void require_between(std::string_view what, int64_t value, int64_t least, int64_t most);
 /// Bad input where the layer's input is no image.
 void require_image(const Layer& layer);
-/// Sets Layer::out; bad input for what is empty or beyond kMaxVolume.
+/// Sets Layer::out; bad input for a volume that is empty or beyond kMaxVolume.
 void set_out(Layer* layer, int64_t channels, int64_t height, int64_t width);
 /// A parameter named layer_I.suffix.
 void add_parameter(const SectionContext& context, Layer* layer, const char* suffix, tensor::Shape shape,

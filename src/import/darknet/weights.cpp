@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kVersionBytes = 12;
 /// Versions that the program ever had, or, for transposed weights, could have had.
 constexpr int32_t kLargestVersion = 100'000;
-/// What batch normalization adds to a variance.
+/// The number that batch normalization adds to a variance.
 constexpr float kEpsilon = 1e-5f;
 
 int64_t count_of(const ParameterSpec& parameter) {
@@ -38,7 +38,7 @@ uint64_t bytes_of(const Network& network) {
   return bytes;
 }
 
-/// What the file's end falls into.
+/// Names the layer in whose weights the file ends.
 [[noreturn]] void fail_short(const Network& network, uint64_t header, uint64_t needed, uint64_t there) {
   uint64_t end = header;
   for (size_t i = 0; i < network.layers.size(); ++i) {
@@ -103,7 +103,8 @@ class FileSource final : public WeightSource {
 WeightsHeader read_header(std::span<const std::byte> file) {
   WeightsHeader header;
   if (file.size() < kVersionBytes)
-    fail_bad_input("{} bytes are no weights file of darknet, whose header alone has 16 or 20", file.size());
+    fail_bad_input("{} bytes are no weights file of darknet, whose header has at least 16 or 20",
+                   file.size());
   std::memcpy(&header.major, file.data(), sizeof(int32_t));
   std::memcpy(&header.minor, file.data() + sizeof(int32_t), sizeof(int32_t));
   const auto sound = [](int32_t version) { return version >= 0 && version <= kLargestVersion; };
@@ -122,8 +123,8 @@ std::unique_ptr<WeightSource> weights_of(std::span<const std::byte> file, const 
                                          std::vector<std::string>* warnings) {
   WeightsHeader header = read_header(file);
   const uint64_t numbers = bytes_of(network);
-  // Of versions above 1000 one family of programs writes 4 bytes for the number of images, and the other
-  // reads 8.
+  // Versions above 1000 come from two families of programs: one writes 4 bytes for the number of images, the
+  // other reads 8.
   const uint64_t short_header = kVersionBytes + sizeof(uint32_t);
   if (header.transposed() && file.size() == base::checked_add(short_header, numbers))
     header.bytes = short_header;

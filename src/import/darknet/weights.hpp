@@ -16,14 +16,14 @@ struct WeightsHeader {
   int32_t major = 0;
   int32_t minor = 0;
   size_t bytes = 0;
-  /// Whether the weights of [connected] are stored [inputs][outputs].
+  /// True if the weights of [connected] are stored [inputs][outputs].
   bool transposed() const { return major > 1000 || minor > 1000; }
 };
 
 /// Bad input where the file is no weights file, or too short for a header.
 WeightsHeader read_header(std::span<const std::byte> file);
 
-/// The numbers behind the header for all layers of the network, in their order, as views of `file` that
+/// The numbers after the header for all layers of the network, in their order, as views of `file` that
 /// `owner` keeps alive. Decided before any is read: bad input for a file that is too short, which says how
 /// many layers fit; a warning for one that is too long. Numbers that are not finite, and variances that have
 /// no root, are bad input when their parameter is made.

@@ -35,7 +35,7 @@ struct ImageSize {
 /// Walks the file's structure without decoding it; bad input as above.
 ImageSize inspect_image(std::span<const std::byte> file);
 
-/// What the plugin exports as `hone_decode_image`: fills in size and pixels for
+/// The type of the function that the plugin exports as `hone_decode_image`: fills in size and pixels for
 /// image->channels, or returns false when the file does not decode.
 using DecodeImage = bool (*)(const std::byte* file, size_t size, Image* image);
 

@@ -26,8 +26,8 @@ struct Preprocessing {
   std::vector<float> mean{0};  ///< subtracted; one for all channels, or one a channel
   std::vector<float> std{1};   ///< divided by
   bool as_is = false;          ///< somebody asked for resize and crop of 0: images keep their size
-  /// What kind of error it is when one of them does not fit the images: of usage
-  /// where an option said it, bad input where the model did.
+  /// The kind of error if one of them does not fit the images: usage where an option said it, bad input where
+  /// the model did.
   struct {
     ErrorKind crop = ErrorKind::kBadInput;
     ErrorKind mean = ErrorKind::kBadInput;
@@ -42,8 +42,7 @@ Preprocessing preprocessing_from(const std::map<std::string, std::string>& metad
 /// of numbers.
 std::vector<float> parse_floats(const std::string& text, const std::string& what);
 
-/// The same for numbers that can be divided by: neither 0 nor so small that
-/// floats keep only some of their digits.
+/// Reads numbers by which one can divide: neither 0 nor so small that floats keep only some of their digits.
 std::vector<float> parse_divisors(const std::string& text, const std::string& what);
 
 /// The size that an image is resized to, and the part of it that is kept.

@@ -15,8 +15,8 @@ using graph::ValueId;
 
 namespace {
 
-/// ONNX lets a model leave out the name of any output that it does not use, our operators of optional ones
-/// alone.
+/// ONNX lets a model leave out the name of any output that it does not use, our operators only of optional
+/// ones.
 void name_required_outputs(graph::Graph& graph, Node& node) {
   const graph::OperatorDef* def = graph::find_operator(node.op);
   const size_t required = def == nullptr ? 0 : static_cast<size_t>(def->min_outputs);

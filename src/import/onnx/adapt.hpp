@@ -29,7 +29,7 @@ class Rewrite {
   /// Puts a node with one output before the node at hand.
   graph::ValueId before(std::string op, std::vector<graph::ValueId> inputs,
                         graph::Attributes attributes = {});
-  /// Output i is made by `op` from what the node now makes in its place and `more` inputs.
+  /// Output i is made by `op` from the value that the node now makes instead, and from `more` inputs.
   void after(size_t output, std::string op, std::vector<graph::ValueId> more,
              graph::Attributes attributes = {});
   /// Sets input i, filling absent ones before it.
@@ -73,7 +73,7 @@ std::span<const AdaptRule> layer_rules();      ///< BatchNormalization, Dropout,
 std::span<const AdaptRule> control_rules();    ///< Scan of opset 8
 std::span<const AdaptRule> type_rules();       ///< Cast, QuantizeLinear and DequantizeLinear of opset 23
 
-/// Whether the operator already had, in this opset (below 7), the form that opset 7 has, or one that
+/// True if the operator already had, in this opset (below 7), the form that opset 7 has, or one that
 /// first_rules() bring into it.
 bool is_readable_below_7(std::string_view op, int opset);
 

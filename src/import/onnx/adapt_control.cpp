@@ -38,8 +38,8 @@ void cut(Rewrite& sample, size_t i, ValueId sizes) {
 }
 
 /// The Scan of one sample sees the first `length` elements of its scan inputs, also when it runs backwards,
-/// and its scan outputs are as long as the longest sequence. The specification leaves open what stands behind
-/// a sequence's end; ONNX Runtime puts zeros there, and so do we.
+/// and its scan outputs are as long as the longest sequence. The specification leaves open the values after a
+/// sequence's end; ONNX Runtime puts zeros there, and so do we.
 void limit_length(Rewrite& sample, ValueId length, size_t states, size_t scans) {
   graph::Attributes first;
   first.set("start", int64_t{0});

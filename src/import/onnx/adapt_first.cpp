@@ -10,7 +10,7 @@ namespace {
 
 using graph::ValueId;
 
-/// Puts axes of length 1 behind those of an input.
+/// Adds axes of length 1 after those of an input.
 void add_axes(Rewrite& r, size_t input, int64_t rank, int64_t count) {
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < count; ++i) axes.push_back(rank + i);

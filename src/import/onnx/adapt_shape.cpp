@@ -8,7 +8,7 @@ void axes_to_input(Rewrite& r) { r.attribute_to_input("axes", 1); }
 
 void split_sizes_to_input(Rewrite& r) { r.attribute_to_input("split", 1); }
 
-/// Before opset 18, a Split without sizes made as many equal parts as it has outputs.
+/// Before opset 18, a Split without sizes made one equal part for each output.
 void split_into_outputs(Rewrite& r) {
   if (r.node.has_input(1)) return;
   r.node.attributes.set("num_outputs", static_cast<int64_t>(r.node.outputs.size()));

@@ -1,4 +1,4 @@
-// What conformance cases need of ONNX files besides the graph: single tensors, and whether a model uses
+// Reads the parts of ONNX files that only conformance cases need: single tensors, and whether a model uses
 // something that no tensor engine has.
 #pragma once
 

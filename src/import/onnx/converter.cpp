@@ -147,7 +147,7 @@ void Converter::convert_nodes(const Nodes& nodes, Scope& scope) {
     try {
       convert_node(proto, scope);
     } catch (const Error& error) {
-      // What speaks of this node already is not told where it is again.
+      // An error that names this node already does not get its name again.
       const std::string text = node_text(proto);
       if (error.where().starts_with("node '")) throw;
       throw error.within(text);

@@ -16,7 +16,7 @@ using graph::Graph;
 using graph::Node;
 using graph::ValueId;
 
-/// x / 2 * (1 + erf(x / √2)), or with tanh(√(2/π) * (x + 0.044715 x³)) in the place of erf.
+/// x / 2 * (1 + erf(x / √2)), or with tanh(√(2/π) * (x + 0.044715 x³)) instead of erf.
 void gelu(Expansion& e) {
   const ValueId x = e.in(0);
   ValueId bend = graph::kNoValue;

@@ -10,7 +10,7 @@
 namespace hone::importer {
 
 /// The same graph, that of loops and branches included, in which operators of these names are made of others.
-/// Of names that have no such rule, nothing happens. Bad input naming the node that a rule does not take.
+/// Names without such a rule are left as they are. Bad input naming the node that a rule does not take.
 graph::Graph decompose(const graph::Graph& graph, const std::set<std::string_view>& operators);
 
 }  // namespace hone::importer

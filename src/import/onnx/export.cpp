@@ -26,10 +26,10 @@ using graph::ValueId;
 
 /// Constants this small stay in the model's file, where shape rules of other tools look for them.
 constexpr size_t kAlwaysInside = 1024;
-/// Tensors in the file beside the model begin at multiples of so many bytes.
+/// Tensors in the file next to the model begin at multiples of this many bytes.
 constexpr uint64_t kAlignment = 64;
 
-/// The file beside a model that holds its large constants.
+/// The file next to a model that holds its large constants.
 class ExternalFile {
  public:
   explicit ExternalFile(std::string location) : location_(std::move(location)) {}
@@ -236,7 +236,7 @@ class GraphWriter {
   std::unordered_set<std::string>& taken_;
   ExternalFile* const external_;
   std::unordered_map<ValueId, std::string> names_;
-  /// Of constants that are outputs.
+  /// Names of the copies that are made of constants that are outputs.
   std::unordered_map<ValueId, std::string> copies_;
 };
 

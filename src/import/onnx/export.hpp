@@ -17,13 +17,13 @@ inline constexpr int kMaxExportOpset = 22;
 /// one where none can.
 int usual_opset(const graph::Graph& graph);
 
-/// What was written: bytes of the model's file, and of the file beside it; 0 where there is none.
+/// Bytes of the written model file, and of the weights file next to it; 0 if there is none.
 struct ExportedBytes {
   uint64_t model = 0;
   uint64_t external = 0;
 };
 
-/// Where weights lie that a model's file of this name does not hold: "net.onnx.data" beside it.
+/// The file of weights that a model's file of this name does not hold: "net.onnx.data" next to it.
 std::filesystem::path external_path(const std::filesystem::path& file);
 
 /// Writes a model in this opset, 13 to 22 (usage error for others), with `metadata` as its metadata_props.

@@ -6,8 +6,7 @@
 
 namespace hone::importer {
 
-/// What the proto's external data hold, `wanted` bytes for a tensor of this type; bad input for another
-/// length.
+/// Reads the proto's external data, `wanted` bytes for a tensor of this type; bad input for another length.
 ExternalBytes external_bytes(const onnx::TensorProto& proto, uint64_t wanted, const std::string& type,
                              ExternalFolder& folder);
 

@@ -1,5 +1,5 @@
-// Weights that stand beside the model in files of their own. The names come from the model, so a file is
-// opened relative to the model's folder and may not lie outside it, whatever links lead there.
+// Weights in files of their own next to the model. The names come from the model, so a file is opened
+// relative to the model's folder and may not lie outside it, whatever links lead there.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a model file may ask for; a file beyond a limit is refused before memory is taken for it.
+// Limits of a model file; a file beyond one is refused before memory is taken for it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ inline constexpr uint64_t kMaxFileBytes = (uint64_t{1} << 31) - 1;
 inline constexpr size_t kMaxMessages = 4'000'000;
 /// Nodes after functions have been inlined, in all graphs together.
 inline constexpr size_t kMaxNodes = 250'000;
-/// Of all sequences of tensors together, each of which is a list once the file is read.
+/// Bounds the elements of all sequences of tensors together, each of which is a list once the file is read.
 inline constexpr size_t kMaxSequenceElements = 4'000'000;
 inline constexpr size_t kMaxFunctions = 10'000;
 inline constexpr int kMaxFunctionDepth = 32;

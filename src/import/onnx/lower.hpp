@@ -9,7 +9,7 @@ namespace hone::importer {
 /// are removed from it. Bad input, without naming the node, when the older opset cannot express it.
 void lower_node(const graph::Graph& graph, graph::Node& node, int opset);
 
-/// Whether lower_node() takes every node of the graph, those of loops and branches too.
+/// True if lower_node() takes every node of the graph, those of loops and branches too.
 bool can_lower(const graph::Graph& graph, int opset);
 
 }  // namespace hone::importer

@@ -27,11 +27,10 @@ struct Format {
   int64_t data_type;
   std::string_view name;
   int bits;
-  /// Of integers.
+  /// The range of an integer type.
   int lowest = 0;
   int highest = 0;
-  /// Of floats: bits of the mantissa and the bias of the exponent; 0 bits of the mantissa and of the exponent
-  /// for integers.
+  /// A floating type's bits of the exponent and the mantissa, and its bias; 0 for integers.
   int exponent = 0;
   int mantissa = 0;
   int bias = 0;
@@ -135,7 +134,7 @@ ValueId rounded(Expansion& e, ValueId x, const Format& format, bool saturates) {
   const ValueId magnitude = saturates ? e.op("Min", {unbounded, largest})
                                       : e.op("Where", {e.op("Greater", {unbounded, largest}),
                                                        e.number(beyond, DType::kFloat32), unbounded});
-  // Of what is no number nothing is left but that.
+  // A NaN stays NaN.
   const ValueId number = e.op("Mul", {magnitude, e.op("Sign", {x})});
   return e.op("Where", {e.op("IsNaN", {x}), x, number});
 }

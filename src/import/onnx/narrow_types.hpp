@@ -13,7 +13,7 @@
 
 namespace hone::importer {
 
-/// Whether a number of onnx.TensorProto.DataType is such a type.
+/// True if a number of onnx.TensorProto.DataType is such a type.
 bool is_narrow(int64_t data_type);
 /// The type that values of a narrow type are read as.
 tensor::DType wide_type(int64_t data_type);

@@ -23,7 +23,7 @@ using graph::ValueId;
 
 constexpr const char* kBatch = "batch";
 
-/// What to do instead, as the end of a sentence.
+/// The advice that ends each of these sentences.
 constexpr const char* kInstead =
     "; export it again with an open batch (torch.onnx.export: dynamic_axes={\"NAME\": {0: \"batch\"}})";
 

@@ -17,7 +17,7 @@ namespace hone::importer {
 
 using AttributeMap = std::map<std::string, const onnx::AttributeProto*>;
 
-/// What is the same for every graph of one function body (or of the model itself).
+/// The data that all graphs of one function body (or of the model itself) share.
 struct Frame {
   int opset = 0;            ///< of the default domain; 0 when the file does not import it
   int depth = 0;            ///< of function calls
@@ -41,7 +41,7 @@ class Scope {
 
   /// kNoValue for the empty name and for absent function inputs; bad input for a name nothing defines.
   graph::ValueId lookup(const std::string& name);
-  /// Whether the name is taken in this very scope.
+  /// True if the name is taken in this very scope.
   bool defines(const std::string& name) const { return names_.contains(name); }
   /// Bad input when the name is taken in this very scope.
   void define(const std::string& name, graph::ValueId id);

@@ -17,14 +17,14 @@ struct ArchitectureEntry {
   std::string_view name;
   Architecture build;
   FilterSeeding seeding = kWholeMean;
-  /// Whether it classifies images as torchvision's presets prepare them.
+  /// True if it classifies images as torchvision's presets prepare them.
   bool classifies_images = false;
   FileNames file_names = {};
   /// By symbol, the size of an input's open dimension that nobody gives one.
   std::vector<std::pair<std::string_view, int64_t>> typical_sizes = {};
 };
 
-/// In the order they are shown.
+/// Architectures in the order they are shown.
 std::span<const ArchitectureEntry> architectures();
 
 /// The layers of a classifier of images: from GraphBuilder::input() to its logits, float32 [batch, 1000].
@@ -52,7 +52,7 @@ void build_deeplabv3_resnet50(GraphBuilder& net);
 /// Inputs input_ids, attention_mask and token_type_ids, int64 [batch, sequence]; outputs last_hidden_state,
 /// [batch, sequence, 768], and pooler_output, [batch, 768].
 void build_bert_base(GraphBuilder& net);
-/// The same with 384 channels.
+/// BERT with 384 channels: inputs and outputs are the same but for that.
 void build_minilm(GraphBuilder& net);
 /// Image 224 x 224; output "output", [batch, 1000].
 void build_vit_b_16(GraphBuilder& net);
@@ -60,11 +60,11 @@ void build_vit_b_16(GraphBuilder& net);
 /// outputs logits, [batch, sequence, 50257], and present.<layer>.<key|value>, [batch, 12, past + sequence,
 /// 64]. At most 1024 tokens, those of the past included.
 void build_gpt2(GraphBuilder& net);
-/// The same with 2 heads of keys and values, vocabulary 151936 and any number of tokens.
+/// As GPT-2, with 2 heads of keys and values, vocabulary 151936 and any number of tokens.
 void build_qwen2_0_5b(GraphBuilder& net);
 /// Input input_features, [batch, 80, 3000]; output last_hidden_state, [batch, 1500, 384].
 void build_whisper_tiny_encoder(GraphBuilder& net);
-/// The same with 512 and with 768 channels.
+/// As the tiny encoder, with 512 and with 768 channels.
 void build_whisper_base_encoder(GraphBuilder& net);
 void build_whisper_small_encoder(GraphBuilder& net);
 /// The encoder's result as input encoder_hidden_states, [batch, 1500, 384]; else as GPT-2, with 6 heads,

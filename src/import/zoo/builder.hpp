@@ -68,7 +68,7 @@ class GraphBuilder {
   void output(const std::string& name, ValueId x);
 
   ValueId conv(const std::string& name, ValueId x, const ConvSpec& spec);
-  /// Without groups.
+  /// A transposed convolution without groups.
   ValueId transposed_conv(const std::string& name, ValueId x, const ConvSpec& spec);
   ValueId batch_norm(const std::string& name, ValueId x, float gain = 1.0f, float epsilon = 1e-5f);
   ValueId group_norm(const std::string& name, ValueId x, int64_t groups);

@@ -11,7 +11,7 @@ namespace {
 /// Counters that torchvision's state_dict holds for training only.
 constexpr std::string_view kTrainingCounter = ".num_batches_tracked";
 
-/// What files that were made from TensorFlow's call the parameters of a normalization.
+/// Returns the name that files converted from TensorFlow give the parameters of a normalization.
 std::string older_name(const std::string& name) {
   constexpr std::string_view kWeight = ".weight";
   constexpr std::string_view kBias = ".bias";

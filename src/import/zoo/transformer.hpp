@@ -10,7 +10,7 @@ struct DenseSpec {
   int64_t features;
   float gain = kLinearGain;
   bool bias = true;
-  /// Whether the weight is [inputs, features], as that of GPT-2's Conv1D is, not [features, inputs].
+  /// True if the weight is [inputs, features], as that of GPT-2's Conv1D is, not [features, inputs].
   bool by_columns = false;
 };
 
@@ -40,7 +40,7 @@ ValueId slice(GraphBuilder& net, const std::string& name, ValueId x, ValueId sta
 /// [batch, rows, heads * depth] as [batch, heads, rows, depth].
 ValueId split_heads(GraphBuilder& net, const std::string& name, ValueId x, int64_t heads);
 /// softmax(q k^T / sqrt(depth) + mask) v for q, k and v of [batch, heads, rows or keys, depth]; the result is
-/// [batch, rows, heads * depth]. Without a mask where it is kNoValue.
+/// [batch, rows, heads * depth]. There is no mask if it is kNoValue.
 ValueId attend(GraphBuilder& net, const std::string& name, ValueId q, ValueId k, ValueId v, ValueId mask);
 
 /// Keys and values of a decoder, those of earlier tokens before the new ones.
@@ -51,7 +51,7 @@ struct Cache {
 
 /// The inputs past_key_values.<layer>.key and .value, float32 [batch, heads, past, depth].
 std::vector<Cache> cache_inputs(GraphBuilder& net, int64_t layers, int64_t heads, int64_t depth);
-/// Those of new tokens behind those of the past.
+/// Appends the keys and values of new tokens to those of the past.
 Cache append_to_cache(GraphBuilder& net, const std::string& name, const Cache& past, const Cache& fresh);
 /// Makes the caches the outputs present.<layer>.key and .value.
 void output_caches(GraphBuilder& net, std::span<const Cache> caches);

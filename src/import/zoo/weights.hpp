@@ -12,7 +12,7 @@
 
 namespace hone::importer {
 
-/// What a parameter is to its layer; seeded values depend on it.
+/// The role of a parameter in its layer; seeded values depend on it.
 enum class Role {
   kFilter,     ///< [outputs, inputs...]
   kEmbedding,  ///< rows of a table, and whatever else is no sum over its last dimensions
@@ -42,7 +42,7 @@ class WeightSource {
   virtual void finish() {}
 };
 
-/// Values that depend on the spec and the seed alone, bit for bit the same on every platform.
+/// Values that depend only on the spec and the seed, bit for bit the same on every platform.
 ///
 /// Filters have standard deviation gain / sqrt(fan-in) (He et al. 2015 derive the gain from the activation
 /// that follows). Normalization parameters: scale gain * (1 +- 0.1), shift and mean 0 +- 0.1, variance
@@ -51,8 +51,8 @@ std::unique_ptr<WeightSource> seeded_weights(uint64_t seed);
 
 /// How the files of a published network name what an architecture is made of.
 struct FileNames {
-  /// Before every name, in files that hold a head around the architecture too ("bert."). Of such a file only
-  /// what has the prefix is looked at.
+  /// Before every name, in files that hold a head around the architecture too ("bert."). Only names with the
+  /// prefix are read from such a file.
   std::string_view prefix = {};
   /// Parts of the names of tensors that are no parameters, as of masks that are constant.
   std::vector<std::string_view> ignored = {};

@@ -22,7 +22,7 @@ std::vector<std::string> architecture_names();
 /// build_architecture() as an importer: bad input for an unfit weights file.
 Model load_architecture(const std::string& name, const LoadModelOptions& options);
 
-/// What torchvision's classification presets do to an image; preprocess.hpp explains the keys.
+/// The image preprocessing of torchvision's classification presets; preprocess.hpp explains the keys.
 Metadata preprocessing_metadata();
 
 }  // namespace hone::importer

@@ -19,7 +19,7 @@ class GpuDecoder {
 
   /// Empty as long as nothing speaks against the GPU. A decoder may find out later.
   const Refusal& refusal() const { return refusal_; }
-  /// Before the decoder is opened.
+  /// Called before the decoder is opened.
   void attach(AVCodecContext* decoder);
   static bool holds(const AVFrame& picture) { return picture.format == AV_PIX_FMT_CUDA; }
   /// A copy in the GPU's memory, which the decoder needs no more. Colours and time are the caller's to fill

@@ -1,4 +1,4 @@
-// FFmpeg's C libraries under names of C++: owners of what they allocate, and their errors as texts.
+// FFmpeg's C libraries under names of C++: owners of their allocations, and their errors as texts.
 #pragma once
 
 // FFmpeg's header wants CUDA's for two pointers.

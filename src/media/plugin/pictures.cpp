@@ -63,7 +63,7 @@ AVPixelFormat name_of(PixelFormat format) {
   }
 }
 
-/// The format without the "J" that only says that the range is full, which is told apart from it.
+/// The format without the "J" that only says that the range is full, which is known separately.
 AVPixelFormat plain(int format) {
   switch (format) {
     case AV_PIX_FMT_YUVJ420P: return AV_PIX_FMT_YUV420P;

@@ -1,4 +1,4 @@
-// Between FFmpeg's pictures and ours.
+// Converts between FFmpeg's pictures and ours.
 #pragma once
 
 #include "media/frame.hpp"
@@ -26,7 +26,7 @@ class PictureReader {
 
 /// How the pictures of a file shall be.
 struct PictureForm {
-  int width = 0;  ///< of what is shown; pictures are padded to even sizes
+  int width = 0;  ///< of the shown picture; pictures are padded to even sizes
   int height = 0;
   bool full_range = false;
   AVColorSpace space = AVCOL_SPC_UNSPECIFIED;

@@ -1,5 +1,5 @@
 // Videos and streams read with FFmpeg: every frame once, in order of time, with its own colours, turned as it
-// is to be shown. What is damaged is counted and passed over.
+// is to be shown. Damaged frames are counted and skipped.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -46,7 +46,7 @@ Orientation orientation_of(const int32_t* matrix) {
   return result;
 }
 
-/// Whether each packet gives one frame, so that the difference tells how many were lost. Others hide frames
+/// True if each packet gives one frame, so that the difference shows how many were lost. Others hide frames
 /// in packets of their own.
 bool is_one_for_one(AVCodecID codec) {
   return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC || codec == AV_CODEC_ID_MPEG1VIDEO ||
@@ -144,12 +144,12 @@ class VideoSource : public FrameSource {
   }
 
  private:
-  /// What the header promised and the file does not hold.
+  /// Counts frames that the header promised and the file does not hold.
   void add_promise(Losses* result) const {
     if (!draining_ || patience_.stopped() || stream_->nb_frames <= all_packets_) return;
     const std::string sentence =
         fmt::format("the file's header promises {} frames, {} were there", stream_->nb_frames, all_packets_);
-    // That of AVI and others is written before anybody can know.
+    // The header of AVI and others is written before anybody can know the number.
     const bool has_index = std::string_view(format_->iformat->name).find("mp4") != std::string_view::npos;
     if (has_index && result->ended_early.empty())
       result->ended_early = sentence;
@@ -305,7 +305,7 @@ class VideoSource : public FrameSource {
     return true;
   }
 
-  /// As it is stored. A GPU's picture stays there where nobody has to turn it.
+  /// Reads the picture as it is stored. A GPU's picture stays there where nobody has to turn it.
   void read(const Orientation& orientation, Frame* frame) {
     const AVFrame& picture = *picture_;
     const bool turnable = orientation.degrees % 180 != 0;

@@ -1,5 +1,5 @@
-// Videos written with FFmpeg: encoded on the CPU, with the times, the shape of pixels and the colours of what
-// was read, under a temporary name until the file is whole.
+// Videos written with FFmpeg: encoded on the CPU, with the times, the shape of pixels and the colours of the
+// input, under a temporary name until the file is whole.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -45,7 +45,7 @@ const AVCodec* choose_encoder(const std::string& wanted, const AVOutputFormat& f
   return codec;
 }
 
-/// Where the rate and the order of packets are all that tells times.
+/// True for formats whose times follow only from the rate and the order of packets.
 bool knows_only_rates(const AVOutputFormat& format) { return std::string_view(format.name) == "avi"; }
 
 bool takes_420(const AVCodec& codec) {
@@ -93,7 +93,7 @@ class VideoSink : public FrameSink {
     if (encoder_ == nullptr) fail_bad_input("there is no frame to write to {}", file_);
     check(avcodec_send_frame(encoder_.get(), nullptr), "encode");
     drain();
-    // What is heard while the last frame is shown.
+    // Seconds of sound while the last frame is shown.
     constexpr double kLastFrame = 0.5;
     if (audio_ != nullptr) check(audio_->write_until(last_seconds_ + kLastFrame), "write the sound of");
     check(av_write_trailer(format_.get()), "write");

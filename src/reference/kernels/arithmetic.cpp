@@ -48,7 +48,7 @@ struct TruncatedRemainder {
   }
 };
 
-/// The remainder with the sign of the divisor, Python's; for integers alone.
+/// The remainder with the sign of the divisor, Python's; for integers only.
 struct FlooredRemainder {
   double operator()(double, double) const {
     fail_bad_input("floating-point inputs need attribute 'fmod' to be 1");

@@ -37,8 +37,8 @@ void append(std::vector<Tensor>& list, const std::vector<Tensor>& more) {
   list.insert(list.end(), more.begin(), more.end());
 }
 
-/// What an output that is stacked over iterations looks like when there was none: its type inferred for
-/// these inputs, with unknown dimensions empty.
+/// The element of an output that is stacked over iterations when there was none: its type inferred for these
+/// inputs, with unknown dimensions empty.
 Tensor empty_element(const graph::Graph& body, const std::vector<Tensor>& inputs, size_t output) {
   std::vector<graph::SubgraphInput> known;
   for (const Tensor& input : inputs) {

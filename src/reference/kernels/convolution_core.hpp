@@ -1,4 +1,4 @@
-// The direct convolution behind Conv, FusedConv, ConvTranspose, ConvInteger and QLinearConv.
+// The direct convolution of Conv, FusedConv, ConvTranspose, ConvInteger and QLinearConv.
 //
 // Sums are kept in double: the products of float operands are exact there and rounding is far below
 // float's, so the result is the yardstick by which every fp32 convolution is measured, whatever its order

@@ -94,7 +94,7 @@ void dft(KernelContext& context) {
   shape.back() = parts;
   Tensor y(DType::kFloat64, std::move(shape));
   const auto out = y.mutable_values<double>();
-  // What is read of an axis: all of it, padded with zeros or cut to the length of the transform.
+  // The part of an axis that is read: all of it, padded with zeros or cut to the length of the transform.
   const int64_t taken = bin_count(length, makes_real);
   std::vector<Complex> row(static_cast<size_t>(y.size() == 0 ? 0 : taken));
   for (int64_t outer = 0; outer < split.outer; ++outer) {

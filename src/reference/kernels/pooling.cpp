@@ -116,7 +116,7 @@ int64_t padded_count(const std::vector<WindowAxis>& axes, const std::vector<int6
   return count;
 }
 
-/// Where MaxPool's flat index into a tensor of shape `pooled` lies in a tensor of shape `shape`.
+/// The place of MaxPool's flat index into a tensor of shape `pooled` in a tensor of shape `shape`.
 int64_t unpooled_offset(int64_t index, const Shape& pooled, const Shape& shape) {
   const int64_t count = tensor::element_count(pooled);
   if (index < 0 || index >= count) fail_bad_input("input 1 holds {}, outside [0, {})", index, count);

@@ -10,7 +10,7 @@
 namespace hone::reference {
 namespace {
 
-/// As many zero points as scales; zeros when input 2 is absent.
+/// Zero points, one for each scale; zeros when input 2 is absent.
 std::vector<double> read_zero_points(const KernelContext& context) {
   const Tensor& scale = context.input(1);
   if (!context.has_input(2)) return std::vector<double>(static_cast<size_t>(scale.size()), 0.0);

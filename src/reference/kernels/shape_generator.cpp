@@ -1,4 +1,4 @@
-// Reference kernels that make tensors out of a few numbers.
+// Reference kernels that create tensors from a few numbers.
 #include <cmath>
 #include <cstring>
 

@@ -39,7 +39,7 @@ const char* memory_text(trace::MemoryKind kind) {
   return kind == trace::MemoryKind::kUnknown ? "" : trace::memory_kind_name(kind);
 }
 
-/// Of what is not there: the commas alone.
+/// Rows without these fields hold only the commas.
 constexpr const char* kNoLaunch = ",,,,,,,,";
 constexpr const char* kNoTransfer = ",,,";
 

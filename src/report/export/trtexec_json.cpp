@@ -49,7 +49,7 @@ std::optional<Json> parse_dimensions(std::string_view word) {
   return dimensions;
 }
 
-/// Of "float32 1x64x56x56 blocked8".
+/// Parses "float32 1x64x56x56 blocked8".
 Json tensor_json(const std::string& text) {
   Json dimensions = Json::array();
   std::string format;
@@ -72,7 +72,7 @@ Json tensors_json(const std::string& list) {
   return tensors;
 }
 
-/// As TensorRT names the origin of a layer.
+/// The metadata by which TensorRT names the origin of a layer.
 std::string metadata_of(const std::string& sources) {
   std::string text;
   for (const std::string& source : strings_of(sources))
@@ -80,7 +80,7 @@ std::string metadata_of(const std::string& sources) {
   return text;
 }
 
-/// From the first start to the last end of what was added.
+/// The extent from the first start to the last end of the added spans.
 struct Extent {
   std::optional<Span> span;
   void add(Time start, Time end) {

@@ -1,4 +1,4 @@
-// What the page shows: results of benchmarks, profiles of traces, comparisons of profiles, partitions,
+// The data of the page: results of benchmarks, profiles of traces, comparisons of profiles, partitions,
 // pipelines. Schema hone.report; its fields are described in document_schema.hpp, and from there in
 // web/src/schema.ts.
 #pragma once
@@ -52,7 +52,7 @@ struct ReportPartition {
   base::JsonOf<base::PartitionRecord> partition;
 };
 
-/// Of a file of `hone detect --stats`, or of a trace of `hone profile detect`.
+/// A pipeline, from a file of `hone detect --stats` or a trace of `hone profile detect`.
 struct ReportPipeline {
   std::string id;
   std::string path;
@@ -71,16 +71,16 @@ struct Report {
   std::vector<ReportSweep> sweeps;
   std::vector<ReportProfile> profiles;
   std::vector<ReportDiff> diffs;
-  size_t diffs_left_out = 0;  ///< pairs beyond as many as a page holds
+  size_t diffs_left_out = 0;  ///< pairs beyond the number that a page holds
   std::vector<ReportPartition> partitions;
   std::vector<ReportPipeline> pipelines;
   std::vector<ReportProblem> problems;
 };
 
-/// What comparing a profile with others needs of it, after its trace is gone.
+/// The part of a profile that comparisons with others need after its trace is gone.
 struct DiffCandidate {
   std::string id;
-  std::string subject;  ///< model and batch; empty where the trace does not tell
+  std::string subject;  ///< model and batch; empty where the trace does not name them
   std::string backend;
   analysis::DiffSide side;
 };
@@ -89,7 +89,7 @@ DiffCandidate diff_candidate(const std::string& id, const trace::Trace& trace);
 /// Sets the comparisons: those of one subject, each two, of hone with others first, sixteen at most.
 void compare_profiles(std::span<const DiffCandidate> candidates, Report* report);
 
-/// Without a timeline.
+/// A profile without a timeline.
 ReportProfile make_profile(const std::string& id, const Answers& answers);
 
 /// "0.1.0 (a1b2c3d)".
@@ -101,10 +101,10 @@ Report make_report(const RunFiles& files);
 /// The sweep of a result file, checked as far as the page relies on it. Bad input naming the file.
 ReportSweep read_report_sweep(const std::string& id, const std::filesystem::path& path);
 
-/// The same of the file of a partition.
+/// Reads the file of a partition.
 ReportPartition read_report_partition(const std::string& id, const std::filesystem::path& path);
 
-/// The same of the file of one pipeline, or of several, whose ids end in their backends.
+/// Reads the file of one pipeline, or of several, whose ids end in their backends.
 std::vector<ReportPipeline> read_report_pipelines(const std::string& id, const std::filesystem::path& path);
 
 /// The pipeline whose stages a trace holds; none where it holds none. Bad input where it is damaged.

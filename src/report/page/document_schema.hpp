@@ -55,7 +55,7 @@ struct Description<report::Timeline> {
             origin::kMeasured},
       Field{"from_ns", &Timeline::from, "Begin of the window that events are from", unit::kNs},
       Field{"to_ns", &Timeline::to, "End of the window", unit::kNs},
-      Field{"complete", &Timeline::complete, "Whether no events are merged"},
+      Field{"complete", &Timeline::complete, "True if no events are merged"},
       Field{"resolution_ns", &Timeline::resolution, "Events shorter than this are merged with neighbours",
             unit::kNs},
       Field{"strings", &Timeline::strings, "Names of events"},
@@ -92,9 +92,9 @@ struct Description<report::ReportProfile> {
       Field{"id", &Profile::id, "Name for links"},
       Field{"name", &Profile::name, "Name for people"},
       Field{"path", &Profile::path, "File"},
-      Field{"metadata", &Profile::metadata, "What was recorded, and how"},
-      Field{"analysis", &Profile::analysis, "What hone analyze says"},
-      Field{"timeline", &Profile::timeline, "Events over time; their numbers lie beside the document"},
+      Field{"metadata", &Profile::metadata, "Subject and settings of the recording"},
+      Field{"analysis", &Profile::analysis, "Answers of hone analyze"},
+      Field{"timeline", &Profile::timeline, "Events over time; their numbers lie next to the document"},
       Field{"ready", &Profile::ready, "False while hone view has yet to read the trace"}};
 };
 
@@ -113,7 +113,7 @@ struct Description<report::ReportPartition> {
   static constexpr std::string_view kName = "ReportPartition";
   static constexpr auto kFields =
       std::tuple{Field{"id", &Partition::id, "Name for links"}, Field{"path", &Partition::path, "File"},
-                 Field{"partition", &Partition::partition, "What hone partition found"}};
+                 Field{"partition", &Partition::partition, "Result of hone partition"}};
 };
 
 template <>
@@ -122,7 +122,7 @@ struct Description<report::ReportPipeline> {
   static constexpr std::string_view kName = "ReportPipeline";
   static constexpr auto kFields =
       std::tuple{Field{"id", &Pipeline::id, "Name for links"}, Field{"path", &Pipeline::path, "File"},
-                 Field{"pipeline", &Pipeline::pipeline, "What hone detect measured"}};
+                 Field{"pipeline", &Pipeline::pipeline, "Result of hone detect"}};
 };
 
 template <>
@@ -147,7 +147,7 @@ struct Description<report::Report> {
       Field{"profiles", &Report::profiles, "Profiles of traces"},
       Field{"diffs", &Report::diffs, "Comparisons of profiles"},
       Field{"diffs_left_out", &Report::diffs_left_out,
-            "Pairs of profiles of one model and batch beyond as many as a page compares", unit::kCount,
+            "Pairs of profiles of one model and batch beyond the number that a page compares", unit::kCount,
             origin::kMeasured},
       Field{"partitions", &Report::partitions, "Models split between backends"},
       Field{"pipelines", &Report::pipelines, "Runs of hone detect, stage by stage"},

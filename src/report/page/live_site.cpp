@@ -15,7 +15,7 @@ namespace {
 constexpr int kQuality = 80;
 /// Faster than that nobody sees a difference.
 constexpr auto kBetweenPictures = std::chrono::milliseconds(40);
-/// After which a server looks whether its client is still there.
+/// The time after which a server looks whether its client is still there.
 constexpr auto kMoment = std::chrono::seconds(1);
 
 std::string jpeg_of(const media::Frame& frame) {

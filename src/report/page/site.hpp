@@ -1,6 +1,6 @@
-// What `hone view` answers: the page, the list of what lies in the folders, profiles and windows of
-// timelines. Knows nothing of sockets. Traces are read one after the other in a thread of its own, so that no
-// answer waits for a large one; requests name them by id, so no path of the disk can be asked for.
+// Answers for `hone view`: the page, the list of files in the folders, profiles and windows of timelines.
+// Knows nothing of sockets. Traces are read one after the other in a thread of its own, so that no answer
+// waits for a large one; requests name them by id, so no path of the disk can be asked for.
 #pragma once
 
 #include <condition_variable>
@@ -26,12 +26,12 @@ class Site final : public SiteContent {
   std::string policy() const override;
   /// Looks through the folders now; else that is done when the list is asked for, every two seconds at most.
   void search();
-  /// Until everything found has been read.
+  /// Waits until everything found has been read.
   void wait();
 
  private:
   struct Entry;
-  /// A trace in memory, with what was said of it.
+  /// A trace in memory, with the answers about it.
   struct Loaded;
 
   SiteResponse list(const std::string& known_tag);

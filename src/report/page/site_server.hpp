@@ -24,14 +24,14 @@ class SiteServer {
   virtual void stop() = 0;
 };
 
-/// Whether nobody but this machine can reach the address.
+/// True if nobody but this machine can reach the address.
 bool is_loopback(const std::string& host);
 
 /// Listens already. Environment error when the address or the port is not to be had, or the plugin is
 /// missing.
 std::unique_ptr<SiteServer> make_site_server(SiteContent& content, const ServerOptions& options);
 
-/// What the plugin offers: null when the address cannot be had.
+/// The function that the plugin exports: null when the address cannot be had.
 using MakeSiteServer = SiteServer* (*)(SiteContent*, const ServerOptions*);
 
 }  // namespace hone::report

@@ -38,7 +38,7 @@ class Names {
   std::unordered_map<trace::StringId, uint32_t> ids_;
 };
 
-/// Where a segment of the path is drawn; -1: nowhere.
+/// The track on which a segment of the path is drawn; -1: none.
 int64_t track_of(const Trace& trace, const TimelineTracks& tracks, const analysis::PathSegment& segment) {
   if (segment.thread >= 0) {
     for (const trace::HostKind kind : {trace::HostKind::kRuntimeApi, trace::HostKind::kRange}) {
@@ -54,7 +54,7 @@ int64_t track_of(const Trace& trace, const TimelineTracks& tracks, const analysi
 
 using Samples = std::vector<const trace::CounterSample*>;
 
-/// Those in the window, and the one whose value holds as it begins.
+/// The samples in the window, and the one whose value holds as it begins.
 Samples samples_in(const Samples& all, trace::Span window) {
   auto begin = std::lower_bound(all.begin(), all.end(), window.start,
                                 [](const auto* sample, Time time) { return sample->time < time; });

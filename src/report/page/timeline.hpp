@@ -16,7 +16,7 @@
 
 namespace hone::report {
 
-/// What one row of the timeline shows: a stream, a thread's ranges, its calls of an API, a counter.
+/// One row of the timeline: a stream, a thread's ranges, its calls of an API, a counter.
 struct TimelineTrack {
   int64_t id = 0;
   std::string group;  ///< "GPU 0 · NVIDIA H200", "process 42"

@@ -1,4 +1,4 @@
-// What the timeline tells of an event beyond its name and times: how a kernel was launched, what was copied,
+// Details of an event in the timeline beyond its name and times: how a kernel was launched, what was copied,
 // what an operator was given. Equal ones are kept once.
 #pragma once
 

@@ -16,7 +16,7 @@ using trace::HostKind;
 using trace::Span;
 using trace::Time;
 
-/// What a thread's events are told apart by, in the order in which its tracks stand.
+/// The tracks of a thread's events, in their order.
 enum Part { kRanges, kApi, kSync, kOverhead };
 
 Part part_of(HostKind kind) {

@@ -51,8 +51,8 @@ class TimelineTracks {
   int64_t of_device(const trace::DeviceEvent& event) const;
   /// How many events of the track touch the window, at most.
   size_t count(const Track& track, trace::Span window) const;
-  /// Those that do, by start. Neighbours in a row that are shorter than `resolution` and lie closer than it
-  /// are merged; none where it is 0.
+  /// The track's events in the window, by start. Neighbours in a row that are shorter than `resolution` and
+  /// lie closer than it are merged; none where it is 0.
   std::vector<TrackEvent> events(const Track& track, trace::Span window, trace::Time resolution) const;
 
  private:

@@ -1,4 +1,4 @@
-// What the layouts of all charts draw with: a scene that grows, the theme, and how wide texts are.
+// The canvas on which the layouts of all charts draw: a scene that grows, the theme, and how wide texts are.
 #pragma once
 
 #include <string>
@@ -33,13 +33,13 @@ class Canvas {
   const TextMeasure& measure() const { return measure_; }
   Scene& scene() { return scene_; }
   double width_of(const std::string& text, double size = kTextSize) const;
-  /// Of the widest of them, at most `most`.
+  /// The width of the widest of them, at most `most`.
   double width_of(const std::vector<std::string>& texts, double size, double most) const;
 
   /// Cut in the middle where it is wider than `most`.
   void text(Place at, const std::string& text, double most, double size = kTextSize,
             Anchor anchor = Anchor::kStart);
-  /// The same in the colour of what is less important.
+  /// Draws text in the colour of less important parts.
   void muted(Place at, const std::string& text, double most, double size = kTextSize,
              Anchor anchor = Anchor::kStart);
   void title(Place at, const std::string& text, double most);
@@ -47,9 +47,9 @@ class Canvas {
   void path(std::vector<Place> points, Color color, double line_width, bool dashed);
   void box(const Area& area, Color fill);
   void frame(const Area& area, Color fill, Color stroke);
-  /// Of kMarkers shapes; hollow ones show the background.
+  /// Draws one of kMarkers shapes; hollow ones show the background.
   void marker(Place at, size_t shape, Color color, bool hollow);
-  /// From low to high with caps; `vertical` along y.
+  /// Draws from low to high with caps; `vertical` along y.
   void error_bar(Place low, Place high, Color color, bool vertical);
 
  private:

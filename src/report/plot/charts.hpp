@@ -18,7 +18,8 @@ void draw(const LineChart& chart, const Area& area, Canvas* canvas);
 void draw(const RowChart& chart, const Area& area, Canvas* canvas);
 void draw(const ColumnChart& chart, const Area& area, Canvas* canvas);
 
-/// Parts from left to right, on as many lines as it takes; the height of it all. Nothing for no parts.
+/// Draws parts from left to right, on several lines if need be, and returns the height of it all. Nothing for
+/// no parts.
 double draw_parts(const std::vector<Part>& parts, const Area& area, Canvas* canvas);
 
 }  // namespace hone::report

@@ -1,4 +1,4 @@
-// What a figure shows, as plain data: axes, series, bars, boxes and the sentences around them. Made from
+// The content of a figure, as plain data: axes, series, bars, boxes and the sentences around them. Made from
 // sweeps (sweep_figures.hpp) and traces (trace_figures.hpp), laid out by layout.hpp.
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace hone::report {
 
-/// Colours of the palette that differ; a higher index starts again. This one is grey, for what is no series.
+/// Colours of the palette that differ; a higher index starts again. This one is grey, for parts that are no
+/// series.
 constexpr size_t kPaletteColors = 7;
 constexpr size_t kNeutralColor = kPaletteColors;
 /// Shapes of markers, likewise.
@@ -52,7 +53,7 @@ struct LineChart {
   std::vector<Series> series;
 };
 
-/// What a colour stands for.
+/// The meaning of a colour.
 struct Part {
   std::string name;
   size_t color = 0;
@@ -78,7 +79,7 @@ struct Box {
 struct Row {
   std::string name;
   std::string text = {};
-  bool heading = false;  ///< a name alone, over the rows that follow
+  bool heading = false;  ///< only a name, over the rows that follow
   std::vector<Bar> bars = {};
   std::optional<Box> box = std::nullopt;
   std::optional<Point> dot = std::nullopt;  ///< y is the value

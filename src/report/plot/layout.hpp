@@ -9,7 +9,7 @@
 
 namespace hone::report {
 
-/// Below these, titles and axes alone fill a picture; above, it is none that anybody can look at.
+/// Below these, titles and axes fill the whole picture; above, nobody can look at it.
 constexpr double kLeastSide = 320;
 constexpr double kMostSide = 8000;
 

@@ -1,4 +1,4 @@
-// Lines over batches, their names beside where they end; see charts.hpp.
+// Lines over batches, their names next to where they end; see charts.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 namespace hone::report {
 namespace {
 
-/// In the order of a bar. The last two are the rest, and a bar of which nothing more is known.
+/// Parts in the order of a bar. The last two are the rest, and a bar of which nothing more is known.
 const std::vector<Part> kHostParts = {
     {"before the model is loaded", 5},       {"inputs", 4},        {"weights", 0}, {"activations", 1},
     {"the rest of the peak", kNeutralColor}, {"not told apart", 3}};

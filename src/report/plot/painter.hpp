@@ -17,7 +17,7 @@ class Painter {
   virtual std::string png(const Scene& scene, double scale) const = 0;
 };
 
-/// What the plugin exports as `hone_painter`.
+/// The type of the function that the plugin exports as `hone_painter`.
 using GetPainter = const Painter* (*)();
 
 /// Environment error that says how to get it when the plugin is missing.

@@ -62,7 +62,7 @@ void draw_bars(const Row& row, const RowChart& chart, const Scale& scale, const 
     if (bar.from == bar.to) continue;
     const double from = scale.place(std::min(bar.from, bar.to));
     const double to = scale.place(std::max(bar.from, bar.to));
-    // What is there is seen, however little it is.
+    // A bar is at least a pixel wide, however little it stands for.
     canvas->box({from, place.top, std::max(to, from + 1), place.bottom},
                 canvas->theme().series(chart.parts[bar.part].color));
   }
@@ -96,7 +96,7 @@ void draw_dot(const Row& row, const Scale& scale, double middle, Canvas* canvas)
   canvas->marker({scale.place(row.dot->y), middle}, row.style.marker, color, !row.dot->valid);
 }
 
-/// From the end of a bar to the beginning of the next.
+/// Connects the end of a bar to the beginning of the next.
 void connect(const Row& row, const Scale& scale, double from, double to, Canvas* canvas) {
   const double at = scale.place(row.bars.back().to);
   canvas->line({at, from}, {at, to}, canvas->theme().axis);

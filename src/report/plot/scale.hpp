@@ -1,4 +1,4 @@
-// From values to places along an axis.
+// Maps values to places along an axis.
 #pragma once
 
 #include <string>

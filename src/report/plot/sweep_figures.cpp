@@ -14,7 +14,7 @@
 namespace hone::report {
 namespace {
 
-/// A measured value and how it is written beside a dot.
+/// A measured value and its text next to a dot.
 struct Value {
   Point point;  ///< x is the batch
   std::string text;
@@ -145,7 +145,7 @@ std::optional<Value> speedup_value(const SweepRun& run) {
   return value;
 }
 
-/// What the speedups are over; several where sweeps compared with different systems.
+/// The systems to which the speedups refer; several where sweeps compared with different systems.
 std::set<std::string> references(const SweepGroup& group) {
   std::set<std::string> result;
   for (const SweepSeries& series : group.series) {

@@ -14,12 +14,12 @@ namespace hone::report {
 std::optional<Figure> latency_figure(const SweepGroup& group);
 /// Per second; pipelined throughputs are series of their own.
 std::optional<Figure> throughput_figure(const SweepGroup& group);
-/// With 95 % intervals; those that hold 1 are called no difference.
+/// Speedups with 95 % intervals; those that hold 1 are called no difference.
 std::optional<Figure> speedup_figure(const SweepGroup& group);
 /// MB: of the host where the CPU computed, else of the device.
 std::optional<Figure> memory_figure(const SweepGroup& group);
 
-/// Those of the above that there are.
+/// Returns those figures for which there are data.
 std::vector<Figure> sweep_figures(const SweepGroup& group);
 
 }  // namespace hone::report

@@ -13,7 +13,7 @@
 namespace hone::report {
 namespace {
 
-/// What is read of a sweep's context.
+/// The part of a sweep's context that is read.
 struct NamedGpu {
   std::string name;
 };
@@ -48,7 +48,7 @@ struct Description<report::Machine> {
 namespace hone::report {
 namespace {
 
-/// What is this large is no time, rate or size, and would overflow on the way to a picture.
+/// A larger number is no time, rate or size, and would overflow on the way to a picture.
 constexpr double kLargest = 1e18;
 
 bool is_possible(double value, bool positive) {

@@ -1,4 +1,4 @@
-// What figures need of a result file of `hone bench` (schema hone.bench, docs/BENCHMARK.md).
+// Reads the parts of a result file of `hone bench` that figures need (schema hone.bench, docs/BENCHMARK.md).
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ namespace {
 using Numbers = std::map<std::string, size_t>;
 
 /// Numbers for names: the known ones always have theirs, so that a backend looks the same in all figures;
-/// others take what is free, then go on behind.
+/// others take the free ones, then further ones.
 Numbers number_names(const std::vector<std::string>& names, const std::vector<std::string>& known) {
   Numbers numbers;
   std::set<size_t> taken;
@@ -92,7 +92,7 @@ std::string slug(const std::string& text) {
   return result.empty() ? "unknown" : result;
 }
 
-/// What can tell groups of one model apart in the names of files.
+/// Names that distinguish groups of one model in the names of files.
 std::array<std::string, 6> qualifiers(const SweepGroup& group) {
   const bench::Setup& s = group.setup;
   return {slug(s.device),
@@ -103,7 +103,7 @@ std::array<std::string, 6> qualifiers(const SweepGroup& group) {
           s.busy > 0 ? fmt::format("{}-busy", s.busy) : ""};
 }
 
-/// A qualifier counts where it tells groups apart that agree in all before it.
+/// A qualifier counts where it distinguishes groups that agree in all before it.
 std::string qualified_name(const SweepGroup& group, const std::vector<SweepGroup>& groups) {
   const auto own = qualifiers(group);
   std::string name = group.model;
@@ -146,7 +146,7 @@ std::string machine_text(const SweepGroup& group) {
   return text + dates_text(group);
 }
 
-/// Adds the run to its series; of two of one batch the newer stays. Whether there were two.
+/// Adds the run to its series; of two of one batch the newer stays. Returns whether there were two.
 bool add_run(const SweepRun& run, SweepGroup* group) {
   const auto series = std::find_if(group->series.begin(), group->series.end(),
                                    [&](const SweepSeries& s) { return s.name == run.series(); });

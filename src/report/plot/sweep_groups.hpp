@@ -1,4 +1,4 @@
-// Runs of any number of sweeps as what may share a figure: one model, measured in one way.
+// Runs of any number of sweeps grouped by figure: one model, measured in one way.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct SweepSeries {
 };
 
 struct SweepGroup {
-  /// Begins the names of its files: the model, with what tells its settings apart where there are several.
+  /// Begins the names of its files: the model, with the settings in which it differs where there are several.
   std::string name;
   std::string model;
   std::string machine;  ///< "NVIDIA H200, inputs already on the device, 2026-11-21"
@@ -27,7 +27,7 @@ struct SweepGroup {
   std::vector<std::string> notes;
 };
 
-/// Of configurations that were measured more than once, the run of the newest sweep stays, which a note says.
+/// If a configuration was measured more than once, the run of the newest sweep stays, which a note says.
 /// Groups are in the order in which their first runs come. Each of `backends` always has the colour of its
 /// place; others take what is free, in the order of the runs and alike in all groups.
 std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs,

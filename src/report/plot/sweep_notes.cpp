@@ -98,7 +98,7 @@ std::vector<std::string> speedup_notes(const SweepGroup& group) {
   add_listed("Too few rounds for an interval",
              names_of(group, [](const SweepRun& run) { return run.speedup && !run.speedup->interval; }),
              &notes);
-  add_listed("Not interleaved with what it is compared with, so drift of the machine may be part of it",
+  add_listed("Not interleaved with its comparison, so drift of the machine may be part of it",
              names_of(group, [](const SweepRun& run) { return run.speedup && !run.speedup->interleaved; }),
              &notes);
   return notes;

@@ -1,4 +1,4 @@
-// What stands below a figure of benchmark results: failures, INVALID runs, what was left out and why.
+// Notes below a figure of benchmark results: failures, INVALID runs, omissions and their reasons.
 #pragma once
 
 #include <string>

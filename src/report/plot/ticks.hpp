@@ -15,10 +15,10 @@ std::vector<double> linear_ticks(double low, double high, size_t most);
 /// every second, third … of them; linear ones where that leaves less than two. 0 < low < high.
 std::vector<double> log_ticks(double low, double high, size_t most);
 
-/// "0.25", "20", "10 000"; the shortest that tells the tick apart.
+/// "0.25", "20", "10 000"; the shortest text that distinguishes the tick from others.
 std::string tick_text(double value);
 
-/// Four significant digits, all digits of what is larger: "0.2367", "11 640".
+/// Four significant digits, all digits of larger numbers: "0.2367", "11 640".
 std::string value_text(double value);
 
 }  // namespace hone::report

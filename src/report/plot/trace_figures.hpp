@@ -1,4 +1,4 @@
-// The figures of traces: layers as box plots, steps by what their time went to, the waterfall between two.
+// The figures of traces: layers as box plots, the parts of steps' time, the waterfall between two.
 #pragma once
 
 #include <optional>
@@ -18,15 +18,15 @@ struct TraceLabel {
   std::string machine;  ///< what it ran on; empty where not known
 };
 
-/// From what the trace says of itself; `name` where it says nothing.
+/// The label from the trace's own metadata; `name` if it has none.
 TraceLabel label_trace(const trace::Trace& trace, const std::string& name);
 
 /// The longest layers, at most 40, in the order in which they run. Null without layers.
 std::optional<Figure> layers_figure(const TraceLabel& label, const analysis::LayerTable& table);
-/// Up to 12 steps are lines, more are columns, of which there are at most 120: of more steps, as many are put
-/// together as it takes. Null without announced steps.
+/// Up to 12 steps are lines, more are columns, of which there are at most 120: more steps are put together.
+/// Null without announced steps.
 std::optional<Figure> steps_figure(const TraceLabel& label, const analysis::StepBreakdown& steps);
-/// From one iteration of A to one of B.
+/// The steps from one iteration of A to one of B.
 Figure waterfall_figure(const TraceLabel& a, const TraceLabel& b, const analysis::TraceDiff& diff);
 
 }  // namespace hone::report

@@ -1,4 +1,4 @@
-// Tables of what happened: activities, operators; see trace_tables.hpp.
+// Tables of activities and operators; see trace_tables.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>

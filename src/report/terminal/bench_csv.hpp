@@ -8,8 +8,8 @@
 
 namespace hone::report {
 
-/// With a header. Percentiles are in percent; cells of what is not known, or what too few samples tell, are
-/// empty. Times are in milliseconds, throughput in samples of the model per second.
+/// The table as CSV with a header. Percentiles are in percent; cells of unknown figures, or of figures with
+/// too few samples, are empty. Times are in milliseconds, throughput in samples of the model per second.
 std::string bench_csv(const bench::SweepRecord& sweep, std::span<const double> percentiles);
 
 }  // namespace hone::report

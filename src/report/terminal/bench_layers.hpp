@@ -8,11 +8,12 @@
 
 namespace hone::report {
 
-/// In the order of the engine, with types and shapes of what each layer reads and writes, and its time in one
+/// In the order of the engine, with types and shapes of each layer's inputs and outputs, and its time in one
 /// run.
 Sheet bench_layer_sheet(const bench::RunRecord& run);
 
-/// With a header; a line for each layer of each run that has any. Times are in milliseconds.
+/// The layers as CSV with a header; a line for each layer of each run that has any. Times are in
+/// milliseconds.
 std::string layers_csv(const bench::SweepRecord& sweep);
 
 }  // namespace hone::report

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -38,6 +39,26 @@ std::string latency_cell(const base::Summary& summary) {
   return fmt::format("{} {}{:.{}f}", number(summary.p50), plus_minus(), half, decimals(summary.p50));
 }
 
+/// The text where `width` has room for it, else the shorter one.
+std::string either(const std::string& text, const std::string& shorter, size_t width) {
+  return shown_width(text) <= width ? text : shorter;
+}
+
+constexpr size_t kTightLatency = 12;
+constexpr size_t kTightSpeedup = 11;
+
+/// The latency in fewer characters: three significant digits below 1 ms, with an interval that is rounded up,
+/// and only if there is room for it.
+std::string tight_latency_cell(const base::Summary& summary) {
+  const int digits = std::min(decimals(summary.p50), summary.p50 >= 0.1 ? 3 : 4);
+  const std::string median = fmt::format("{:.{}f}", summary.p50, digits);
+  if (!summary.p50_interval.bounded()) return median;
+  const double unit = std::pow(10, -digits);
+  const double half = (summary.p50_interval.high - summary.p50_interval.low) / 2;
+  const double shown = std::max(0.0, std::ceil(half / unit - 1e-9) * unit);
+  return either(fmt::format("{} {}{:.{}f}", median, plus_minus(), shown, digits), median, kTightLatency);
+}
+
 std::string percentile_cell(const std::vector<double>& samples, double percent) {
   const auto value = told_percentile(samples, percent);
   return value ? number(*value) : "-";
@@ -45,7 +66,7 @@ std::string percentile_cell(const std::vector<double>& samples, double percent) 
 
 std::string percentile_title(double percent) { return fmt::format("p{:g} ms", percent); }
 
-/// Two decimals, and two digits of what they would make nothing of.
+/// Two decimals; more for ratios of which these would show little or nothing.
 std::string ratio_text(double ratio) { return ratio < 0.1 ? number(ratio) : fmt::format("{:.2f}", ratio); }
 
 std::string speedup_cell(const RunRecord& run) {
@@ -57,14 +78,16 @@ std::string speedup_cell(const RunRecord& run) {
   return run.speedup->differs() ? fmt::format("{}x {}", ratio, interval) : "same " + interval;
 }
 
-/// The same in fewer characters: half of the interval, and "~" for what holds 1.
-std::string short_speedup_cell(const RunRecord& run) {
+/// The speedup in fewer characters: half of the interval, and "~" for an interval that holds 1.
+std::string tight_speedup_cell(const RunRecord& run) {
   if (!run.speedup || !run.speedup->ratio) return "-";
-  const std::string ratio = ratio_text(*run.speedup->ratio);
-  if (!run.speedup->interval) return ratio + "x [?]";
-  const auto [low, high] = *run.speedup->interval;
-  if (!run.speedup->differs()) return fmt::format("~ [{} {}]", ratio_text(low), ratio_text(high));
-  return fmt::format("{}x {}{}", ratio, plus_minus(), ratio_text((high - low) / 2));
+  const double ratio = *run.speedup->ratio;
+  const int digits = ratio >= 100 ? 0 : ratio >= 10 ? 1 : ratio >= 0.1 ? 2 : decimals(ratio);
+  const bool same = run.speedup->interval && !run.speedup->differs();
+  const std::string text = fmt::format("{}{:.{}f}{}", same ? "~" : "", ratio, digits, same ? "" : "x");
+  if (!run.speedup->interval) return text + " [?]";
+  const double half = ((*run.speedup->interval)[1] - (*run.speedup->interval)[0]) / 2;
+  return either(fmt::format("{} {}{:.{}f}", text, plus_minus(), half, digits), text, kTightSpeedup);
 }
 
 std::string megabytes_cell(const std::optional<double>& megabytes) {
@@ -93,20 +116,20 @@ std::string median_title(const bench::Setup& setup) {
 /// True if runs overlap on several streams, which has a figure of its own.
 bool overlaps(const BenchForm& form) { return !form.setup.on_cpu() || form.setup.streams > 1; }
 
-std::vector<Column> columns(const BenchForm& form) {
+std::vector<Column> columns(const BenchForm& form, bool tight) {
   const bool device = !form.setup.on_cpu();
   std::vector<Column> list = {{"model", longest(bench::distinct_names(form.models)), false},
                               {"backend", longest(form.backends), false},
                               {"prec", longest(form.precisions), false},
                               {"batch", 5},
-                              {median_title(form.setup), 14}};
-  for (const double percent : form.percentiles) list.push_back({percentile_title(percent), 8});
+                              {median_title(form.setup), tight ? kTightLatency : 14}};
+  for (const double percent : form.percentiles) list.push_back({percentile_title(percent), tight ? 7U : 8U});
   if (device) list.push_back({"device ms", 9});
-  list.push_back({"per second", 10});
+  list.push_back({tight ? "per s" : "per second", tight ? 7U : 10U});
   if (overlaps(form)) list.push_back({"pipelined", 10});
-  list.push_back({"vs " + form.compare_to, 18});
+  list.push_back({"vs " + form.compare_to, tight ? kTightSpeedup : 18});
   list.push_back({device ? "GPU MB" : "peak MB", 7});
-  list.push_back({"rel error", 9});
+  list.push_back({tight ? "error" : "rel error", tight ? 7U : 9U});
   list.push_back({"top-1", 7});
   if (has_int8(form.precisions)) list.push_back({"in int8", 7});
   list.push_back({"verdict", 7, false});
@@ -114,10 +137,8 @@ std::vector<Column> columns(const BenchForm& form) {
 }
 
 /// Columns that narrow terminals go without, in this order; the model where there is only one.
-constexpr std::string_view kDispensable[] = {"GPU MB",    "peak MB",   "model", "percentiles",
-                                             "device ms", "pipelined", "top-1", "rel error",
-                                             "prec",      "per second"};
-constexpr size_t kShortSpeedup = 13;
+constexpr std::string_view kDispensable[] = {"GPU MB",    "peak MB", "top-1",       "model", "pipelined",
+                                             "device ms", "per s",   "percentiles", "prec",  "error"};
 
 /// Percentiles go together.
 bool is_titled(const Column& column, std::string_view title) {
@@ -131,7 +152,8 @@ std::string phase_cell(const std::optional<bench::TimesFigure>& times) {
   return times && times->p50.value_or(0) > 0 ? number(*times->p50) : "-";
 }
 
-/// Megabytes: what the driver says of the whole process, else of what it took since the model was loaded.
+/// Megabytes: those of the whole process as the driver reports them, else those taken since the model was
+/// loaded.
 std::optional<double> gpu_memory(const RunRecord& run) {
   if (!run.device_memory) return std::nullopt;
   return run.device_memory->process ? run.device_memory->process : run.device_memory->driver;
@@ -151,31 +173,31 @@ BenchTable::BenchTable(const BenchForm& form, size_t width)
       overlaps_(overlaps(form)),
       int8_(has_int8(form.precisions)),
       percentiles_(form.percentiles),
-      table_(fitting(columns(form), form, width)) {}
+      table_(fitting(form, width)) {}
 
-std::vector<Column> BenchTable::fitting(std::vector<Column> columns, const BenchForm& form, size_t width) {
-  shown_.assign(columns.size(), true);
-  const auto fits = [&] {
-    std::vector<Column> shown;
-    for (size_t i = 0; i < columns.size(); ++i) {
-      if (shown_[i]) shown.push_back(columns[i]);
+Table BenchTable::fitting(const BenchForm& form, size_t width) {
+  const Table whole(columns(form, false));
+  tight_ = whole.width() > width;
+  const std::vector<Column> all = columns(form, tight_);
+  shown_.assign(all.size(), true);
+  if (!tight_) return whole;
+  const auto table = [&] {
+    std::vector<Column> list;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (shown_[i]) list.push_back(all[i]);
     }
-    return std::pair(Table(shown).width() <= width, shown);
+    return Table(list, 1);
   };
-  short_speedups_ = !fits().first;
-  for (Column& column : columns) {
-    if (short_speedups_ && column.title == "vs " + form.compare_to) column.width = kShortSpeedup;
-  }
   for (const std::string_view title : kDispensable) {
-    if (fits().first) break;
+    if (table().width() <= width) break;
     if (title == "model" && form.models.size() > 1) continue;
-    for (size_t i = 0; i < columns.size(); ++i) {
-      if (!is_titled(columns[i], title) || (title == "prec" && form.precisions.size() > 1)) continue;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (!is_titled(all[i], title) || (title == "prec" && form.precisions.size() > 1)) continue;
       shown_[i] = false;
-      left_out_.push_back(columns[i].title);
+      left_out_.push_back(all[i].title);
     }
   }
-  return fits().second;
+  return table();
 }
 
 std::string BenchTable::row(const RunRecord& run) const {
@@ -186,12 +208,13 @@ std::string BenchTable::row(const RunRecord& run) const {
   if (!run.measured())
     return table_.row(shown(cells)) + "  FAILED: " + run.failure.value_or("nothing was measured");
   const std::vector<double> samples = base::all_samples(run.samples);
-  cells.push_back(latency_cell(base::summarize(samples)));
+  const base::Summary summary = base::summarize(samples);
+  cells.push_back(tight_ ? tight_latency_cell(summary) : latency_cell(summary));
   for (const double percent : percentiles_) cells.push_back(percentile_cell(samples, percent));
   if (device_) cells.push_back(phase_cell(run.device));
   cells.push_back(number(run.throughput.value_or(0)));
   if (overlaps_) cells.push_back(run.pipelined ? number(run.pipelined->throughput) : "-");
-  cells.push_back(short_speedups_ ? short_speedup_cell(run) : speedup_cell(run));
+  cells.push_back(tight_ ? tight_speedup_cell(run) : speedup_cell(run));
   cells.push_back(megabytes_cell(device_ ? gpu_memory(run) : run.peak_memory));
   cells.push_back(error_cell(run.accuracy));
   cells.push_back(share_cell(run.accuracy.top1_agreement));
@@ -211,7 +234,7 @@ std::vector<std::string> BenchTable::shown(const std::vector<std::string>& cells
 std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const BenchForm& form,
                                      std::span<const std::string> remarks) {
   std::vector<std::string> notes = {fmt::format(
-      "p50 {} half its 95 % interval; percentiles where the samples tell them; speedup over {} in {} with "
+      "p50 {} half its 95 % interval; percentiles where the samples support them; speedup over {} in {} with "
       "95 % interval (same or ~: it holds 1; [?]: too few rounds for one); "
       "error: relative L2 against the fp32 reference; top-1: samples whose largest output is the "
       "reference's{}.",

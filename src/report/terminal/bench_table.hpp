@@ -12,23 +12,24 @@
 
 namespace hone::report {
 
-/// What a sweep was asked for, as far as its table shows it.
+/// The request of a sweep, as far as its table shows it.
 struct BenchForm {
   std::vector<std::string> models;
   std::vector<std::string> backends;
   std::vector<std::string> precisions;
-  /// In percent.
+  /// Percentiles in percent.
   std::vector<double> percentiles;
   /// Backend that speedups refer to.
   std::string compare_to;
-  /// What all runs have in common: device, streams, transfers, busy threads.
+  /// The common part of all runs' setups: device, streams, transfers, busy threads.
   bench::Setup setup;
 };
 
 class BenchTable {
  public:
-  /// Columns that a width of so many characters has no room for are left out, those first that say least of
-  /// which system is faster.
+  /// If the width (in characters) has no room for all columns, cells are shorter and one space apart; columns
+  /// that still do not fit are left out, first those that say least about which system is faster. On the
+  /// usual 80 columns a sweep of one model keeps latency, tail, throughput, speedup, error and verdict.
   explicit BenchTable(const BenchForm& form, size_t width = static_cast<size_t>(-1));
 
   std::string header() const { return table_.header(); }
@@ -37,13 +38,13 @@ class BenchTable {
   const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:
-  std::vector<Column> fitting(std::vector<Column> columns, const BenchForm& form, size_t width);
+  Table fitting(const BenchForm& form, size_t width);
   std::vector<std::string> shown(const std::vector<std::string>& cells) const;
 
   std::map<std::string, std::string> names_;  ///< of models, each another one
   std::vector<bool> shown_;                   ///< for each column
   std::vector<std::string> left_out_;
-  bool short_speedups_ = false;
+  bool tight_ = false;  ///< cells are shorter
   /// Times by the device's clock and the device's memory are shown.
   bool device_;
   bool overlaps_;
@@ -52,8 +53,8 @@ class BenchTable {
   Table table_;
 };
 
-/// What the columns mean, why rows are INVALID, and what the backends had to say; one sentence a line.
-/// `remarks`: what else is to be known of runs.
+/// Notes below the table: the meaning of columns, the reasons for INVALID, and the backends' notes; one
+/// sentence a line. `remarks`: further notes about runs.
 std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const BenchForm& form,
                                      std::span<const std::string> remarks = {});
 

@@ -22,7 +22,7 @@ Cell noise_cell(const Estimate& estimate) {
   return estimate.mean == 0 || !estimate.half_width ? no_cell() : time_cell(*estimate.half_width);
 }
 
-/// What the change amounts to: the one figure that people take with them.
+/// The size of the change: the one figure that people take with them.
 std::string verdict(const analysis::TraceDiff& diff) {
   const std::optional<analysis::DiffSpeedup> speedup = diff.speedup();
   if (!speedup) {
@@ -61,7 +61,7 @@ Cell names_cell(const std::vector<std::string>& names) {
 
 Sheet waterfall_sheet(const analysis::TraceDiff& diff) {
   Sheet sheet{"From A to B, one iteration",
-              {{"Part", "", false}, {"Time", "ns"}, {"±", "ns"}, {"Of the change", "%"}},
+              {{"Part", "", false}, {"Time", "ns"}, {"±", "ns"}, {"Share of change", "%"}},
               {},
               diff.notes};
   const double change = diff.iteration_b.mean - diff.iteration_a.mean;

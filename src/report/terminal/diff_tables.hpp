@@ -1,4 +1,4 @@
-// What changed between two recordings, as tables.
+// Tables of the changes between two recordings.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace hone::report {
 
-/// The waterfall; the layers where there are any; the kernels that ran in place of others.
+/// The waterfall; the layers where there are any; the kernels that replaced others.
 std::vector<Sheet> diff_sheets(const analysis::TraceDiff& diff);
 
 }  // namespace hone::report

@@ -20,13 +20,13 @@ std::string change_text(const analysis::WhatIf& change) {
   switch (change.kind) {
     case ChangeKind::kFaster:
       return change.factor > 0 ? fmt::format("{:g} times as fast: ", change.factor) : "in no time: ";
-    case ChangeKind::kOverlapCopies: return "copies beside other work";
+    case ChangeKind::kOverlapCopies: return "copies that overlap other work";
     case ChangeKind::kNoWait: return "without waiting: ";
   }
   return "";
 }
 
-/// What changes comes first, so that names may be cut.
+/// The change comes first, so that names may be cut.
 Cell change_cell(const analysis::WhatIf& change) {
   const Cell name = change.kind == ChangeKind::kFaster ? kernel_cell(change.name) : text_cell(change.name);
   const std::string bound = change.is_bound ? " (at best)" : "";
@@ -51,7 +51,7 @@ const char* cause_text(IdleCause cause) {
   return "unknown";
 }
 
-/// As nvprof shows them; without parameters and namespaces where there is little room.
+/// Functions as nvprof shows them; without parameters and namespaces where there is little room.
 Cell function_cell(const analysis::FunctionTime& row) {
   if (row.kind != analysis::ChargeKind::kKernel) return text_cell(row.name);
   return {row.name, row.name, analysis::brief_name(row.name)};
@@ -80,7 +80,7 @@ std::vector<Sheet> dependency_sheets(const analysis::CriticalPath& path, const a
     functions.notes.push_back(fmt::format(
         "{}: {}{}", doubt.about, doubt.count > 0 ? fmt::format("{} ", doubt.count) : "", doubt.text));
 
-  Sheet changes{"What if", {{"Gain", "ns"}, {"Of the wall time", "%"}, {"Change", "", false}}, {}, {}};
+  Sheet changes{"What if", {{"Gain", "ns"}, {"Share of wall time", "%"}, {"Change", "", false}}, {}, {}};
   for (const analysis::WhatIf& change : what_ifs.rows)
     changes.rows.push_back({time_of(change.gain), share_cell(change.share), change_cell(change)});
   if (changes.rows.empty()) return {functions};

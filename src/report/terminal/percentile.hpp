@@ -1,4 +1,4 @@
-// Percentiles of latencies that so many samples can tell.
+// Percentiles of latencies that the number of samples supports.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace hone::report {
 
-/// Nearest rank at `percent`, between 0 and 100; nothing where the samples are too few to tell it.
+/// Nearest rank at `percent`, between 0 and 100; nothing where the samples are too few for it.
 inline std::optional<double> told_percentile(std::vector<double> samples, double percent) {
   const double share = percent / 100;
   if (static_cast<int64_t>(samples.size()) < base::samples_for_percentile(share)) return std::nullopt;

@@ -171,7 +171,7 @@ std::string cut_before(const std::string& text, size_t place, size_t width) {
          text.substr(byte_of(text, from), byte_of(text, end) - byte_of(text, from)) + mark;
 }
 
-/// Names cut to a width. Those that would look alike, as kernels of one template do, are cut where they
+/// Names cut to a width. Names that would look alike, as kernels of one template do, are cut where they
 /// differ.
 std::vector<std::string> cut_names(const std::vector<std::string>& names, size_t width) {
   std::map<std::string, std::vector<std::string>> alike;
@@ -203,7 +203,7 @@ Sheet shown(const Sheet& sheet, size_t rows) {
   return result;
 }
 
-/// What the table takes when names are as short as they may be.
+/// The width of the table when names are as short as they may be.
 size_t least_width(const Sheet& sheet, const std::vector<size_t>& widths) {
   size_t sum = kGap * (widths.size() - 1);
   for (size_t i = 0; i < widths.size(); ++i)

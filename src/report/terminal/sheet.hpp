@@ -10,13 +10,12 @@ namespace hone::report {
 struct Cell {
   std::string text;   ///< "1.234 ms"
   std::string plain;  ///< "1234000"
-  /// What stands for the text where there is no room for it; the text's middle is left out when this is
-  /// empty.
+  /// The text to show where there is no room for it; the text's middle is left out when this is empty.
   std::string shorter = {};
 };
 
 Cell text_cell(std::string text);
-/// Of several parts: "conv1 + bn1 + relu", or "conv1 +2" where there is little room.
+/// A cell of several parts: "conv1 + bn1 + relu", or "conv1 +2" where there is little room.
 Cell parts_cell(const std::vector<std::string>& parts, const std::string& between);
 Cell count_cell(int64_t count);
 Cell time_cell(double nanoseconds);
@@ -25,7 +24,7 @@ Cell bytes_cell(double bytes);
 Cell rate_cell(double bytes_per_second);
 /// A value of a counter or metric: sizes and rates with a unit that suits, others as they are.
 Cell unit_cell(double value, const std::string& unit);
-/// For what is not known.
+/// A cell for an unknown figure.
 Cell no_cell();
 
 struct SheetColumn {
@@ -55,7 +54,7 @@ std::vector<std::string> sheet_text(const Sheet& sheet, const SheetStyle& style)
 /// returns.
 std::vector<std::string> sheet_csv(const Sheet& sheet);
 
-/// In quotes where CSV needs them.
+/// The text, in quotes where CSV needs them.
 std::string csv_field(const std::string& text);
 
 /// With control characters written out (\x1b): names come from files, and a terminal would obey them.

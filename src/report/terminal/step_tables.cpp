@@ -31,7 +31,7 @@ bool is_used(const analysis::StepBreakdown& steps, size_t category) {
                      [category](const analysis::StepCost& cost) { return cost.costs.at(category) != 0; });
 }
 
-/// Of programs that used no GPU, what was never spent on one is left out.
+/// If a program used no GPU, a category without time is left out.
 bool is_shown(const analysis::StepBreakdown& steps, size_t category) {
   constexpr size_t kLastOfDevice = static_cast<size_t>(StepCategory::kMemset);
   bool device = false;

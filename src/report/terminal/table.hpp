@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hone::report {
@@ -12,9 +13,13 @@ struct Column {
   bool right = true;  ///< numbers to the right, names to the left
 };
 
+/// Characters that a terminal shows: bytes that do not continue a UTF-8 sequence.
+size_t shown_width(std::string_view text);
+
 class Table {
  public:
-  explicit Table(std::vector<Column> columns);
+  /// `gap`: spaces between two columns.
+  explicit Table(std::vector<Column> columns, size_t gap = 2);
 
   /// Characters of a row whose cells fit.
   size_t width() const;
@@ -25,6 +30,7 @@ class Table {
 
  private:
   std::vector<Column> columns_;
+  size_t gap_;
 };
 
 }  // namespace hone::report

@@ -34,10 +34,10 @@ std::vector<Sheet> memory_sheets(const analysis::MemoryTimeline& timeline, trace
 
 /// One row for every advice; for CSV.
 std::vector<Sheet> advice_sheets(const analysis::AdviceList& list);
-/// The same in sentences.
+/// The advice in sentences.
 std::vector<std::string> advice_text(const analysis::AdviceList& list, trace::Time origin, size_t width);
 
-/// What the trace lacks or holds with reserve, worst first; says so when that is nothing.
+/// The losses and doubts of the trace, worst first; a sentence when there are none.
 std::vector<std::string> doubt_text(const std::vector<trace::Doubt>& doubts, size_t width);
 
 }  // namespace hone::report

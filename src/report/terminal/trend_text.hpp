@@ -9,7 +9,7 @@
 namespace hone::report {
 
 /// "Steps get longer: +1.2 us each (0.8 to 1.6 us)." or that there is no trend; of ns. Empty when there were
-/// too few steps to tell.
+/// too few steps for a trend.
 std::string trend_text(const std::optional<base::Trend>& trend);
 
 }  // namespace hone::report

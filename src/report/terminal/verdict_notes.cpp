@@ -1,4 +1,4 @@
-// See verdict_notes.hpp. Reasons that differ in their numbers alone are of one kind.
+// See verdict_notes.hpp. Reasons that differ only in their numbers are of one kind.
 #include "report/terminal/verdict_notes.hpp"
 
 #include <fmt/format.h>

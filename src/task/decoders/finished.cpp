@@ -68,7 +68,7 @@ void decode_yolov7_nms(const DecodeCall& call, std::vector<Detection>* found) {
   }
 }
 
-/// Only the first rows count, as many as the first output says; those behind them are stale.
+/// Only the first rows count, their number given by the first output; later ones are stale.
 std::optional<Match> match_efficient_nms(const Signature& signature, bool /*forced*/) {
   const auto count = output_named(signature, {"num_dets", "num_detections", "num"});
   const auto boxes = output_named(signature, {"det_boxes", "detection_boxes", "nmsed_boxes", "boxes"});
@@ -121,7 +121,7 @@ std::optional<Match> match_tensorflow(const Signature& signature, bool forced) {
                "y before x in 0..1 of the image, classes that count from 1"};
 }
 
-/// As many rows as the first output says; y1, x1, y2, x2.
+/// The first output gives the number of rows; y1, x1, y2, x2.
 void decode_tensorflow(const DecodeCall& call, std::vector<Detection>* found) {
   const Rows boxes(call, 1);
   const Rows scores(call, 2);

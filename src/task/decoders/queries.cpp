@@ -93,7 +93,7 @@ std::optional<Match> match_rtdetr_logits(const Signature& signature, bool forced
                "a sigmoid for each class (--decoder detr: a softmax with 'no object')"};
 }
 
-/// Of the classes that are objects; `classes` of a row are, what is behind them only adds to the sum.
+/// Chooses among the first `classes` classes, which are objects; later ones only add to the sum.
 Best softmax_best(std::span<const float> logits, int64_t classes) {
   Best best = best_of(logits.first(static_cast<size_t>(classes)));
   const float highest = best_of(logits).score;

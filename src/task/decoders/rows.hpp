@@ -1,4 +1,4 @@
-// What decoders share: rows of an output as float, and which outputs look like what.
+// Helpers of decoders: rows of an output as float, and which outputs fit which form.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@ class Rows {
   /// `role`: index into call.match.roles. An output without a dimension for the batch is the part of its only
   /// image. Bad input where there is no part for the call's image.
   Rows(const DecodeCall& call, size_t role) : Rows(call, role, call.row) {}
-  /// Of this image of the batch, whichever is decoded.
+  /// Rows of this image of the batch, whichever is decoded.
   Rows(const DecodeCall& call, size_t role, int64_t image);
 
   const std::string& name() const { return name_; }
   std::span<const float> values() const { return values_; }
-  /// Of one image; as large as the role needs it at least.
+  /// The shape of one image's part, at least as large as the role needs it.
   const tensor::Shape& shape() const { return shape_; }
   /// How many rows of its last dimension there are.
   int64_t count() const { return count_; }
@@ -76,7 +76,7 @@ Best best_of(std::span<const float> scores);
 /// The same of `count` numbers of a box.
 Best best_of(const BoxNumbers& numbers, int64_t first, int64_t count);
 
-/// A class or an index that a network gives as a number; -1, which is none, for what cannot be one.
+/// A class or an index that a network gives as a number; -1, which is none, for an impossible one.
 inline int64_t index_of(float number) {
   constexpr float kMost = 1e6f;
   return number >= 0 && number <= kMost ? static_cast<int64_t>(number) : -1;

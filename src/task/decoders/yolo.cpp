@@ -14,7 +14,7 @@ namespace {
 /// x, y, width, height and, but for YOLOv8, whether there is an object.
 constexpr int64_t kBoxNumbers = 4;
 constexpr int64_t kWithObject = 5;
-/// What segmentation adds to each row.
+/// Numbers that segmentation adds to each row.
 constexpr int64_t kMaskNumbers = 32;
 
 bool has_masks(const Signature& signature) {
@@ -94,7 +94,7 @@ void decode_yolov5(const DecodeCall& call, std::vector<Detection>* found) {
   });
 }
 
-/// Whether boxes are turned by an angle, which stands behind the classes.
+/// True if boxes are turned by an angle, which follows the classes.
 bool has_angles(const Signature& signature) {
   const auto task = signature.metadata.find("task");
   return task != signature.metadata.end() && task->second == "obb";
@@ -110,7 +110,7 @@ std::string assumed_of_yolov8(const Signature& signature, int64_t classes) {
 std::optional<Match> match_yolov8(const Signature& signature, bool forced) {
   const auto output = cell_output(signature);
   if (!output) return std::nullopt;
-  // Rows of YOLOv5 that happen to be as many numbers as there are cells.
+  // Rows of YOLOv5 whose length happens to be the number of cells.
   const bool is_yolov5 = signature.classes > 0 && output->columns == kWithObject + signature.classes &&
                          is_count(signature, output->rows, 3);
   if (is_yolov5 && !forced) return std::nullopt;

@@ -22,7 +22,7 @@ struct CaptureOptions {
 /// Usage error that names the option when one is wrong or two contradict each other.
 void check_capture(const CaptureOptions& options);
 
-/// What libhone-inject.so must know of it, as NAME=VALUE, for a command that starts at `now` (monotonic
+/// The variables for libhone-inject.so, as NAME=VALUE, for a command that starts at `now` (monotonic
 /// nanoseconds).
 std::vector<std::string> capture_variables(const CaptureOptions& options, Time now);
 

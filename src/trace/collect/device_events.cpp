@@ -28,7 +28,7 @@ class Adder {
       if (i > 0) trace_.graph_edges.push_back({number(i - 1), number(i)});
     }
     for (const DeviceWork& work : record_.work) add_work(work);
-    if (base_ != 0) return;  // later cycles have nothing else to tell
+    if (base_ != 0) return;  // later cycles report nothing else
     for (const std::string& note : record_.notes) trace_.doubt(Severity::kNote, "kernels", note, 0);
   }
 

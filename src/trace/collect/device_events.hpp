@@ -1,4 +1,4 @@
-// What a device did by its own account, as rows of a trace.
+// Work of a device by its own account, as rows of a trace.
 #pragma once
 
 #include "base/device_record.hpp"

@@ -18,8 +18,8 @@ struct InjectionOptions {
   bool threads_api = false;
   /// How often a second hardware counters are sampled; 0: not at all.
   double counter_rate = 0;
-  /// What is measured of each launch of a kernel. Then nothing of the GPU is recorded beside it: kernels run
-  /// one by one, each as often as that takes passes.
+  /// Metrics to measure for each launch of a kernel. Nothing else of the GPU is recorded then: kernels run
+  /// one by one, once for each pass.
   std::vector<WantedMetric> metrics;
   /// Launches are measured while this file is there; always when it is empty.
   std::filesystem::path metrics_while = {};
@@ -36,8 +36,9 @@ std::vector<std::string> injected_command(const std::vector<std::string>& comman
                                           const std::filesystem::path& folder,
                                           const InjectionOptions& options);
 
-/// The variable that puts libhone-threads.so before the thread functions of a program, beside what is
-/// preloaded anyway. Environment error when it is not installed or lies where it cannot be preloaded from.
+/// The variable that puts libhone-threads.so before the thread functions of a program, in addition to
+/// libraries that are preloaded anyway. Environment error when it is not installed or lies where it cannot be
+/// preloaded from.
 std::string preload_variable();
 
 /// The files in the folder, one a process and one more for its threads.

@@ -11,11 +11,11 @@ namespace hone::trace {
 struct MetricSupport {
   std::string chip;         ///< "GH100"; empty when nobody could be asked
   std::string problem;      ///< why, as a sentence's end
-  std::vector<bool> known;  ///< of what was asked for, in its order; empty when nobody could be asked
+  std::vector<bool> known;  ///< of the wanted metrics, in their order; empty when nobody could be asked
 };
 
-/// Of metrics on a chip by its name, or on the first GPU of this machine when that is empty. A metric is
-/// known when the chip knows all that its formula needs. No errors: what is missing is said in `problem`.
+/// Looks metrics up for a chip by its name, or for the first GPU of this machine when that is empty. A metric
+/// is known when the chip knows all that its formula needs. No errors: what is missing is said in `problem`.
 MetricSupport metric_support(const std::string& chip, const std::vector<WantedMetric>& metrics);
 
 }  // namespace hone::trace

@@ -21,7 +21,7 @@ constexpr std::array<MetricInfo, 142> kMetrics = {{
      "(l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum + "
      "l1tex__t_set_accesses_pipe_lsu_mem_global_op_red.sum) / "
      "(l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum + l1tex__t_requests_pipe_lsu_mem_global_op_red.sum)",
-     "", "The same for each request"},
+     "", "Likewise for each request"},
     {"branch_efficiency", "smsp__sass_average_branch_targets_threads_uniform.pct", "%",
      "Branches at which all threads of a warp went the same way"},
     {"cf_executed", "smsp__inst_executed_pipe_cbu.sum + smsp__inst_executed_pipe_adu.sum", "",

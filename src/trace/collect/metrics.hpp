@@ -31,7 +31,7 @@ struct MetricFormula {
   std::vector<MetricTerm> divisor;
 };
 
-/// Of "a + 2 * b" or "(a + b) / (c + d)". Bad input when it is neither.
+/// Parses "a + 2 * b" or "(a + b) / (c + d)". Bad input when it is neither.
 MetricFormula parse_formula(std::string_view text);
 
 /// A metric that the user asked for.

@@ -1,4 +1,4 @@
-// The CUDA graphs of one process, put together from what CUPTI told while they were built.
+// The CUDA graphs of one process, put together from CUPTI's callbacks while they were built.
 #pragma once
 
 #include <cstdint>

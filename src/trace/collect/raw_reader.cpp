@@ -43,7 +43,7 @@ class FileReader {
     }
   }
 
-  /// After all chunks: a clone is told of before or after its original's edges.
+  /// After all chunks: a clone is announced before or after its original's edges.
   void finish() {
     graphs_.add_to(trace_, base_);
     if (announces_end_ && !ended_)
@@ -54,7 +54,7 @@ class FileReader {
                       process_));
   }
 
-  /// What was recorded as a whole; empty when all of it was.
+  /// The windows that were recorded as a whole; empty when all of it was.
   const std::vector<Span>& windows() const { return windows_; }
 
  private:

@@ -8,8 +8,8 @@
 
 namespace hone::trace {
 
-/// All files of one recording in one normalized trace. What is broken off or damaged is left out and said in
-/// `doubts`. Bad input when a file is none of the collector's.
+/// All files of one recording in one normalized trace. Broken or damaged parts are left out, which `doubts`
+/// says. Bad input when a file is none of the collector's.
 Trace read_raw(const std::vector<std::filesystem::path>& files);
 
 }  // namespace hone::trace

@@ -1,8 +1,8 @@
-// What the injected library writes and the program reads: a file of chunks, each a length and that many bytes
-// of records. A chunk is written by one call, so a process that is killed leaves a file that is whole but for
-// its last chunk. Records are plain little-endian structs; a reader skips types and tails that it does not
-// know. libhone-threads.so writes into a file that was made larger in advance: zeros where a chunk or a
-// record should begin mean that the file or the chunk ends there.
+// The records that the injected library writes and the program reads: a file of chunks, each a length and
+// that many bytes of records. A chunk is written by one call, so a process that is killed leaves a file that
+// is whole but for its last chunk. Records are plain little-endian structs; a reader skips types and tails
+// that it does not know. libhone-threads.so writes into a file that was made larger in advance: zeros where a
+// chunk or a record should begin mean that the file or the chunk ends there.
 #pragma once
 
 #include <array>
@@ -91,7 +91,7 @@ struct Api {
   uint32_t driver = 0;  ///< 1 driver API, 0 runtime API
 };
 
-/// Whether a kernel's code holds instructions for Tensor Cores.
+/// States whether a kernel's code holds instructions for Tensor Cores.
 enum class TensorUse : uint32_t { kUnknown, kNo, kYes };
 
 struct Kernel {
@@ -254,7 +254,7 @@ struct Memory {
   uint32_t unused = 0;
 };
 
-/// What the library could not record.
+/// Records that the library could not write.
 struct Loss {
   Header header{Type::kLoss, sizeof(Loss)};
   uint32_t about = 0;  ///< text
@@ -320,8 +320,8 @@ struct ThreadCall {
   uint64_t end = 0;
   uint64_t object = 0;  ///< pthread_t of the thread created, begun, ended or joined; else an address
   uint32_t thread = 0;
-  int32_t result = 0;  ///< 0, or errno's number for what went wrong
-  /// Of mutexes: the last unlock by another before the lock returned; 0 when none was seen.
+  int32_t result = 0;  ///< 0, or errno's number of the error
+  /// For mutexes: the last unlock by another thread before the lock returned; 0 when none was seen.
   uint64_t unlocked = 0;
   uint32_t unlocked_by = 0;  ///< thread
   uint32_t unused = 0;

@@ -1,4 +1,4 @@
-// What libhone-threads.so recorded, in the words of a trace.
+// Records of libhone-threads.so, in the words of a trace.
 #pragma once
 
 #include "trace/collect/raw_records.hpp"

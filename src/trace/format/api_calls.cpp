@@ -11,7 +11,7 @@ bool is_asynchronous(std::string_view name) {
   return name.find("Async") != std::string_view::npos || name.find("GraphLaunch") != std::string_view::npos;
 }
 
-/// Of "name_v7000": versions of the driver's own are shorter.
+/// Removes the suffix of "name_v7000": versions of the driver's own are shorter.
 std::string_view without_version(std::string_view name) {
   constexpr size_t kShortest = std::string_view("_v3020").size();
   const size_t mark = name.rfind("_v");

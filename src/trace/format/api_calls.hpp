@@ -1,4 +1,4 @@
-// What the names of CUDA's functions say of a call.
+// Derives facts about a call from the name of CUDA's function.
 #pragma once
 
 #include <string_view>

@@ -77,7 +77,7 @@ size_t ByteSource::inflate_into(std::span<char> buffer) {
       break;
     }
     if (between_members_) {
-      // What follows a member and is no other one is padding, as gzip itself takes it.
+      // Bytes after a member that begin no other one are padding, as gzip itself takes it.
       if (*inflater_->next_in != 0x1f) break;
       inflateReset(inflater_.get());
       between_members_ = false;

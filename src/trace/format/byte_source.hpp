@@ -22,7 +22,7 @@ class ByteSource {
 
   /// The next bytes; fewer than the buffer takes only where the file ends or is damaged.
   size_t read(std::span<char> buffer);
-  /// Whether the file is compressed.
+  /// True if the file is compressed.
   bool packed() const { return inflater_ != nullptr; }
   /// Why the bytes end where they do, when that is not the end of a whole file; else empty.
   const std::string& damage() const { return damage_; }
@@ -39,7 +39,7 @@ class ByteSource {
   std::unique_ptr<z_stream_s> inflater_;  // none when the file is not compressed
   std::vector<unsigned char> packed_;
   std::string damage_;
-  bool between_members_ = false;  // a gzip file may be several, one behind another
+  bool between_members_ = false;  // a gzip file may be several, one after another
   bool finished_ = false;
 };
 

@@ -60,7 +60,7 @@ uint64_t parity_up_to(uint64_t bits) {
 
 bool is_open(char c) { return c == '{' || c == '['; }
 
-/// A block at once, when nothing in it needs a closer look; `at` is then behind it, or behind the end found.
+/// A block at once, when nothing in it needs a closer look; `at` is then after it, or after the end found.
 bool Scan::fast(const char* bytes, size_t& at) {
   const Block block = look_at(bytes + at);
   const uint64_t inside = parity_up_to(block.quotes) ^ (in_string ? ~uint64_t{0} : 0);
@@ -184,7 +184,8 @@ JsonPieces::Piece JsonPieces::next_element() {
     return {};
   }
   piece_ = at_;
-  // What can begin no element (the rest of a broken one) runs to where the next one may begin.
+  // A token that can begin no element (the rest of a broken one) is skipped up to the next possible
+  // beginning.
   const bool whole = token == '}' || token == ':' ? skip_to("{]") : skip_value();
   if (!whole) return end(false);
   return {Kind::kElement, {}, piece_text()};
@@ -231,7 +232,7 @@ bool JsonPieces::skip_value() {
   return skip_to(",]}: \n\r\t");
 }
 
-/// From the opening quote to behind the closing one, or behind the line (see Scan::slow).
+/// From the opening quote to after the closing one, or after the line (see Scan::slow).
 bool JsonPieces::skip_string() {
   ++at_;
   for (int c = peek(); c != kNothing; c = peek()) {
@@ -253,7 +254,7 @@ bool JsonPieces::skip_container() {
   return false;
 }
 
-/// To the next of these bytes; false when there is none.
+/// Skips to the next of these bytes; false when there is none.
 bool JsonPieces::skip_to(std::string_view stops) {
   int c = peek();
   while (c != kNothing && stops.find(static_cast<char>(c)) == std::string_view::npos) {

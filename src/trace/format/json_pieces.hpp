@@ -1,7 +1,7 @@
 // Cuts a JSON document of any size into pieces small enough to parse: the members of its outermost object,
-// and of one member that is an array (a trace's events) each element by itself. It looks at quotes and
-// brackets alone; whether a piece is valid JSON is for its parser to say. Where the document breaks off, the
-// pieces before stay good, and where one is broken, the next line begins afresh.
+// and of one member that is an array (a trace's events) each element by itself. It only looks at quotes and
+// brackets; whether a piece is valid JSON is for its parser to say. Where the document breaks off, the pieces
+// before stay good, and where one is broken, the next line begins afresh.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace hone::trace {
 
 class JsonPieces {
  public:
-  /// So many bytes behind a piece may be read, though they are not part of it.
+  /// This many bytes after a piece may be read, though they are not part of it.
   static constexpr size_t kPadding = 64;
   /// Pieces above this are skipped and counted.
   static constexpr size_t kLongestPiece = size_t{16} << 20;
@@ -30,11 +30,11 @@ class JsonPieces {
   JsonPieces(ByteSource& source, std::string_view array);
   Piece next();
 
-  /// Whether the array was there, even if empty or cut off.
+  /// True if the array was there, even if empty or cut off.
   bool found_array() const { return found_array_; }
-  /// Whether it is the outermost value, so that nothing names it.
+  /// True if it is the outermost value, so that nothing names it.
   bool bare_array() const { return bare_array_; }
-  /// Whether the document ended where JSON says that it ends.
+  /// True if the document ended where JSON says that it ends.
   bool complete() const { return complete_; }
   size_t oversized() const { return oversized_; }
 

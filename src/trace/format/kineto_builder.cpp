@@ -9,9 +9,10 @@
 namespace hone::trace {
 namespace {
 
-/// What an event takes at most while the trace is made: its rows, vectors that double, room for sorting.
+/// Bytes that an event takes at most while the trace is made: its rows, vectors that double, room for
+/// sorting.
 constexpr int64_t kEventBytes = 512;
-/// A name beside its text.
+/// The bytes of a name besides its text.
 constexpr int64_t kTextBytes = 128;
 constexpr size_t kMostThreadNames = 1'000'000;
 constexpr size_t kMostIgnored = 32;
@@ -86,7 +87,7 @@ void KinetoBuilder::add_interval(const KinetoEvent& event) {
   }
 }
 
-/// PyTorch without Kineto tells the device from the host by the process, JAX by the process's name.
+/// PyTorch without Kineto distinguishes device and host by the process, JAX by the process's name.
 const KinetoCategory& KinetoBuilder::category_without_name(const KinetoEvent& event) {
   const bool on_device =
       event.process.text == kLegacyDevice || device_processes_.contains(number_of(event.process));

@@ -21,15 +21,15 @@ class KinetoBuilder {
   void add(const KinetoEvent& event);
   /// An entry of the list of events that was no JSON object.
   void add_unreadable() { ++unreadable_; }
-  /// Whether there was something, and nothing of it an event.
+  /// True if there was something, and nothing of it an event.
   bool only_unreadable() const { return unreadable_ > 0 && added_ == 0; }
-  /// Whether there was no event at all.
+  /// True if there was no event at all.
   bool empty() const { return added_ == 0; }
-  /// Whether any event became a row of the trace.
+  /// True if any event became a row of the trace.
   bool kept_something() const;
   /// Events that could not be read or are of no kind that is known.
   int64_t left_out() const;
-  /// Whether the memory is used up; the event at hand is then counted and shall not be added.
+  /// True if the memory is used up; the present event is then counted and must not be added.
   bool full();
   /// The trace, not normalized yet, with all doubts that the events gave rise to. Call it once.
   Trace finish();

@@ -17,7 +17,7 @@ namespace hone::trace {
 namespace {
 
 /// Kineto's own step for the base of times (about three months): all files of one job share a base, and
-/// doubles keep the nanoseconds behind it.
+/// doubles keep the nanoseconds after it.
 constexpr Time kBaseStep = 7'889'238'000'000'000;
 
 /// Members that the writer makes itself.

@@ -52,7 +52,7 @@ using Extent = std::array<int32_t, 3>;
 using Member = std::variant<int64_t KinetoEvent::*, double KinetoEvent::*, std::string_view KinetoEvent::*,
                             Extent KinetoEvent::*>;
 
-/// "Device Id" and "device" are different things; spellings of one thing differ in case alone.
+/// "Device Id" and "device" are different things; spellings of one thing only differ in case.
 constexpr NameTable kArguments{std::to_array<NamedValue<Member>>({
     {"correlation", &KinetoEvent::correlation},
     {"external id", &KinetoEvent::external_id},

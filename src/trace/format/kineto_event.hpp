@@ -54,7 +54,7 @@ class KinetoEventParser {
   KinetoEventParser(const KinetoEventParser&) = delete;
   KinetoEventParser& operator=(const KinetoEventParser&) = delete;
 
-  /// False when the text is no valid JSON object. `padding` bytes behind the text may be read.
+  /// False when the text is no valid JSON object. `padding` bytes after the text may be read.
   bool parse(std::string_view text, size_t padding, KinetoEvent& event);
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 namespace json = simdjson::dom;
 
-/// Of metadata: what a person may want to know about a trace is shorter.
+/// Limits of metadata: useful notes about a trace are shorter.
 constexpr size_t kLongestValue = size_t{1} << 20;
 constexpr size_t kMostMembers = 4096;
 

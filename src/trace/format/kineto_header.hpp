@@ -1,4 +1,4 @@
-// What a Kineto file says beside its events: devices, clock, metadata.
+// The part of a Kineto file besides its events: devices, clock, metadata.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class KinetoHeader {
   bool add_doubts(std::string_view text);
   bool add_counter_units(std::string_view text);
 
-  Trace found_;  // devices, metadata, units and doubts alone
+  Trace found_;  // only devices, metadata, units and doubts
   size_t refused_ = 0;
 };
 

@@ -16,7 +16,7 @@ namespace hone::trace {
 /// In quotes, escaped; bytes that are no UTF-8 are replaced.
 std::string json_string(std::string_view text);
 
-/// Whether the text is valid JSON.
+/// True if the text is valid JSON.
 bool is_json(std::string_view text);
 
 /// Strings of a trace as JSON, each made once; on request only what `part` gives of them.
@@ -63,7 +63,7 @@ template <>
 struct fmt::formatter<hone::trace::Microseconds> {
   constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
   auto format(const hone::trace::Microseconds& value, fmt::format_context& context) const {
-    // Floored, so that the digits behind the point count up on both sides of 0.
+    // Floored, so that the digits after the point count up on both sides of 0.
     const int64_t rest = ((value.time % 1000) + 1000) % 1000;
     const int64_t whole = (value.time - rest) / 1000;
     if (value.whole || rest == 0) return fmt::format_to(context.out(), "{}", whole);

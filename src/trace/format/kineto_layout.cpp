@@ -22,7 +22,7 @@ int64_t largest_id(const Trace& trace) {
   return std::min(largest, int64_t{1} << 53);  // what follows stays exact where numbers are doubles
 }
 
-/// Walks the events of a thread with what encloses them.
+/// Walks the events of a thread with the events that enclose them.
 class Walker {
  public:
   Walker(const Trace& trace, HostLayout& layout)
@@ -114,7 +114,7 @@ void name_steps(const Trace& trace, HostLayout& layout) {
   }
 }
 
-/// Of two calls with one correlation, the runtime's is the one that the program made.
+/// If two calls have one correlation, the runtime's is the one that the program made.
 void find_launches(const Trace& trace, HostLayout& layout) {
   for (size_t i = 0; i < trace.host_events.size(); ++i) {
     const HostEvent& event = trace.host_events[i];

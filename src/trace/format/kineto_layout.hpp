@@ -1,6 +1,6 @@
-// What a Kineto file needs beside the rows of a trace: ids that join operators, API calls and kernels,
-// intervals that nest, and names of steps. The rules are those of docs/TRACE.md, "What readers of Kineto
-// files need".
+// Prepares the data that a Kineto file needs besides the rows of a trace: ids that join operators, API calls
+// and kernels, intervals that nest, and names of steps. The rules are those of docs/TRACE.md, "What readers
+// of Kineto files need".
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace hone::trace {
 
 /// For each host event of a trace, by index.
 struct HostLayout {
-  std::vector<Time> ends;  ///< cut to the end of what encloses it on its thread
+  std::vector<Time> ends;  ///< cut to the end of the event that encloses it on its thread
   std::vector<int64_t>
       external_ids;              ///< operators: their own, from 1; API calls: of the innermost operator, or 0
   std::vector<int64_t> parents;  ///< Python functions: index of the enclosing one; else kNone
   std::unordered_map<size_t, std::string> step_names;  ///< iterations, to be written as such
-  /// Of each correlation: the API call nearest the program, and the external id of what it launched.
+  /// For each correlation: the API call nearest the program, and the external id of the launched operation.
   std::unordered_map<int64_t, size_t> launches;
   int64_t cut = 0;  ///< intervals that had to be cut
 };

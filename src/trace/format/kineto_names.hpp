@@ -1,4 +1,4 @@
-// What the names in Kineto files mean: categories, copies, waits, threads.
+// The meaning of names in Kineto files: categories, copies, waits, threads.
 #pragma once
 
 #include <string>
@@ -17,15 +17,15 @@ struct KinetoCategory {
   DeviceKind device = DeviceKind::kKernel;  ///< of kDevice
 };
 
-/// What becomes of a category; none when no year's writer is known to have used it.
+/// The handling of a category; none when no year's writer is known to have used it.
 const KinetoCategory* find_category(std::string_view category);
 
 /// Iterations are told from other ranges, and calls of the driver from those of the runtime, by their names.
 HostKind refine_kind(HostKind kind, std::string_view name);
 
-/// The argument by which our writer tells kinds apart that have no category of their own.
+/// The argument by which our writer distinguishes kinds that have no category of their own.
 constexpr std::string_view kKindArgument = "hone kind";
-/// Its value; empty for kinds that their category or name tells.
+/// Its value; empty for kinds with a category or name of their own.
 std::string_view kind_argument(HostKind kind);
 /// The kind of that value; none when it is no value of ours.
 const HostKind* find_kind_argument(std::string_view value);

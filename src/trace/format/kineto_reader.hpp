@@ -9,8 +9,8 @@
 namespace hone::trace {
 
 /// A normalized trace of a `.json` or `.json.gz` file, read in a stream, so that memory goes by the number of
-/// events and not by the size of the file. What had to be left out, and a file that breaks off, is said in
-/// `doubts`. Bad input when the file holds no trace at all.
+/// events and not by the size of the file. Omissions, and a file that breaks off, are reported in `doubts`.
+/// Bad input when the file holds no trace at all.
 Trace read_kineto(const std::filesystem::path& path);
 
 }  // namespace hone::trace

@@ -67,7 +67,7 @@ void KinetoDocument::write_host(size_t index) {
   std::string name = strings_[event.name];
   if (step != layout_.step_names.end()) {
     name = json_string(step->second);
-  } else if (event.kind == HostKind::kStep) {  // beside the others, and so no step for readers
+  } else if (event.kind == HostKind::kStep) {  // next to the others, and so no step for readers
     name = json_string("iteration " + trace_.text(event.name));
   }
   begin_interval(
@@ -97,7 +97,7 @@ void KinetoDocument::write_operator(size_t index) {
   if (row.module != 0) argument("Module Hierarchy", "{}", strings_[row.module]);
 }
 
-/// Readers rebuild the hierarchy of modules from these ids alone.
+/// Readers rebuild the hierarchy of modules only from these ids.
 void KinetoDocument::write_python(size_t index) {
   const HostEvent& event = trace_.host_events[index];
   argument("Python id", "{}", index + 1);
@@ -176,7 +176,7 @@ void KinetoDocument::write_transfer(const DeviceEvent& event) {
            duration == 0 ? 0.0 : static_cast<double>(transfer.bytes) / static_cast<double>(duration));
 }
 
-/// From the call to what it launched.
+/// Writes the arrow from the call to the operation that it launched.
 void KinetoDocument::write_arrow(const DeviceEvent& event, int64_t stream, size_t call_index) {
   const HostEvent& call = trace_.host_events[call_index];
   const Thread& thread = trace_.threads[static_cast<size_t>(call.thread)];

@@ -21,7 +21,7 @@ std::string host_name() {
   return name.data();
 }
 
-/// Those with host events, in order of their appearance; one at least.
+/// Processes with host events, in order of their appearance; one at least.
 std::vector<int64_t> processes_of(const Trace& trace) {
   std::vector<int64_t> processes;
   for (const Thread& thread : trace.threads) {

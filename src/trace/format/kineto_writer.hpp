@@ -21,8 +21,8 @@ struct KinetoOptions {
 
 /// Writes `<folder>/<worker>.<stamp>.pt.trace.json[.gz]`, a file for each process with host events, and
 /// returns their paths. The folder (`<logdir>/<run>`) is made where it is missing. Environment error when
-/// they cannot be written. What the format has no place for is left out; whole tables are counted among the
-/// doubts in the file.
+/// they cannot be written. Data for which the format has no place are left out; whole tables are counted
+/// among the doubts in the file.
 std::vector<std::filesystem::path> write_kineto(const Trace& trace, const std::filesystem::path& folder,
                                                 const KinetoOptions& options = {});
 

@@ -1,4 +1,5 @@
-// What GPUs did, waits and events, of an export of Nsight Systems (tables of CUPTI's kinds of activity).
+// Reads GPU activity, waits and events from an export of Nsight Systems (tables of CUPTI's kinds of
+// activity).
 #include <fmt/format.h>
 
 #include <algorithm>

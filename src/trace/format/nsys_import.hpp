@@ -24,7 +24,7 @@ class NsysRows {
   bool step() { return statement_.step(); }
   /// 0 for NULL.
   int64_t integer(int column) const { return number_at(column).integer(column); }
-  /// 0 for NULL and for what does not fit.
+  /// 0 for NULL and for numbers that do not fit.
   int32_t small(int column) const;
   /// kNone for NULL.
   int64_t id(int column) const { return is_null(column) ? kNone : integer(column); }
@@ -74,9 +74,9 @@ class NsysImport {
   StringId string(int64_t id);
   /// The text of an enumeration's row, in lower case; empty when the file does not say.
   std::string enumerator(const char* table, int64_t id);
-  /// By `globalTid`.
+  /// The thread with this `globalTid`.
   int32_t thread(int64_t global_id);
-  /// By `globalPid` or `globalTid`: an id of that process alone. kNone stays kNone.
+  /// By `globalPid` or `globalTid`: an id within that process. kNone stays kNone.
   int64_t of_process(int64_t id, int64_t global_id);
   static int64_t process(int64_t global_id) { return (global_id >> 24) & 0xffffff; }
 
@@ -95,7 +95,7 @@ class NsysImport {
   std::map<int64_t, int64_t> processes_;  // in order of appearance
 };
 
-// What the import reads, each a part of the whole.
+// The readers, each for a part of the whole.
 void read_nsys_target(NsysImport& import);    ///< devices, contexts, streams, clock, diagnostics
 void read_nsys_activity(NsysImport& import);  ///< what GPUs did, waits and events
 void read_nsys_host(NsysImport& import);      ///< API calls, overhead

@@ -1,4 +1,4 @@
-// What the enumerations of Nsight Systems mean.
+// The meaning of the enumerations of Nsight Systems.
 #pragma once
 
 #include "trace/format/nsys_import.hpp"
@@ -6,10 +6,11 @@
 
 namespace hone::trace {
 
-/// Of `ENUM_CUDA_MEMCPY_OPER`, by name where the file has it, else by number as CUPTI's
-/// CUpti_ActivityMemcpyKind.
+/// The direction for a value of `ENUM_CUDA_MEMCPY_OPER`, by name where the file has it, else by number as
+/// CUPTI's CUpti_ActivityMemcpyKind.
 CopyDirection nsys_direction(NsysImport& import, int64_t id);
-/// Of `ENUM_CUDA_MEM_KIND`, which counts otherwise than CUPTI's CUpti_ActivityMemoryKind.
+/// The kind for a value of `ENUM_CUDA_MEM_KIND`, which counts otherwise than CUPTI's
+/// CUpti_ActivityMemoryKind.
 MemoryKind nsys_memory_kind(NsysImport& import, int64_t id);
 
 }  // namespace hone::trace

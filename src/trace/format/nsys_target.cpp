@@ -80,7 +80,7 @@ enum { kStream, kStreamContext, kStreamProcess, kPriority, kFlag };
     return name.find("warning") != std::string::npos || name.find("error") != std::string::npos;
   }
 
-  /// What Nsight Systems itself says about the recording.
+  /// Reads the diagnostics of Nsight Systems about the recording.
   void read_diagnostics(NsysImport& import) {
     Trace& trace = import.trace();
     int64_t count = 0;

@@ -12,7 +12,7 @@ namespace hone::trace {
 
 class TextSink {
  public:
-  /// Writes beside it, to a file of another name. Environment error when it cannot.
+  /// Writes to a file of another name next to it. Environment error when it cannot.
   TextSink(std::filesystem::path path, bool gzip);
   /// Removes what was written when `finish` was not reached.
   ~TextSink();

@@ -141,7 +141,7 @@ std::optional<Bounds> open_bounds(const Node& inner, const Node& outer) {
 }
 
 /// True if a Clip with both bounds does what they do one after the other; the last one wins where they are
-/// crossed. A NaN is in no order. Integers beyond 2^53 may be equal in double alone, so they have to differ.
+/// crossed. A NaN is in no order. Integers beyond 2^53 may only be equal in double, so they have to differ.
 bool in_order(const Graph& graph, const Bounds& bounds) {
   const auto low = scalar_constant(graph, bounds.low);
   const auto high = scalar_constant(graph, bounds.high);
@@ -183,7 +183,7 @@ bool merge_relu(Editor& editor, int32_t index, Summary& summary) {
   return replace_match(editor, match, derived_node(outer, "Clip", {x, zero, outer.inputs[2]}), summary);
 }
 
-/// Relu of what cannot be negative changes nothing.
+/// Relu of a value that cannot be negative changes nothing.
 bool drop_relu(Editor& editor, int32_t index, Summary& summary) {
   const Node node = editor.node(index);
   if (node.op != "Relu" || !is_non_negative(editor, node.inputs[0])) return false;

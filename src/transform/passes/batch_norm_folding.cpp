@@ -1,5 +1,5 @@
-// Folds per-channel scales and shifts (batch normalisation, Mul or Add by a constant) into the
-// convolution or matrix product that alone feeds them.
+// Folds per-channel scales and shifts (batch normalisation, Mul or Add by a constant) into the convolution or
+// matrix product that feeds only them.
 #include "transform/affine.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"

@@ -1,5 +1,5 @@
-// Makes a multiplication and an addition of a batch normalisation that has no weights before it to go
-// into, so that its neighbours can be fused with it.
+// Lowers a batch normalisation that has no weights before it to a multiplication and an addition, so that its
+// neighbours can be fused with it.
 #include "transform/affine.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"

@@ -29,7 +29,8 @@ struct Slices {
 
 using Ints = std::vector<int64_t>;
 
-/// What a Slice takes of each axis; nullopt where that is computed, backward or of an axis of unknown size.
+/// The range that a Slice takes of each axis; nullopt where that is computed, backward or of an axis of
+/// unknown size.
 std::optional<std::map<int64_t, Range>> ranges_of(const Graph& graph, const Node& slice) {
   const graph::TensorType& type = graph.value(slice.inputs[0]).type;
   const graph::TensorType& made = graph.value(slice.outputs[0]).type;
@@ -108,7 +109,7 @@ ValueId add_integers(Editor& editor, const Node& node, const char* what, const I
                              tensor::Tensor::of<int64_t>(values, {static_cast<int64_t>(values.size())}));
 }
 
-/// Slices along the axis of the Concat alone: one Gather of that axis.
+/// Slices only along the axis of the Concat: one Gather of that axis.
 bool gather(Editor& editor, int32_t index, const Pattern& pattern) {
   int64_t count = 0;
   for (const Slices& part : pattern.parts) {
@@ -129,7 +130,7 @@ bool gather(Editor& editor, int32_t index, const Pattern& pattern) {
 }
 
 /// Axes of which every part has every `step`-th element, and the order in which the parts have the offsets:
-/// of two parts behind each other, the offset of the last axis in `order` differs first.
+/// of two successive parts, the offset of the last axis in `order` differs first.
 struct Blocks {
   std::map<int64_t, int64_t> steps;
   Ints order;
@@ -240,9 +241,9 @@ Summary concatenated_slices(Graph& graph) {
     if (!pattern) continue;
     const std::string name = editor.node(i).name;
     if (gather(editor, i, *pattern)) {
-      summary.change(fmt::format("'{}' became a Gather of what its slices are of", name));
+      summary.change(fmt::format("'{}' became a Gather of the input of its slices", name));
     } else if (rearrange(editor, i, *pattern)) {
-      summary.change(fmt::format("'{}' became a Transpose of what its slices are of", name));
+      summary.change(fmt::format("'{}' became a Transpose of the input of its slices", name));
     }
   }
   editor.commit();

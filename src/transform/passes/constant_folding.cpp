@@ -3,7 +3,7 @@
 //
 // A model file is untrusted, so folding is no memory bomb and no endless computation: a large result may be
 // at most kMaxGrowth times its inputs, all results together at most kMaxGrowth times the constants that are
-// there (and kFreeBytes), and the same holds for operations. What passes a limit stays a node.
+// there (and kFreeBytes), and the same holds for operations. A node beyond a limit stays a node.
 #include <algorithm>
 #include <array>
 
@@ -59,7 +59,7 @@ class ConstantFolding {
                        [&](ValueId id) { return id == kNoValue || graph_.constant(id) != nullptr; });
   }
 
-  /// Makes a constant of a single output whose elements shape inference knows.
+  /// Replaces a node with a single output by a constant if shape inference knows all elements.
   bool known_outputs(int32_t index) {
     const Node& node = editor_.node(index);
     if (node.outputs.size() != 1 || (node.op == "Identity" && editor_.is_output(node.outputs[0])))

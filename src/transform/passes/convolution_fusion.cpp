@@ -1,5 +1,5 @@
-// Fuses a convolution with the activations, residual additions and other elementwise operations that
-// alone read its result.
+// Fuses a convolution with the activations, residual additions and other elementwise operations that are the
+// only readers of its result.
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
 

@@ -28,7 +28,7 @@ struct Operand {
   Labels labels;
 };
 
-/// Labels of both operands and the output; of one operand and the output; of both operands alone.
+/// Labels of both operands and the output; of one operand and the output; of both operands only.
 struct Product {
   Labels batch, left, right, contracted;
 };
@@ -238,7 +238,7 @@ class Lowering {
     finish(derived_node(einsum_, "Mul", {left, right}), output, output, "");
   }
 
-  /// Where `tail` sizes follow those of `batch`.
+  /// Reshapes a value so that `tail` sizes follow those of `batch`.
   ValueId reshaped(ValueId value, const Labels& batch, const std::vector<Labels>& tail,
                    const std::string& what) {
     std::vector<int64_t> shape;

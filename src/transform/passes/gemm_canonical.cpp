@@ -1,7 +1,7 @@
 // Brings products of two matrices into one form: MatMul with a bias becomes Gemm, Gemm's factors go
 // into constants, and transposed operands into transA and transB. Constant weights keep their layout,
-// for an engine packs them anyway. A Gemm whose rows are seen as more dimensions behind it becomes a MatMul
-// of what has these dimensions already, so that what follows is fused with the product.
+// for an engine packs them anyway. A Gemm whose rows a later Reshape splits into more dimensions becomes a
+// MatMul of an input that has these dimensions already, so that what follows is fused with the product.
 #include <algorithm>
 
 #include "transform/constants.hpp"
@@ -105,7 +105,7 @@ bool take_dimensions(Editor& editor, int32_t index, Summary& summary) {
     const graph::TensorType& row = graph.value(gemm.inputs[2]).type;
     if (!row.ranked() || (row.dims->size() == 2 && !(*row.dims)[0].is(1))) return false;
   }
-  summary.change(fmt::format("'{}' became MatMul of what '{}' makes of its rows", gemm.name, reshape.name));
+  summary.change(fmt::format("'{}' became MatMul of the rows that '{}' makes", gemm.name, reshape.name));
   const graph::DType dtype = graph.value(gemm.outputs[0]).type.dtype;
   Node rows = derived_node(reshape, "Reshape", {gemm.inputs[0], kNoValue});
   rows.inputs[1] =

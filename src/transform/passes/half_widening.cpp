@@ -1,6 +1,6 @@
-// Makes float32 of what a model computes in float16 or bfloat16, between casts of its inputs and outputs, so
-// that the kernels of an engine take it and the engine's own precision says how values are kept. Results are
-// rounded less often than the model says, but where they become whole: 30 * 0.1 is 3 in float16 alone.
+// Rewrites computation in float16 or bfloat16 as float32, between casts of its inputs and outputs, so that
+// the kernels of an engine take it and the engine's own precision says how values are kept. Results are
+// rounded less often than the model says, but where they become whole: 30 * 0.1 is 3 only in float16.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -28,7 +28,7 @@ bool any_half(const Graph& graph, const std::vector<ValueId>& ids) {
                      [&](ValueId id) { return id != kNoValue && is_half(graph.value(id).type.dtype); });
 }
 
-/// What only moves elements may do so in any type; other passes bring it past casts.
+/// An operator that only moves elements may run in any type; other passes move it past casts.
 bool only_moves(const Node& node) {
   return graph::traits_of(node).moves_only || node.op == "Cast" || node.op == "CastLike";
 }
@@ -85,7 +85,7 @@ std::vector<ValueId> round_before_whole(Graph& graph) {
   return narrow;
 }
 
-/// Gives each half that the caller sees a float32 beside it, which nodes use instead; the casts between them.
+/// Pairs each half that the caller sees with a float32, which nodes use instead; adds the casts between them.
 void separate_boundary(Graph& graph, std::vector<Node>& first, std::vector<Node>& last) {
   std::map<ValueId, ValueId> wide;
   const auto add_wide = [&](ValueId id) {

@@ -42,7 +42,7 @@ bool is_full_slice(const Graph& graph, const Node& node) {
   return !node.has_input(4) || is_filled_with(graph, node.input(4), 1);
 }
 
-/// A Resize by factors of 1, where each pixel comes from its own place alone.
+/// A Resize by factors of 1, where each pixel comes only from its own place.
 bool is_noop_resize(const Graph& graph, const Node& node) {
   if (node.op != "Resize") return false;
   if (node.attributes.get_string("coordinate_transformation_mode") == "tf_crop_and_resize") return false;

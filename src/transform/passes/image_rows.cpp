@@ -21,7 +21,7 @@ graph::Dims dims_of(const Graph& graph, ValueId id) {
   return type.ranked() ? *type.dims : graph::Dims();
 }
 
-/// True if an image [N, C, ...] has the same images and channels as what stands in [N, ..., C] or [N, C, ...]
+/// True if an image [N, C, ...] has the same images and channels as the tensor [N, ..., C] or [N, C, ...]
 /// with the channels at that place.
 bool same_channels(const graph::Dims& image, const graph::Dims& rows, size_t at) {
   return image.size() > 3 && rows.size() == 3 && image[0].same_as(rows[0]) && image[1].known() &&
@@ -33,10 +33,10 @@ ValueId add_shape(Editor& editor, const Node& node, const Ints& shape) {
                              tensor::Tensor::of<int64_t>(shape, {static_cast<int64_t>(shape.size())}));
 }
 
-/// A dimension as a Reshape has it: its size, or the first dimension of what is reshaped.
+/// A dimension as a Reshape has it: its size, or the first dimension of the reshaped tensor.
 int64_t first_size(const graph::Dim& dim) { return dim.known() ? dim.value() : 0; }
 
-/// A node of another operator beside `node`, whose result is new.
+/// A node of another operator next to `node`, whose result is new.
 Node beside(Editor& editor, const Node& node, const char* op, const char* what, std::vector<ValueId> inputs) {
   Node made = derived_node(node, op, std::move(inputs));
   made.name = node.name + what;

@@ -76,7 +76,7 @@ std::optional<double> deviation(const Editor& editor, ValueId id, const Normaliz
   return epsilon;
 }
 
-/// What node `index`, a division, normalises.
+/// The normalisation that node `index`, a division, completes.
 std::optional<Normalized> normalized(const Editor& editor, int32_t index, Match& match) {
   const Node& quotient = editor.node(index);
   if (quotient.op != "Div") return std::nullopt;

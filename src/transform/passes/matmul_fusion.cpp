@@ -1,4 +1,5 @@
-// Fuses a matrix product with its bias and with the activations and additions that alone read it.
+// Fuses a matrix product with its bias and with the activations and additions that are the only readers of
+// its result.
 #include "transform/affine.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"

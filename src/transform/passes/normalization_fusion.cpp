@@ -1,4 +1,4 @@
-// Fuses a group or instance normalisation with the activations that alone read it.
+// Fuses a group or instance normalisation with the activations that are the only readers of its result.
 #include "graph/activated_normalization.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"

@@ -71,7 +71,7 @@ Refusal pool_obstacle(const Editor& editor, const Node& pool, const Node& pad, c
   if (pool.attributes.get_int("ceil_mode") != 0) return "the pool rounds its size up";
   const auto& kernel = pool.attributes.get_ints("kernel_shape");
   for (size_t i = 0; i < pads.size(); ++i) {
-    if (own[i] + pads[i] >= kernel[i % kernel.size()]) return "a window would lie in the padding alone";
+    if (own[i] + pads[i] >= kernel[i % kernel.size()]) return "a window would lie entirely in the padding";
   }
   if (pool.attributes.has("dilations")) {
     for (const int64_t step : pool.attributes.get_ints("dilations")) {

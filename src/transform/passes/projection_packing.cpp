@@ -63,7 +63,7 @@ std::optional<Projection> find_projection(const Editor& editor, int32_t index) {
   return projection;
 }
 
-/// The columns of all matrices beside each other.
+/// The columns of all matrices side by side.
 graph::Tensor join_matrices(const Graph& graph, const Editor& editor, const std::vector<Projection>& parts,
                             int64_t columns) {
   const auto matrix = [&](const Projection& part) -> const graph::Tensor& {

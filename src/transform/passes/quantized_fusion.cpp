@@ -85,14 +85,14 @@ class Pattern {
   size_t size() const { return chain_.size(); }
   const Node& last() const { return chain_.back().node; }
 
-  /// Puts the region in the place of its last node.
+  /// Replaces the region's last node by the region.
   std::string replace(std::string_view kind) {
     std::vector<Part> parts = operands_;
     parts.insert(parts.end(), chain_.begin(), chain_.end());
     std::vector<ValueId> read;
     for (const Part& part : operands_) read.push_back(part.node.outputs[0]);
     Node region = make_region(std::string(kind), parts, {last().outputs[0]});
-    // The names of what dequantizes would hide what computes.
+    // The names of dequantizing nodes would hide those of computing ones.
     std::vector<const Node*> named;
     for (const Part& part : chain_) named.push_back(&part.node);
     join_names(region, named);
@@ -115,7 +115,7 @@ class QuantizedFusion {
   explicit QuantizedFusion(Graph& graph) : editor_(graph) {}
 
   Summary run() {
-    // Of two products whose results are added, the later one takes the addition.
+    // If the results of two products are added, the later one takes the addition.
     for (int32_t i = editor_.count() - 1; i >= 0; --i) {
       if (editor_.alive(i) && is_product(editor_.node(i))) fuse_product(i);
     }
@@ -191,7 +191,7 @@ class QuantizedFusion {
       add_dequantized(pattern, fmt::format("operand{}", pattern.operand_count()), id);
   }
 
-  /// Takes in what follows as far as it ends in a QuantizeLinear, rounding once or twice.
+  /// Takes in the following nodes as far as they end in a QuantizeLinear, rounding once or twice.
   void extend(Pattern& pattern) {
     size_t roundings = 0;
     while (roundings < kMostRoundings) {
@@ -204,7 +204,7 @@ class QuantizedFusion {
     }
   }
 
-  /// The only reader of what the pattern makes.
+  /// The only reader of the pattern's result.
   int32_t next(const Pattern& pattern) const { return editor_.single_reader(pattern.last().outputs[0]); }
 
   bool take_quantization(Pattern& pattern) {
@@ -334,7 +334,7 @@ class QuantizedFusion {
     return found;
   }
 
-  /// From `id` back to dequantized bytes; empty where there are none.
+  /// The links from `id` back to dequantized bytes; empty where there are none.
   std::vector<Link> links_before(ValueId id) {
     std::vector<Link> links;
     while (!dequantized_bytes(editor_, id)) {
@@ -430,7 +430,7 @@ class QuantizedFusion {
     }
   }
 
-  /// That of the product's result, and that of what is made of it.
+  /// Roundings of the product's result, and of the value computed from it.
   static constexpr size_t kMostRoundings = 2;
 
   Editor editor_;

@@ -1,6 +1,5 @@
-// Writes QLinearConv and QLinearMatMul with constant weights as what they stand for: operands are
-// dequantized, the operator follows, and its result is quantized. Passes about quantized numbers know that
-// one form.
+// Replaces QLinearConv and QLinearMatMul with constant weights by their definition: operands are dequantized,
+// the operator follows, and its result is quantized. Passes about quantized numbers know that one form.
 #include "transform/fusion.hpp"
 #include "transform/quantized.hpp"
 #include "transform/quantized_passes.hpp"
@@ -53,7 +52,7 @@ class Lowering {
     return result;
   }
 
-  /// Of the scale's shape; a single zero point of several scales is repeated.
+  /// The zero point in the shape of the scale; a single one is repeated for several scales.
   ValueId zero_point(size_t at) {
     const Tensor* scales = editor_.graph().constant(node_.inputs[at + 1]);
     const Tensor* zeros = editor_.graph().constant(node_.inputs[at + 2]);

@@ -62,7 +62,7 @@ class Movement {
   const Graph& graph() const { return editor_.graph(); }
   const std::string& name_of(ValueId id) const { return graph().value(id).name; }
 
-  /// QuantizeLinear of what DequantizeLinear made by the same scale.
+  /// Cancels QuantizeLinear of a value that DequantizeLinear made by the same scale.
   bool cancel(int32_t index) {
     const Node quantize = editor_.node(index);
     const auto from = dequantized_bytes(editor_, quantize.inputs[0]);
@@ -89,7 +89,7 @@ class Movement {
     });
   }
 
-  /// The axis of constant scales behind the node: a Transpose takes it along.
+  /// The axis of constant scales after the node: a Transpose takes it along.
   std::optional<int64_t> moved_axis(const Node& move, const Node& dequantize) const {
     const int64_t axis = dequantize.attributes.get_int("axis");
     if (graph().constant(dequantize.inputs[1])->size() == 1) return axis;
@@ -113,8 +113,8 @@ class Movement {
     const auto from = dequantized(editor_, move.inputs[0]);
     if (!from || !is_byte(dtype_of(editor_, from->value)) || !gains(move)) return;
     const Node dequantize = *editor_.made_by(move.inputs[0], "DequantizeLinear");
-    // Of constant integers only the elements may move: a maximum or a padding is one of numbers, which scales
-    // by channel and zero points that are computed may order otherwise.
+    // Constant integers may only be moved, not compared or padded: a maximum or a padding is one of numbers,
+    // which scales by channel and zero points that are computed may order otherwise.
     const bool is_single = dequantized_bytes(editor_, move.inputs[0]).has_value();
     const bool is_weight = graph().constant(from->value) != nullptr && has_constant_scales(*from) &&
                            move.op != "MaxPool" && move.op != "Pad";
@@ -187,7 +187,7 @@ class Movement {
     summary_.change(fmt::format("'{}' (Concat) moves integers", concat.name));
   }
 
-  /// A concatenation of numbers of several scales that one QuantizeLinear alone reads: each is quantized
+  /// A concatenation of numbers of several scales that only one QuantizeLinear reads: each is quantized
   /// first.
   void move_concatenation(int32_t index) {
     const Node quantize = editor_.node(index);

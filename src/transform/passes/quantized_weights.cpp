@@ -23,14 +23,14 @@ int64_t channel_axis(const Node& product, int64_t rank) {
   return transposed ? rank - 2 : rank - 1;
 }
 
-/// What lies between constants and the integers that are dequantized.
+/// True for operators that may lie between constants and the integers that are dequantized.
 bool makes_integers(const Node& node) {
   static constexpr std::array<std::string_view, 8> kOperators = {
       "QuantizeLinear", "Clip", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "Cast", "Identity"};
   return std::find(kOperators.begin(), kOperators.end(), node.op) != kOperators.end();
 }
 
-/// What lies behind each other of these, with some to spare: exporters write three or four.
+/// The longest chain of such nodes that is followed; exporters write three or four.
 constexpr int kMostNodes = 32;
 
 class WeightKeeper {
@@ -56,8 +56,8 @@ class WeightKeeper {
  private:
   const Graph& graph() const { return editor_.graph(); }
 
-  /// The constant that a value is or is made of by at most `nodes` nodes behind each other; null where it is
-  /// not made so.
+  /// The constant that a value is, or is made of by a chain of at most `nodes` nodes; null where it is not
+  /// made so.
   const Tensor* known(ValueId id, int nodes = kMostNodes) {
     if (id == kNoValue) return nullptr;
     if (const Tensor* constant = graph().constant(id)) return constant;

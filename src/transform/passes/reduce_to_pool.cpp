@@ -19,8 +19,8 @@ bool are_spatial(std::vector<int64_t> axes, int64_t rank) {
   return true;
 }
 
-/// True if the mean is one of those that a written-out normalisation takes: it is subtracted from what it is
-/// of, or is of squares.
+/// True if the mean is one of those that a written-out normalisation takes: it is subtracted from its own
+/// input, or is of squares.
 bool normalises(const Editor& editor, const Node& mean) {
   for (const int32_t reader : editor.readers(mean.outputs[0])) {
     const Node& node = editor.node(reader);

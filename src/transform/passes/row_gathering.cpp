@@ -59,7 +59,7 @@ Rows gathered(const Rows& rows, size_t axis, const Ints& indices, const Ints& di
   for (int64_t o = 0; o < outer; ++o) {
     for (const int64_t index : indices) {
       const int64_t at = index < 0 ? index + length : index;
-      if (at < 0 || at >= length) return {};  // the device tells of it when it runs
+      if (at < 0 || at >= length) return {};  // the device reports it when it runs
       const auto begin = rows.numbers.begin() + (o * length + at) * inner;
       result.numbers.insert(result.numbers.end(), begin, begin + inner);
     }
@@ -84,7 +84,7 @@ Rows transposed(const Rows& rows, const Ints& perm, const Ints& dims) {
   return result;
 }
 
-/// What a node makes of rows; none where an index of a Gather is out of range.
+/// The rows that a node computes from rows; none where an index of a Gather is out of range.
 Rows moved(const Graph& graph, const Node& node, const Rows& rows) {
   Ints dims = *known_dims(graph, node.outputs[0]);
   dims.pop_back();
@@ -95,7 +95,7 @@ Rows moved(const Graph& graph, const Node& node, const Rows& rows) {
   return gathered(rows, axis, graph.constant(node.inputs[1])->to_int64(), dims);
 }
 
-/// Nodes that end with `last`, in the order they run, each of which alone reads the one before.
+/// Nodes that end with `last`, in the order they run, each of which is the only reader of the one before.
 std::vector<int32_t> chain_to(const Editor& editor, int32_t last) {
   std::vector<int32_t> chain;
   for (int32_t node = last; node >= 0 && keeps_rows(editor.graph(), editor.node(node));) {

@@ -1,6 +1,6 @@
 // Makes images one pixel high of rows, [N, C, W], where convolutions read them: kernels and layouts are made
-// for images. What follows a convolution works on images too as long as it can, so that nothing is rearranged
-// between.
+// for images. Operators after a convolution also work on images as long as they can, so that nothing is
+// rearranged in between.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -58,7 +58,7 @@ class Lifting {
     return type.ranked() && type.dims->size() == kRowRank;
   }
 
-  /// True if it computes each element alone, of operands that have the same place among images.
+  /// True if it computes each element by itself, of operands that have the same place among images.
   bool is_elementwise(const Node& node) const {
     const bool chain = node.op == "FusedElementwise" || node.op == "Clip" || node.op == "PRelu";
     if (!chain && !graph::traits_of(node).elementwise) return false;
@@ -122,7 +122,7 @@ class Lifting {
     lift(index, std::move(image), {0});
   }
 
-  /// Makes `image` of images in the place of node `index`, whose inputs `rows` are rows.
+  /// Replaces node `index`, whose inputs `rows` are rows, by `image` on images.
   void lift(int32_t index, Node image, const std::vector<size_t>& rows) {
     for (const size_t input : rows) image.inputs[input] = image_of(index, image.inputs[input]);
     const ValueId row = image.outputs[0];
@@ -137,7 +137,7 @@ class Lifting {
     makers_.push_back(index);
   }
 
-  /// The same elements; of what broadcasts to rows, what broadcasts to images.
+  /// The same elements as images; an operand that broadcasts to rows becomes one that broadcasts to images.
   ValueId image_of(int32_t index, ValueId row) {
     if (row == kNoValue) return row;
     const auto known = images_.find(row);
@@ -179,7 +179,7 @@ class Lifting {
     return transpose.attributes.get_or<std::vector<int64_t>>("perm", {}) == std::vector<int64_t>{0, 2, 1};
   }
 
-  /// Transposes the image in the place of the row: in channels-last its bytes stay where they are.
+  /// Transposes the image instead of the row: in channels-last its bytes stay where they are.
   void lift_transpose(int32_t index) {
     const Node node = editor_.node(index);
     if (!swaps_last_two(node)) return;

@@ -27,7 +27,7 @@ Perm perm_of(const Graph& graph, const Node& transpose) {
   return perm;
 }
 
-/// True if the node works on each element of input `id` alone, wherever the element lies.
+/// True if the node works on each element of input `id` by itself, wherever the element lies.
 bool ignores_order(const Graph& graph, const Node& node, ValueId id) {
   if (node.outputs.size() != 1) return false;
   if (is_elementwise(node, 1)) return true;

@@ -1,5 +1,5 @@
-// Makes a convolution of stride 1 of a transposed one: it computes all outputs that lie between two input
-// pixels as channels of one pixel, which are then moved to their places.
+// Replaces a transposed convolution by a convolution of stride 1: it computes all outputs that lie between
+// two input pixels as channels of one pixel, which are then moved to their places.
 #include <algorithm>
 #include <limits>
 
@@ -15,7 +15,7 @@ using tensor::Shape;
 
 /// The convolution holds zeros where an output has fewer taps than its neighbours.
 constexpr double kMostGrowth = 4;
-/// Convolutions of smaller groups are no faster than what reads each input once.
+/// Convolutions of smaller groups are no faster than a kernel that reads each input once.
 constexpr int64_t kLeastGroup = 8;
 /// Outputs are cut off where that leaves so much of the products: moving the rest costs time, too.
 constexpr double kWorthCutting = 0.9;
@@ -34,18 +34,18 @@ struct Axis {
       first = std::min(first, (distance + r) / from.stride);
       last = std::max(last, (distance + r) / from.stride);
     }
-    // What a window beyond the outputs makes is cut off.
+    // Outputs of a window beyond the last output are cut off.
     const int64_t wanted = from.input + skipped;
     made = std::max(wanted / from.stride + (wanted % from.stride != 0), from.output - last);
   }
   /// The one with fewer products: where the first tap reaches the first output of a pixel, no window is
-  /// larger than what an output needs.
+  /// larger than an output needs.
   static Axis least(const graph::WindowAxis& transposed) {
     const Axis whole(transposed, 0);
     const Axis aligned(transposed, transposed.pad_begin % transposed.stride);
     return aligned.products() < kWorthCutting * whole.products() ? aligned : whole;
   }
-  /// As if the outputs that are cut off were there.
+  /// The padding as if the outputs that are cut off were there.
   int64_t pad() const { return from.pad_begin - skipped; }
   int64_t kernel() const { return last - first + 1; }
   double products() const { return static_cast<double>(kernel()) * static_cast<double>(made); }
@@ -224,8 +224,8 @@ class Lowering {
     return floating_tensor(bias.dtype(), {size}, to);
   }
 
-  /// Takes an activation that alone reads the result ahead of the outputs' moving, where it can be fused; the
-  /// node that makes what the new ones make.
+  /// Moves an activation that is the only reader of the result before the outputs' moving, where it can be
+  /// fused; returns the node that makes what the new ones make.
   int32_t add_activation() {
     const int32_t reader = editor_.single_reader(node_.outputs[0]);
     if (reader < 0) return index_;
@@ -275,7 +275,7 @@ class Lowering {
     return steps_.emplace_back(std::move(node));
   }
 
-  /// Puts the steps ahead of node `end`, the last one in its place.
+  /// Puts the steps before node `end`, the last one in its place.
   void place(int32_t end) {
     const graph::DType dtype = editor_.graph().value(node_.outputs[0]).type.dtype;
     const std::vector<ValueId> results = editor_.node(end).outputs;

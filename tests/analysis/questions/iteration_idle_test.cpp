@@ -1,4 +1,4 @@
-// What the GPU waited for inside iterations, and not between them.
+// Causes of the GPU's waits inside iterations, and not between them.
 #include "analysis/questions/iteration_idle.hpp"
 
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 namespace hone::backend::partition {
 namespace {
 
-/// What the cut minimises, added up plainly: each value is handed out once to each other backend that reads
-/// it.
+/// The energy that the cut minimises, added up plainly: each value is handed out once to each other backend
+/// that reads it.
 double energy(const Wiring& wiring, const Costs& costs, const Labels& labels) {
   double sum = 0;
   for (size_t node = 0; node < labels.size(); ++node) sum += costs.node(labels[node], node);

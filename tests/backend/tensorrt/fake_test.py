@@ -132,7 +132,7 @@ def check_figures(fakes, model, images, right, folder):
     phases = worker.ask("phases", seconds=0)
     assert all(len(phases[part]) == 1 and phases[part][0] >= 0 for part in ("h2d_ms", "enqueue_ms", "device_ms", "d2h_ms"))
     assert phases["device_ms"][0] > 0, phases
-    # What the timed copies brought to the device are the inputs.
+    # The timed copies brought the inputs to the device.
     outputs = worker.ask("accuracy", sets=[0], folder=str(folder))["outputs"][0]
     numpy.testing.assert_allclose(numpy.fromfile(outputs[0]["file"], numpy.float32).reshape(right.shape), right, rtol=1e-5,
                                   atol=1e-5)

@@ -31,8 +31,8 @@ double summed_products(const graph::Graph& graph) {
 }
 
 /// Two right float32 implementations differ by u sqrt(k) in a sum of k products (see tolerance() in
-/// tests/zoo/torchvision_test.py for the source), and the squares of all layers add up. A network hands an
-/// error on as it is, or as much larger as it makes a rounding of the input.
+/// tests/zoo/torchvision_test.py for the source), and the squares of all layers add up. A network passes an
+/// error on unchanged, or enlarged as much as it enlarges a rounding of the input.
 void expect_architecture_matches(const std::string& name, int64_t batch) {
   const importer::Model model = importer::load_model(name);
   const std::vector<Tensor> inputs{random_tensor({batch, 3, 224, 224}, 3)};

@@ -108,7 +108,7 @@ TEST(Gate, SaysWhatTheBaselineDidNotMeasure) {
       [] {
         require_comparable(make_sweep({make_failed("hone")}), make_sweep({make_run("hone", 10, 0.01, 1)}));
       },
-      ThrowsMessage<Error>(StrEq("the baseline has no times of what this sweep measures: net hone fp32 batch "
+      ThrowsMessage<Error>(StrEq("the baseline has no times of a configuration: net hone fp32 batch "
                                  "1 failed then: crashed")));
 }
 

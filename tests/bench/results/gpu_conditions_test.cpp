@@ -1,4 +1,4 @@
-// What samples of a GPU add up to, and whose the processes on it are.
+// Sums over samples of a GPU, and the owners of the processes on it.
 #include "bench/results/gpu_conditions.hpp"
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ TEST(GpuConditions, StayBoundedAndForgetNoReason) {
   EXPECT_GE(gpu.samples().size(), GpuConditions::kMostSamples / 4);
   EXPECT_EQ(gpu.clock_reasons(), 0x20u);
   EXPECT_EQ(gpu.to_json()["cost_ms"], 0.5);
-  // What is kept is evenly spread.
+  // The kept samples are evenly spread.
   const double step = gpu.samples()[1].seconds - gpu.samples()[0].seconds;
   for (size_t i = 1; i < gpu.samples().size(); ++i)
     ASSERT_EQ(gpu.samples()[i].seconds - gpu.samples()[i - 1].seconds, step) << i;

@@ -168,7 +168,7 @@ TEST(Results, ReadBackWhatAGateNeeds) {
   EXPECT_EQ(read.runs[1].failure, sweep.runs[1].failure);
 }
 
-/// What is written is read by the same description, so nothing gets lost on the way.
+/// Records are written and read by one description, so nothing gets lost on the way.
 TEST(Results, RecordsAreReadAsTheyAreWritten) {
   Sweep sweep;
   sweep.context = {{"cpu", "a processor"}};
@@ -226,7 +226,7 @@ TEST(Results, ReadBackWhereARunWasMeasured) {
   EXPECT_FALSE(read.runs[1].setup.transfers);
 }
 
-/// What reading a file with this content says.
+/// The error of reading a file with this content.
 std::string complaint(const std::string& content) {
   const system::Scratch scratch;
   const auto path = scratch.folder() / "bad.json";

@@ -279,7 +279,7 @@ TEST(Sweep, MeasuresWhatAGpuTellsInRoundsOfTheirOwn) {
   EXPECT_GE(run.gpu.taken(), 4) << "at least one a round";
   EXPECT_EQ(run.gpu.samples().front().sm_mhz, 1500);
   EXPECT_EQ(sweep.context["gpu"]["name"], "Fake GPU");
-  // What a worker does not offer is not asked of it.
+  // A worker is only asked for features that it offers.
   const bench::Run& plain = sweep.runs[1];
   ASSERT_TRUE(plain.measured()) << plain.failure.value_or("");
   EXPECT_TRUE(plain.phases.device_ms.empty());

@@ -1,4 +1,4 @@
-// What a device did goes through the protocol whole, and what cannot be is refused.
+// The work of a device passes through the protocol whole, and impossible values are refused.
 #include "bench/worker/device_json.hpp"
 
 #include <gmock/gmock.h>

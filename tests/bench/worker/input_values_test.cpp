@@ -115,12 +115,12 @@ TEST(Decoding, WhatIsNoContextIsRefused) {
     return usage_error([&] { describe_decoder(make_decoder(), "decoder", shapes, decoding); });
   };
   EXPECT_EQ(refusal({}, {{"past.*=present.*"}, 5}),
-            "--context 5 has no room for a cache beside the 5 tokens of a run");
+            "--context 5 has no room for a cache besides the 5 tokens of a run");
   EXPECT_EQ(refusal({{"past.0", {1, 3, 2}}}, {{"past.*=present.*"}, 8}),
             "--shapes gives the input 'past.0', whose shape follows from --context as it is bound");
   EXPECT_EQ(
       refusal({}, {{"count=c"}, 8}),
-      "--context is for caches with one open dimension behind the batch, 'count' is of type int64[batchx3]");
+      "--context is for caches with one open dimension after the batch, 'count' is of type int64[batchx3]");
   EXPECT_EQ(refusal({}, {{"attention_mask=m"}, 8}),
             "--context is for caches that grow: of 'attention_mask' it is not known by how much");
 }

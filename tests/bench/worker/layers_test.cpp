@@ -1,4 +1,4 @@
-// What a worker is told of all setups of a sweep, and what it tells of an engine's layers.
+// A worker gets all setups of a sweep, and reports an engine's layers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What the CPU says of itself to those who keep what was found out about it.
+// The CPU's fingerprints for those who keep what was found out about it.
 #include "device/cpu/cpu_device.hpp"
 
 #include <gmock/gmock.h>

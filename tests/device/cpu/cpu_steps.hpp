@@ -1,5 +1,5 @@
-// What tests of the CPU's own kernels share: one node by each of its tactics, in every layout, against the
-// reference.
+// Helpers of the tests of the CPU's own kernels: one node by each of its tactics, in every layout, against
+// the reference.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -329,7 +329,8 @@ TEST(CpuQuantizedNetwork, KeepsFloat32BetweenBytes) {
   EXPECT_LE(different, expected.size() / 500);
 }
 
-/// What the search finds faster so, or no tactic takes, runs as its pieces in floating point.
+/// A quantized step runs as its pieces in floating point if the search finds that faster, or if no tactic
+/// takes it.
 TEST(CpuQuantizedNetwork, DissolvesIntoFloatingPoint) {
   Network n(11);
   const ValueId x = n.input("x", {1, 8, 6, 6}, 0.01, 0.02);

@@ -196,7 +196,7 @@ TEST(Recurrent, RefusesInOneSentence) {
   }
 }
 
-/// What oneDNN lacks, each with the reason.
+/// Options that oneDNN lacks, each with the reason.
 TEST(Recurrent, HandsOptionsThatOneDnnLacksOn) {
   if (!has_tiles(TileType::kFloat32)) GTEST_SKIP() << "this CPU has no AVX2";
   using Names = std::vector<std::string>;

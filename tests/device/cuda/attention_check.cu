@@ -16,7 +16,7 @@ struct Case {
   int keys = 1;
   int depth = 64;
   bool masked = false;
-  /// Of masks: one number for each key, whatever the row.
+  /// The mask has one number for each key, whatever the row.
   bool by_key = false;
 };
 

@@ -86,7 +86,7 @@ class Case {
     DeviceBuffer narrow[2];
   };
 
-  /// What a chain ends with: narrow, where that is made.
+  /// The result of a chain: the narrow images, if they are computed.
   const DeviceBuffer& result(const Images& images) const {
     return size_.next == 0 ? images.wide[1] : images.narrow[1];
   }
@@ -227,8 +227,8 @@ struct Image {
 constexpr Image kImages[] = {{1, 1, 1},  {2, 3, 7},   {1, 5, 55},  {1, 4, 64},  {2, 2, 65}, {1, 3, 130},
                              {40, 5, 3}, {90, 2, 66}, {150, 1, 9}, {1, 56, 56}, {3, 57, 56}};
 
-/// Of more channels: ResNet's; rows that are one tile or several of a tile, with rows left over; more tiles
-/// than run at once.
+/// Images with more channels: ResNet's; rows that are one tile or several of a tile, with rows left over;
+/// more tiles than run at once.
 constexpr std::pair<int64_t, Image> kClusterImages[] = {
     {128, {1, 28, 28}}, {128, {1, 1, 1}},  {128, {2, 5, 7}}, {128, {3, 3, 32}}, {128, {12, 28, 28}},
     {256, {1, 14, 14}}, {256, {1, 1, 17}}, {256, {3, 5, 9}}, {256, {9, 13, 14}}};

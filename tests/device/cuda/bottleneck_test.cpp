@@ -1,4 +1,4 @@
-// What the bottleneck's kernel refuses; the rest of it needs a GPU.
+// Refusals of the bottleneck's kernel; the rest of it needs a GPU.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -37,7 +37,7 @@ struct Bytes {
   DeviceBuffer device;
 };
 
-/// Of a few operations in float.
+/// Slack for a few operations in float.
 constexpr double kFloatSlack = 1e-5;
 
 /// An exact result, and how much further off a right one may be.

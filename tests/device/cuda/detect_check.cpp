@@ -73,7 +73,7 @@ void compare_outputs(const std::string& model, const std::string& precision, int
   REQUIRE(detector.chooses_on_device() == chooses);
   double worst = 0;
   for (unsigned round = 0; round < 4; ++round) {
-    // Of one form, of another, and one of each.
+    // Frames of one form, of another, and one of each.
     std::vector<media::Frame> frames;
     for (int64_t i = 0; i < batch; ++i) {
       const bool rgb = round == 1 || (round == 2 && i % 2 == 1);

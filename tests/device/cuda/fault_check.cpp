@@ -1,4 +1,4 @@
-// What is said when a kernel has ended the process's use of the GPU and only a library has met the error: its
+// The message when a kernel has ended the process's use of the GPU and only a library has met the error: its
 // runtime is not ours, which knows of nothing until it is asked.
 #include <cstdio>
 #include <functional>

@@ -1,4 +1,4 @@
-// What ways to run a convolution need beside its operands, on the device.
+// Device memory that ways to run a convolution need besides its operands.
 #pragma once
 
 #include <algorithm>

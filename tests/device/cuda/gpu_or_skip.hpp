@@ -1,4 +1,4 @@
-// What programs that need a GPU do without one: they are skipped, and say why. Any other error is a failure.
+// Skips programs that need a GPU where there is none, and says why. Any other error is a failure.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -23,7 +23,7 @@ void check_points(Family& family, FloatType type, ImageOrder order, SampleMode m
   size.channels = kChannels;
   size.input[1] = kHeight;
   size.input[2] = kWidth;
-  // Of every image: all centres, the other way round, and one point far outside.
+  // Points in every image: all centres, the other way round, and one point far outside.
   size.points = kHeight * kWidth + 1;
   size.mode = mode;
   size.padding = padding;

@@ -7,7 +7,7 @@
 
 namespace hone::device::cuda::check {
 
-/// Of --quick: every how manieth configuration runs (a prime, so that all tile sizes, depths and splits take
+/// With --quick only every 23rd configuration runs (a prime, so that all tile sizes, depths and splits take
 /// part over the cases).
 inline constexpr size_t kQuickStride = 23;
 

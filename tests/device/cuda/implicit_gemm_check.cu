@@ -16,7 +16,7 @@
 namespace hone::device::cuda::check {
 namespace {
 
-/// Of --quick: multiply-adds of the largest case.
+/// Multiply-adds of the largest case with --quick.
 constexpr int64_t kQuickWork = 20'000'000;
 
 EpilogueStep unary(graph::PostOp op, float alpha = 0, float beta = 0) { return {op, alpha, beta}; }
@@ -364,7 +364,7 @@ void check_chains(const DeviceProperties& device, Counts& counts) {
                               warp_gemm_refusal, device, counts);
 }
 
-/// What must be refused, and with a reason.
+/// Problems that must be refused, with a reason.
 void check_refusals(const DeviceProperties& device, Counts& counts) {
   ++counts.cases;
   const auto expect = [&](bool refused, const char* what) {

@@ -267,7 +267,7 @@ __device__ bool same_bits(T a, T b) {
   return *reinterpret_cast<const Bits*>(&a) == *reinterpret_cast<const Bits*>(&b);
 }
 
-/// What a comparison of y with the reference found.
+/// The result of comparing y with the reference.
 struct Difference {
   double squared_error = 0;
   double squared_value = 0;

@@ -237,9 +237,9 @@ constexpr Check kChecks[] = {
 
 }  // namespace
 
-/// usage: kernels_check --names | [--part K/N] [NAME...]; without names all of them. Of squeeze_excite, its
+/// usage: kernels_check --names | [--part K/N] [NAME...]; without names all of them. For squeeze_excite, its
 /// layers and its chains --part takes every N-th case, from the K-th on, so that N processes can share them
-/// under tools that make launches slow; what else is named runs whole.
+/// under tools that make launches slow; other families run whole.
 int main(int argc, char** argv) {
   using namespace hone::device::cuda::check;
   std::vector<std::string> names(argv + 1, argv + argc);

@@ -81,7 +81,7 @@ class Family {
   double worst_ = 0;
 };
 
-/// Of all families so far.
+/// Failures of all families so far.
 int failures();
 
 /// Whether the next case is this process's (`--part`); asked once a case by the checks that can be shared.

@@ -1,4 +1,5 @@
-// What a dependent step costs before it does any work: chains of kernels that only hand over, inside a graph.
+// The cost of a dependent step before it does any work: chains of kernels that only hand over, inside a
+// graph.
 #pragma once
 
 #include <cstdio>

@@ -18,7 +18,7 @@ namespace hone::device::cuda {
 namespace {
 
 constexpr size_t kMegabyte = 1'000'000;
-/// What the driver gives out at least.
+/// The smallest allocation of the driver.
 constexpr size_t kBlock = size_t{2} << 20;
 
 /// All of the GPU's free memory but so much, as long as it lives.

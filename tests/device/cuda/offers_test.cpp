@@ -1,6 +1,6 @@
-// What every tactic of ours answers on GPUs that are not here: a table of offers and refusals for three
-// compute capabilities, held against offers.txt. Memory is the host's (emulator/memory_runtime.cpp), and
-// nothing is launched.
+// The answers of all our tactics on GPUs that are not here: a table of offers and refusals for three compute
+// capabilities, held against offers.txt. Memory is the host's (emulator/memory_runtime.cpp), and nothing is
+// launched.
 //
 // HONE_WRITE_OFFERS=1 writes the table anew.
 #include <fmt/format.h>

@@ -16,7 +16,7 @@ struct OneNode {
   graph::Graph graph;
   Tensor input;
 
-  /// What `ask` makes of the request, of an input that lies in this layout.
+  /// The result of `ask` on a request whose input lies in this layout.
   template <class Ask>
   auto asked(const Ask& ask, engine::Layout layout = engine::Layout::kPlain) const {
     const graph::Node& node = graph.nodes[0];

@@ -65,7 +65,8 @@ class QuantizedBuilder : public test::GraphBuilder {
   }
 };
 
-/// What runs between the first quantization and the last step, but for what orders images anew.
+/// The kinds of steps between the first quantization and the last step, except those that only rearrange
+/// images.
 std::vector<std::string> kinds_of(const graph::Graph& graph, Precision precision = Precision::kFp16,
                                   size_t gpu = 0) {
   std::vector<std::string> kinds;

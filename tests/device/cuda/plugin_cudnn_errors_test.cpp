@@ -68,7 +68,7 @@ TEST(CudnnErrors, APartThatIsMissingIsNamed) {
   std::filesystem::remove_all(folder);
 }
 
-/// Those of the build are all there.
+/// The libraries of the build are all there.
 TEST(CudnnErrors, NothingIsMissingHere) { EXPECT_NO_THROW(require_cudnn()); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a sweep over cuDNN's knobs tries, and configurations as texts.
+// The configurations that a sweep over cuDNN's knobs tries, and their texts.
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"

@@ -109,7 +109,7 @@ TEST(Dissolving, FusingSendsNothingToTheHostOfAnyGpu) {
                                << fmt::format("{}", fmt::join(missing, ", "));
 }
 
-/// What a gate is multiplied with has to be what it was made of.
+/// The second factor of a gate has to be its input.
 TEST(Dissolving, GatesOfAnotherImageAreNoSqueezeAndExcitation) {
   const AbsentGpu device(test_support::absent_gpus[0]);
   for (const bool own : {false, true}) {

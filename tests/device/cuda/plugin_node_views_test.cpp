@@ -50,7 +50,7 @@ void expect_right(const OneNode& checked) {
   expect_reads(views_of(checked), checked.input, checked.expected());
 }
 
-/// The same of images that lie channels-last.
+/// Checks images that lie channels-last.
 void expect_right_channels_last(const OneNode& checked) {
   const NodeViews found = checked.asked(node_views, engine::Layout::kChannelsLast);
   EXPECT_EQ(found.layout, engine::Layout::kChannelsLast);

@@ -18,7 +18,7 @@ using test_support::Shape;
 using test_support::Tensor;
 using test_support::ValueId;
 
-/// What one axis' table makes of rows of `inner` values each; NaN marks the extrapolation value.
+/// The result of one axis' table on rows of `inner` values each; NaN marks the extrapolation value.
 std::vector<double> resized(const std::vector<double>& x, const ResizeTable& table, int64_t outer,
                             int64_t inner) {
   if (table.stays()) return x;

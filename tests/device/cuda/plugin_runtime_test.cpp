@@ -1,5 +1,4 @@
-// What an error of the CUDA runtime becomes: a sentence and an exit code. Needs no GPU: the codes are made
-// up.
+// Errors of the CUDA runtime become a sentence and an exit code. Needs no GPU: the codes are made up.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -12,7 +12,8 @@ static bool operator==(const Moment& a, const Moment& b) { return a.place == b.p
 
 namespace {
 
-/// Of steps, one letter a node: s stamps itself, l is a library's, e one of those that are let in early.
+/// Nodes for steps, one letter a node: s stamps itself, l is a library's, e one of those that are let in
+/// early.
 std::vector<RecordedNode> nodes_of(const std::vector<std::string>& steps) {
   std::vector<RecordedNode> nodes;
   int64_t place = 0;
@@ -80,7 +81,7 @@ TEST(StampPlan, BoundsALibraryInsideAStep) {
   EXPECT_EQ(found[1].stop, (Moment{1, false}));
 }
 
-/// Of steps as nodes_of() takes them, all of which stamp themselves.
+/// Times of steps as nodes_of() takes them, all of which stamp themselves.
 std::vector<double> times_of(const std::vector<std::string>& steps, const std::vector<KernelStamp>& stamps) {
   const std::vector<RecordedNode> nodes = nodes_of(steps);
   return step_times(nodes, find_stretches(nodes, std::vector<int64_t>(steps.size() + 1, -1)), stamps,

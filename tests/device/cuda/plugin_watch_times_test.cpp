@@ -1,4 +1,4 @@
-// What the GPU and the host saw becomes times on the host's clock: no GPU is needed.
+// Records of the GPU and the host become times on the host's clock: no GPU is needed.
 #include "device/cuda/plugin/watch/watch_times.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(WatchTimes, CountsKernelsFromTheEndOfTheOneAhead) {
 }
 
 TEST(WatchTimes, LetsNoKernelEndBeforeItBegins) {
-  // Of a library, bounded by the beginning of a kernel that was let in early.
+  // A library's kernel, bounded by the beginning of a kernel that was let in early.
   std::vector<DeviceWork> kernels = {work(100, 200), work(200, 190)};
   put_in_line(kernels);
   EXPECT_EQ(kernels[1].start_ns, 200);

@@ -230,7 +230,7 @@ void check_quantization(Family& family) {
   family.expect(std::equal(found.begin(), found.end(), wanted), "quantized values");
 }
 
-/// What lies outside an integer type becomes its nearest end, NaN becomes 0.
+/// A value outside an integer type becomes its nearest end, NaN becomes 0.
 template <class T>
 void check_cast(Family& family, Storage type, const std::vector<T>& wanted) {
   const Values x({300, -5.75, 2.5, 1e30, -1e30, std::nan("")}, FloatType::kFloat);

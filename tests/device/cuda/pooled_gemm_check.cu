@@ -23,7 +23,7 @@ const EpilogueStep kRelu{graph::PostOp::kRelu};
 template <class T>
 class PooledCase {
  public:
-  /// Of image `poisoned` all pixels are NaN, which must stay its own; -1: of none.
+  /// All pixels of image `poisoned` are NaN, which must stay its own; -1: of none.
   PooledCase(const ConvProblem& problem, Steps steps, int poisoned = -1)
       : problem_(problem),
         steps_(std::move(steps)),
@@ -139,7 +139,7 @@ class PooledCase {
     return args;
   }
 
-  /// What the convolution must give, in double.
+  /// The right result of the convolution, in double.
   std::vector<double> reference() const {
     const auto count = static_cast<size_t>(problem_.rows()) * problem_.filters;
     const Buffer<double> values(count);
@@ -149,7 +149,7 @@ class PooledCase {
     return values.host();
   }
 
-  /// What the convolution gives as a kernel of its own.
+  /// The result of the convolution as a kernel of its own.
   std::vector<double> unpooled(Family& family, const WarpgroupConfig& config) const {
     const DeviceBuffer y(static_cast<size_t>(problem_.rows()) * problem_.filters * 2);
     family.launched(launch_warpgroup(problem_, config, arguments(y.get()), {.device = &gpu()}), name());

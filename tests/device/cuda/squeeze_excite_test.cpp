@@ -31,7 +31,7 @@ DeviceProperties with_memory(int bytes) {
   return device;
 }
 
-/// What the largest and the smallest device with clusters have.
+/// Shared memory of the largest and the smallest device with clusters.
 constexpr int kMemories[] = {232448, 101376};
 
 void expect_sound(const SqueezeExcite& size, const SqueezeExcitePlan& plan, const DeviceProperties& device) {

@@ -119,7 +119,7 @@ class Case {
     return args;
   }
 
-  /// Of `x` where that is given.
+  /// Reads `x` where that is given.
   cudaError_t launch(const StemConfig& config, Output& pooled, Output& behind, bool pdl, cudaStream_t stream,
                      const void* x = nullptr) const {
     ConvArgs args = arguments(pooled);

@@ -51,7 +51,7 @@ int current_gpu() {
   return ordinal;
 }
 
-/// What one GPU computes, and how far that is from the reference.
+/// The results of one GPU, and how far they are from the reference.
 class Lane {
  public:
   Lane(const graph::Graph& graph, const std::shared_ptr<engine::Engine>& engine, int ordinal)

@@ -51,7 +51,7 @@ TEST(WarpgroupGemmConfig, RefusalsSayWhy) {
   EXPECT_EQ(refusal(problem(1, 14, 256, 256), "64x32_s4_c3"), "a cluster has 1, 2, 4 or 8 blocks");
   EXPECT_EQ(refusal(problem(1, 14, 256, 256), "256x128_s8"),
             "it needs more shared memory than a block can get");
-  // Of tiles that never fit with what a cluster sends there is no kernel.
+  // Tiles that never fit with what a cluster sends have no kernel.
   for (const char* config : {"128x256_s2_c2", "256x128_s2_c2"})
     EXPECT_EQ(refusal(problem(1, 14, 256, 256), config), "it needs more shared memory than a block can get");
   EXPECT_EQ(DeviceProperties{}.shared_memory, kMostSharedBytes);
@@ -80,12 +80,12 @@ TEST(WarpgroupGemmConfig, SharedMemoryHoldsTheRingOrTheTile) {
   EXPECT_EQ(warpgroup_shared_bytes({128, 128, 3, 1}, true), 3 * 256 * 128 + 128 * 4 + 4 * 16 + 128 * 128 * 2);
   // The staged tile of floats is larger than 2 stages.
   EXPECT_EQ(warpgroup_staging_bytes({128, 128, 2, 1}), 128 * (128 + kStagePad) * 4);
-  // What a cluster sends comes while the ring is in use.
+  // Data that a cluster sends arrive while the ring is in use.
   EXPECT_EQ(warpgroup_staging_bytes({64, 32, 4, 8}), 4 * 96 * 128 + 64 * (32 + kStagePad) * 4);
   // 4 stages of (64 + 32) rows, 64 rows received, bias, two barriers a stage and one more, the operand.
   EXPECT_EQ(warpgroup_shared_bytes({64, 32, 4, 8}, true),
             4 * 96 * 128 + 64 * (32 + kStagePad) * 4 + 32 * 4 + 5 * 16 + 64 * 32 * 2);
-  // What lies behind the barriers is copied 16 bytes at a time.
+  // The memory after the barriers is copied 16 bytes at a time.
   for (const WarpgroupShape& shape : kWarpgroupShapes) {
     for (int stages = 2; stages <= 8; ++stages) {
       for (const int parts : {1, 2, 4, 8}) {

@@ -51,8 +51,8 @@ void check_product(Family& family, const DeviceProperties& device, FloatType typ
   }
 }
 
-/// What a transformer does behind its products, by all configurations: a GELU, a scale for each column and
-/// the addition of a residual.
+/// Steps after a transformer's products, by all configurations: a GELU, a scale for each column and the
+/// addition of a residual.
 void check_steps(Family& family, const DeviceProperties& device, FloatType type, graph::PostOp op) {
   constexpr int kRows = 130;
   constexpr int kDepth = 384;

@@ -80,7 +80,7 @@ TEST(Winograd, CountsTilesAndBytes) {
 
 TEST(Winograd, TakesLargeImagesInParts) {
   constexpr int64_t kMegabyte = 1 << 20;
-  // Of VGG-16, 32 images: 100,352 tiles of 18,432 bytes.
+  // A layer of VGG-16, 32 images: 100,352 tiles of 18,432 bytes.
   const Winograd large{32, 64, 64, 224, 224, 224, 224, 1, 1, 3};
   EXPECT_EQ(winograd_parts(large, 128 * kMegabyte), 14);
   EXPECT_EQ(winograd_parts(large, 32 * kMegabyte), 56);

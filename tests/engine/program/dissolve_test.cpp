@@ -182,7 +182,7 @@ TEST(Dissolving, ANodeThatIsNotFusedIsNotDissolved) {
               ElementsAre("Relu by chain"));
 }
 
-/// What the device has no tactic for at all gains nothing from being taken apart.
+/// If the device has no tactic at all for a node, taking it apart gains nothing.
 TEST(Dissolving, OnlyTheBaseThatTheDeviceLacksRunsOnTheHost) {
   const graph::Graph graph = layer({"relu", "mish"});
   const Partial chains([](const graph::Node& node) { return node.op == "FusedElementwise"; });

@@ -34,7 +34,7 @@ std::shared_ptr<Engine> build(const graph::Graph& graph, Layout layout = Layout:
   return engine;
 }
 
-/// Of each node of the program's graph the nodes with a step of their own whose results it reads, through
+/// For each node of the program's graph, the nodes with a step of their own whose results it reads, through
 /// those that have none: by the graph, or by the steps.
 std::map<int32_t, std::set<int32_t>> reads_by_graph(const Program& program) {
   std::set<int32_t> with_step;

@@ -108,7 +108,7 @@ TEST(ProgramBuilder, EnginesOfOpenShapesMakeConstantsForEachShape) {
   }
 }
 
-/// Of two shapes, weights that a table's last rows are: packed forms of one length must not serve another.
+/// In two shapes, weights that are a table's last rows: packed forms of one length must not serve another.
 TEST(ProgramBuilder, PacksConstantsForEachShape) {
   GraphBuilder b;
   const auto x = b.input("x", {graph::Dim::symbol("n"), 16});

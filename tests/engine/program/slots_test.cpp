@@ -99,7 +99,7 @@ TEST(ShareSlots, WhatAViewStillReadsIsNotWrittenOver) {
   EXPECT_EQ(slots.root(c).first, a);
 }
 
-/// What a step accumulates in two buffers: one that is free, and one that is read later and has to be copied.
+/// A step accumulates in two buffers: one that is free, and one that is read later and has to be copied.
 TEST(ShareSlots, EachAccumulationSharesOrIsCopied) {
   SlotTable slots;
   const int32_t free = slots.add({.desc = floats(4)});

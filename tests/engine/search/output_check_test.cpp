@@ -1,4 +1,4 @@
-// What a search takes for the right outputs when some of its programs are wrong.
+// The search chooses the right outputs when some of its programs are wrong.
 #include "engine/search/output_check.hpp"
 
 #include <gtest/gtest.h>

@@ -45,7 +45,7 @@ double error_of(const graph::Graph& graph, const std::shared_ptr<Engine>& engine
                               reference::run_graph(graph, inputs)[0]);
 }
 
-/// Of 2^-9 each, in so many layers; the worst case, whatever the weights.
+/// Errors of 2^-9 each, added over the layers; the worst case, whatever the weights.
 constexpr double kBf16Error = 2 * kLayers * 0x1p-9;
 
 TEST_F(PolicyChoice, EachStepGetsTheFastestPolicy) {

@@ -69,7 +69,7 @@ TEST_F(BudgetedSearch, ABuildThatMayTimeNothingTakesWhatWasCutShort) {
   EXPECT_EQ(build_engine(relu_network(), device, cached)->plans, first->plans);
 }
 
-/// What is right one by one and wrong together is tried by halves, as long as there is time for it.
+/// Choices that are right one by one and wrong together are tried by halves, as long as there is time for it.
 TEST_F(BudgetedSearch, ChoicesThatThereIsNoTimeToCheckTogetherAreNotTaken) {
   const FakeTactic racy("racy", {.delay_us = 20, .wrong_in_two_steps = true});
   const FakeDevice device({&slow_, &racy}, false);

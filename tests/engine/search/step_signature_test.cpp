@@ -1,4 +1,4 @@
-// What tells steps apart for the timing cache.
+// The properties that tell steps apart for the timing cache.
 #include "engine/search/step_signature.hpp"
 
 #include <gmock/gmock.h>

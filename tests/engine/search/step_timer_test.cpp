@@ -1,4 +1,4 @@
-// What the search takes for the time of a step.
+// The way in which the search measures the time of a step.
 #include "engine/search/step_timer.hpp"
 
 #include <gmock/gmock.h>

@@ -223,7 +223,7 @@ TEST_F(TacticSearch, OfTacticsThatAreWrongTogetherAsManyAsPossibleAreChosen) {
 }
 
 TEST_F(TacticSearch, AWrongTacticIsFoundInFewNetworks) {
-  // Of two candidates, so that it comes up in every second round, in each of six steps.
+  // One of two candidates, so that it comes up in every second round, in each of six steps.
   const FakeTactic wrong("wrong", {.scale = 1.25f});
   std::vector<std::pair<std::string, double>> variants;
   for (int i = 0; i < 16; ++i) variants.emplace_back(fmt::format("n={}", i), 100 + i);
@@ -267,7 +267,7 @@ TEST_F(TacticSearch, StepsWhoseResultsLieOtherwiseInAnotherLayoutAreTimedAgain) 
   for (FakeTactic* tactic : {&slow, &quick}) {
     tactic->make = [plain = tactic->make](const StepRequest& request, WeightStore& weights) {
       Offer offer = plain(request, weights);
-      // Of one channel, so that the kernel need not mind.
+      // It has one channel, so that the kernel need not mind.
       offer.outputs[0].layout = layout_for_shape(request.layout, offer.outputs[0].shape);
       return offer;
     };

@@ -1,4 +1,4 @@
-// The text of graphs: exactly what is written, and that the parser makes the same graph of it.
+// The text of graphs: its exact form, and that the parser reads the same graph back.
 #include "graph/text/printer.hpp"
 
 #include <gtest/gtest.h>

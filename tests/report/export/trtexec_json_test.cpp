@@ -1,4 +1,4 @@
-// What scripts that read trtexec's files look for, with numbers that can be checked by hand.
+// The fields that scripts look for in trtexec's files, with numbers that can be checked by hand.
 #include "report/export/trtexec_json.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What `hone view` answers: lists that follow the folder, profiles, windows of timelines, and refusals.
+// Answers of `hone view`: lists that follow the folder, profiles, windows of timelines, and refusals.
 #include "report/page/site.hpp"
 
 #include <gmock/gmock.h>

@@ -86,12 +86,11 @@ TEST(SweepFigures, ASpeedupWhoseIntervalHoldsOneIsNoDifference) {
   EXPECT_EQ(chart.rows[1].text, "no difference [0.9, 1.3]");
   EXPECT_EQ(chart.rows[2].text, "3, no interval");
   EXPECT_FALSE(chart.rows[2].dot->low);
-  EXPECT_THAT(
-      figure.notes,
-      ElementsAre("No difference, since the interval holds 1: other fp32 batch 1.",
-                  "Too few rounds for an interval: third fp32 batch 1.",
-                  "Not interleaved with what it is compared with, so drift of the machine may be part "
-                  "of it: third fp32 batch 1."));
+  EXPECT_THAT(figure.notes,
+              ElementsAre("No difference, since the interval holds 1: other fp32 batch 1.",
+                          "Too few rounds for an interval: third fp32 batch 1.",
+                          "Not interleaved with its comparison, so drift of the machine may be part "
+                          "of it: third fp32 batch 1."));
 }
 
 TEST(SweepFigures, SpeedupsOverDifferentSystemsSayOverWhich) {

@@ -1,4 +1,4 @@
-// What is read of result files: the values that stand there, and one sentence for what cannot be.
+// Reading result files: their values, and one sentence for an impossible one.
 #include "report/plot/sweep_file.hpp"
 
 #include <gmock/gmock.h>

@@ -133,7 +133,7 @@ TEST(BenchTable, LeavesOutColumnsThatATerminalHasNoRoomFor) {
     EXPECT_FALSE(table.left_out().empty());
     for (const std::string& title : table.left_out())
       EXPECT_EQ(table.header().find(title), std::string::npos);
-    for (const char* cell : {"hone", "20.00 ±0.00", "~ [0.95 1.10]", "VALID"})
+    for (const char* cell : {"hone", "20.00 ±0.00", "~1.02 ±0.08", "VALID"})
       EXPECT_THAT(table.row(record_of(run)), HasSubstr(cell));
   }
   EXPECT_THAT(BenchTable(sweep, 120).row(record_of(run)), HasSubstr("3.0e-06"));
@@ -141,19 +141,40 @@ TEST(BenchTable, LeavesOutColumnsThatATerminalHasNoRoomFor) {
   EXPECT_THAT(BenchTable(sweep, 80).row(record_of(run)), HasSubstr("FAILED: the worker crashed"));
 }
 
-TEST(BenchTable, KeepsTheThroughputOnTheUsualTerminal) {
+TEST(BenchTable, KeepsTailThroughputAndErrorOnTheUsualTerminal) {
   BenchForm sweep = options();
   sweep.backends = {"torch", "torchscript", "hone"};
   sweep.precisions = {"fp32", "bf16"};
   bench::Run run = run_of("torchscript");
   run.speedup = bench::Speedup{"torch", "fp32", {1.5, 1.4, 1.6, true}, true};
   const BenchTable table(sweep, 80);
-  EXPECT_THAT(table.left_out(), testing::ElementsAre("peak MB", "model", "p99 ms", "top-1", "rel error"));
+  EXPECT_THAT(table.left_out(), testing::ElementsAre("peak MB", "top-1", "model"));
   EXPECT_LE(table.header().find('\n'), 80U);
-  for (const char* cell : {"torchscript", "fp32", "400.0", "1.50x ±0.10", "VALID"})
+  run.rounds.assign(3, std::vector<double>(100, 20.0));
+  for (const char* cell : {"torchscript fp32", "20.00 ±0.00   20.00", "20000.0 1.50x ±0.10", "3.0e-06 VALID"})
     EXPECT_THAT(table.row(record_of(run)), HasSubstr(cell));
+  EXPECT_THAT(BenchTable(sweep, 104).left_out(), testing::IsEmpty());
   sweep.models.push_back("resnet18");
-  EXPECT_THAT(BenchTable(sweep, 80).row(record_of(run)), HasSubstr("resnet50"));
+  for (const char* cell : {"resnet50 torchscript", "20.00 ±0.00", "1.50x ±0.10", "3.0e-06 VALID"})
+    EXPECT_THAT(BenchTable(sweep, 80).row(record_of(run)), HasSubstr(cell));
+}
+
+TEST(BenchTable, ShortensCellsThatTheUsualTerminalHasNoRoomFor) {
+  BenchForm sweep = options();
+  bench::Run run = run_of("hone");
+  const auto row = [&] { return BenchTable(sweep, 80).row(record_of(run)); };
+  run.rounds = {{0.1765, 0.1766, 0.1767}, {0.1765, 0.1766, 0.1768}};
+  EXPECT_THAT(row(), HasSubstr(" 0.177 ±0.001 "));
+  run.rounds = {{0.01765, 0.01766, 0.01767}, {0.01765, 0.01766, 0.01768}};
+  EXPECT_THAT(row(), AllOf(HasSubstr(" 0.0177 "), Not(HasSubstr("±"))));
+  run.speedup = bench::Speedup{"torch", "fp32", {123.4, 120, 127, true}, true};
+  EXPECT_THAT(row(), HasSubstr(" 123x ±4 "));
+  run.speedup = bench::Speedup{"torch", "fp32", {12.34, 12.1, 12.5, true}, true};
+  EXPECT_THAT(row(), HasSubstr(" 12.3x ±0.2 "));
+  run.speedup = bench::Speedup{"torch", "fp32", {0.0123, 0.012, 0.0125, true}, true};
+  EXPECT_THAT(row(), HasSubstr(" 0.01230x "));
+  run.speedup->ratio.known = false;
+  EXPECT_THAT(row(), HasSubstr(" 0.01230x [?] "));
 }
 
 TEST(BenchTable, ShowsTheHalfIntervalAsFinelyAsTheMedian) {

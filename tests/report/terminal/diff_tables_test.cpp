@@ -1,4 +1,4 @@
-// What changed between two recordings, as tables.
+// Tables of the changes between two recordings.
 #include "report/terminal/diff_tables.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What people read of a partition.
+// The text about a partition.
 #include "report/terminal/partition_text.hpp"
 
 #include <gmock/gmock.h>

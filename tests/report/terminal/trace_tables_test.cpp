@@ -1,4 +1,4 @@
-// What the tables of a trace show: names, units, order, and the sentences that answer questions.
+// The tables of a trace: names, units, order, and the sentences that answer questions.
 #include "report/terminal/trace_tables.hpp"
 
 #include <gmock/gmock.h>

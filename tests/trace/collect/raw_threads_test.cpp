@@ -1,4 +1,4 @@
-// What calls of the threads API become in a trace.
+// Calls of the threads API in a trace.
 #include "trace/collect/raw_threads.hpp"
 
 #include <gtest/gtest.h>

@@ -62,7 +62,7 @@ TEST(TensorInstructions, OfModulesThatDisagreeAreUnknown) {
 }
 
 #ifdef HONE_TENSOR_CUBINS
-/// What nvcc makes of the instructions of PTX; each function says in its name whether it should be found.
+/// nvcc's forms of the instructions of PTX; each function says in its name whether it should be found.
 TEST(TensorInstructions, OfEveryKindThatNvccMakesAreFound) {
   size_t seen = 0;
   for (const char* const file : {HONE_TENSOR_CUBINS}) {

@@ -1,4 +1,4 @@
-// What is missing or doubtful, above every page: files that could not be read, losses and doubts of traces.
+// Missing and doubtful data, above every page: files that could not be read, losses and doubts of traces.
 import type { Profile, Report } from '../data/document';
 import type { Route } from '../route';
 import { clip, plural } from '../text';
@@ -26,7 +26,8 @@ function doubtsOf(profile: Profile): Trouble[] {
   });
 }
 
-/// On a page of one profile only its own doubts; files that could not be read everywhere.
+/// The troubles of a page: for a page of one profile only its own doubts; files that could not be read
+/// everywhere.
 export function troublesOf(report: Report, route: Route): Trouble[] {
   const [page, id] = route.path;
   const files = report.problems.map(({ path, text }): Trouble => ({ severity: 'problem', where: path, text }));

@@ -22,7 +22,7 @@ export interface ChartData<Row> {
 
 export interface ChartProps<Row> {
   title: string;
-  /// What is to be seen, in a sentence.
+  /// The content of the chart, in a sentence.
   description: string;
   /// Laid over what all charts share. Has to be the same function as long as the data is (useCallback).
   option: (of: Look) => EChartsCoreOption;

@@ -35,7 +35,7 @@ export function look(): Look {
   };
 }
 
-/// What every chart has; a chart's own option is laid over it.
+/// Options of every chart; a chart's own option is laid over them.
 export function baseOption(of: Look) {
   return {
     animation: false,

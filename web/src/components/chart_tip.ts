@@ -1,4 +1,4 @@
-// What a chart says of the point under the pointer: elements, never HTML, since names come from anywhere.
+// The text for the point under the pointer: elements, never HTML, since names come from anywhere.
 import { clip } from '../text';
 
 export function tip(title: unknown, lines: readonly (readonly [string, unknown])[], notes: unknown[] = []): HTMLElement {

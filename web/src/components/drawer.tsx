@@ -1,4 +1,4 @@
-// What is known of a selection, beside the page it was made in. Esc closes it.
+// Details of a selection, next to the page it was made in. Esc closes it.
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 

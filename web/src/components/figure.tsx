@@ -3,7 +3,7 @@ import { describe, hintOf, originText, type FieldRef } from '../data/fields';
 import { parts } from '../format';
 import { Value } from './value';
 
-/// ● measured, ○ estimated, ◇ told from a name, ▪ recorded; nothing for what was given.
+/// ● measured, ○ estimated, ◇ told from a name, ▪ recorded; nothing for a given number.
 export const MARKS: Record<string, string> = { measured: '●', estimated: '○', 'by name': '◇', recorded: '▪' };
 
 export function Mark({ origin }: { origin: string }) {
@@ -15,9 +15,9 @@ export function Mark({ origin }: { origin: string }) {
 interface FigureProps {
   value: unknown;
   of: FieldRef;
-  /// Said above the number, when it stands alone.
+  /// Said above the number, when there is nothing else.
   label?: string;
-  /// Where the definition in the schema does not say enough.
+  /// A hint for a figure that the definition in the schema does not explain enough.
   hint?: string;
 }
 

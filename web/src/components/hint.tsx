@@ -1,4 +1,4 @@
-// One hint for the whole page: shows the data-hint of what is pointed at or focused.
+// One hint for the whole page: shows the data-hint of the element that is pointed at or focused.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 interface Place {

@@ -1,4 +1,4 @@
-// A small menu behind a button.
+// A small menu that a button opens.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 export interface Action {

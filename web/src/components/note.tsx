@@ -1,4 +1,4 @@
-// A remark beside figures; its severity is said in words and by a rule at its side.
+// A remark next to figures; its severity is said in words and by a rule at its side.
 import type { ComponentChildren } from 'preact';
 
 export type Severity = 'note' | 'doubt' | 'loss' | 'problem';
@@ -21,7 +21,7 @@ export function Note({ severity = 'note', title, children }: NoteProps) {
   );
 }
 
-/// What a page shows in place of what it has not got.
+/// Shown by a page instead of content that it has not got.
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return <div class="empty"><h2>{title}</h2><div>{children}</div></div>;
 }

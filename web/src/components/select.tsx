@@ -7,7 +7,7 @@ interface SelectProps {
   choices: Choice[];
   value: string;
   onChange: (id: string) => void;
-  /// Where what stands around it already says what it is.
+  /// True if its surroundings already say what it is.
   quiet?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// What a table shows: its columns, and its rows in order and as far as they match.
+// The content of a table: its columns, and its rows in order and as far as they match.
 import type { ComponentChildren } from 'preact';
 import { describe, hintOf, titleOf, type FieldRef } from '../data/fields';
 import { clean } from '../text';
@@ -10,11 +10,11 @@ export interface Column<Row> {
   title?: string;
   unit?: string;
   hint?: string;
-  /// What is sorted, searched and exported.
+  /// The value that is sorted, searched and exported.
   value: (row: Row) => unknown;
-  /// Drawn in place of the value.
+  /// Drawn instead of the value.
   show?: (row: Row) => ComponentChildren;
-  /// A bar behind the number: a share of 1, else of the largest value.
+  /// A bar under the number: a share of 1, else of the largest value.
   bar?: boolean;
   /// Name of code: drawn in a fixed-width face.
   code?: boolean;
@@ -35,7 +35,7 @@ export function isNumeric<Row>(column: Column<Row>, rows: Row[]): boolean {
   return known.length > 0 && known.every((value) => typeof value === 'number');
 }
 
-/// Headings as in the file: the unit of a raw value stands behind its name.
+/// Headings as in the file: the unit of a raw value follows its name.
 export function csvHead(columns: Column<any>[]): string[] {
   return columns.map((column) => {
     const unit = unitOf(column);

@@ -4,7 +4,7 @@ import type { Profile, TimelineHeader } from '../schema';
 
 export type { Analysis, Profile, ReportDiff, ReportPartition, ReportPipeline, ReportProblem, TimelineHeader } from '../schema';
 
-/// What the machine and the options hold differs from run to run, so nothing is relied on.
+/// Members of the machine and the options differ from run to run, so nothing is relied on.
 export interface Sweep extends Omit<schema.Sweep, 'context' | 'options'> {
   context: Record<string, any>;
   options: Record<string, unknown>;

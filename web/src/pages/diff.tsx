@@ -1,4 +1,4 @@
-// What changed from one profile to another.
+// The changes from one profile to another.
 import { useCallback, useMemo } from 'preact/hooks';
 import { Empty } from '../components/note';
 import { Tabs } from '../components/tabs';
@@ -62,7 +62,7 @@ function Compared({ entry, a, b, props: { report, route } }: ComparedProps) {
   );
 }
 
-/// Of what is served, profiles arrive later.
+/// Profiles of a served page arrive later.
 function Loaded({ entry, ...props }: PageProps & { entry: ReportDiff }) {
   const [a, b] = [useProfile(props, entry.a), useProfile(props, entry.b)];
   const profile = (state: typeof a) => (state && 'profile' in state ? state.profile : null);

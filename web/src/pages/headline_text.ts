@@ -21,7 +21,8 @@ export interface Headline {
 
 const OWN = 'hone';
 
-/// Of hone where it takes part, else of all: the run with the highest throughput among those that are compared with another.
+/// The run with the highest throughput among those that are compared with another: of hone where it takes
+/// part, else of all.
 export function fastest(runs: Run[]): Run | undefined {
   const compared = runs.filter((run) => run.failure === null && (finite(run.speedup?.ratio) ?? 0) > 0);
   const own = compared.filter(({ backend }) => backend === OWN);

@@ -1,4 +1,4 @@
-// What pages, and views of a profile, are given.
+// Properties of pages, and of views of a profile.
 import type { ComponentType } from 'preact';
 import type { Profile, Report } from '../data/document';
 import type { Source } from '../data/source';

@@ -6,7 +6,7 @@ import { TimelinePage, type TimelineDocument, type TimelineView, type TrackKind 
 import type { ViewProps } from './props';
 
 /// Counters are tracks of the program's header, and a list of their own of the timeline.
-/// Of a page that nobody serves there is nothing finer than what it holds.
+/// A page that nobody serves has nothing finer than its own data.
 function adapted({ header, blob }: Timeline, live: boolean): TimelineDocument {
   const counters = header.tracks.filter(({ kind }) => kind === 'counter');
   return {

@@ -1,4 +1,4 @@
-// One decoded document with what is derived from it once: names, marks of the critical path, colours.
+// One decoded document with data derived from it once: names, marks of the critical path, colours.
 
 import { decode, kMerged, type Timeline } from './decode';
 import type { Span, TimelineDocument } from './header';

@@ -1,4 +1,4 @@
-// What is in view as a picture with the names of its tracks, and as CSV.
+// Exports the view as a picture with the names of its tracks, and as CSV.
 
 import { download, downloadCsv } from '../components/download';
 import type { Counter } from './counters';

@@ -1,4 +1,4 @@
-// What the panel says about one event: its relatives and its namesakes. Sums for a drawing, no analysis.
+// The panel's facts about one event: its relatives and its namesakes. Sums for a drawing, no analysis.
 
 import { kMerged, kNoTrack, type Timeline, type Track } from './decode';
 import type { Span } from './header';
@@ -27,7 +27,7 @@ const kMostLaunched = 32;
 
 export function selfTime(timeline: Timeline, event: number): number | null {
   const track = timeline.tracks[timeline.trackOf[event]!]!;
-  // What overlaps on a stream runs beside the event, not inside it.
+  // An event that overlaps on a stream runs next to it, not inside it.
   if (track.kind === 'kernels' || track.rows.length < 2) return null;
   const inner = track.rows[timeline.depths[event]! + 1]!;
   const duration = timeline.durations[event]!;

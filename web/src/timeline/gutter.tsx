@@ -1,4 +1,4 @@
-// Names of groups and tracks beside (on narrow pages: above) their rows; each folds what it names.
+// Names of groups and tracks next to (on narrow pages: above) their rows; each folds what it names.
 
 import { useModel } from './hooks';
 import type { PlacedGroup, PlacedTrack } from './layout';

@@ -1,4 +1,4 @@
-// What lies under a point of the plot.
+// The item under a point of the plot.
 
 import type { Timeline, Track } from './decode';
 import type { Span } from './header';
@@ -13,7 +13,7 @@ export interface Hit {
   sample: number;
 }
 
-const kReach = 3;  // pixels beside a thin event that still count as on it
+const kReach = 3;  // pixels next to a thin event that still count as on it
 
 function rowAt(track: Track, placed: PlacedTrack, y: number, height: number): Row | undefined {
   const depth = Math.floor((y - placed.plotY) / height);

@@ -7,7 +7,7 @@ export interface Metrics {
   row: number;      // height of a row of boxes
   counter: number;  // height of a counter's plot
   gap: number;      // space below a track
-  label: number;    // height of the line with a track's name above it; 0 where names stand beside the tracks
+  label: number;    // height of the line with a track's name above it; 0 where names stand next to the tracks
 }
 
 export const kWide: Metrics = { group: 28, row: 18, counter: 42, gap: 8, label: 0 };

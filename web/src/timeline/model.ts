@@ -1,4 +1,4 @@
-// The state of the page: what is shown and selected. Changes ask for a frame, and tell the panels.
+// The state of the page: what is shown and selected. Changes ask for a frame, and notify the panels.
 
 import { Dataset, type EventKey } from './dataset';
 import { factsOf, isEvent, type Facts } from './facts';

@@ -1,4 +1,4 @@
-// What is known about the selected event, the measured stretch, or how to begin.
+// Details of the selected event or the measured stretch, or how to begin.
 
 import { useMemo } from 'preact/hooks';
 import { factsOf, namesakes } from './facts';

@@ -41,7 +41,7 @@ export function Toolbar({ model, searchInput, onPicture, onHelp }: Props) {
       )}
       <label class="tl-choice">
         <span>Colour by</span>
-        <select value={model.colorBy} title="What the colours of events stand for"
+        <select value={model.colorBy} title="Meaning of the colours of events"
           onChange={(event) => set(() => { model.colorBy = event.currentTarget.value as ColorBy; })()}>
           <option value="name">name</option>
           <option value="category">category</option>

@@ -1,4 +1,5 @@
-// What the pointer is on, beside the pointer. Moved with each frame, without drawing components again.
+// Details of the item under the pointer, next to the pointer. Moved with each frame, without drawing
+// components again.
 
 import type { Model } from './model';
 import { clean } from './names';

@@ -1,4 +1,4 @@
-// The timeline proper: the canvas, the names beside it, and the panels, tied to one model.
+// The timeline proper: the canvas, the names next to it, and the panels, tied to one model.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { exportPicture } from './export';

@@ -1,4 +1,4 @@
-// What API calls and overheads mean for dependencies, by their names.
+// The meaning of API calls and overheads for dependencies, by their names.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ enum class ApiRole : uint8_t {
   kImplicit      ///< may wait for all work of the device: frees, allocations, unloading
 };
 
-/// Of names as recorded: suffixes as in cudaMalloc_v3020, cuMemFree_v2 or cudaStreamSynchronize_ptsz are left
-/// out.
+/// Takes names as recorded: suffixes as in cudaMalloc_v3020, cuMemFree_v2 or cudaStreamSynchronize_ptsz are
+/// ignored.
 ApiRole api_role(std::string_view name);
 
 /// The driver's wait for room in the launch queue (COMMAND_BUFFER_FULL, "Command Buffer Full").
 bool is_queue_full(std::string_view overhead);
 
-/// Whether an overhead is the profiler's own work, not the driver's (compiling, lazy loading, a full queue).
+/// True if an overhead is the profiler's own work, not the driver's (compiling, lazy loading, a full queue).
 bool is_profiler_overhead(std::string_view overhead);
 
-/// Of every call of the graph.
+/// The role of every call of the graph.
 std::vector<ApiRole> roles_of_calls(const EventGraph& graph);
 
 }  // namespace hone::analysis::dependencies

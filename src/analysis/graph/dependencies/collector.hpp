@@ -9,7 +9,8 @@
 namespace hone::analysis::dependencies {
 
 /// Times of one device are exact to tens of ns, but some files round to microseconds, and clocks of host and
-/// device agree to a few microseconds after their repair. What overlaps by more was no wait.
+/// device agree to a few microseconds after their repair. An operation that overlaps by more was not waited
+/// for.
 constexpr Time kTolerance = 10'000;
 
 class DependencyCollector {

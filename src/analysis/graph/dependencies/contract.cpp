@@ -18,10 +18,11 @@ using trace::SyncKind;
 /// A call that was seen to end this soon after the last operation was inferred to have waited for it.
 /// Returning from a wait takes 5 to 20 us, and freeing after it some more.
 constexpr Time kImplicitTail = 100'000;
-/// Times that alone decide have to be right: within the rounding of files that hold microseconds.
+/// Times that decide without other evidence have to be right: within the rounding of files that hold
+/// microseconds.
 constexpr Time kRounding = 1'000;
 
-/// In the order in which those of one call take effect.
+/// Steps in the order in which those of one call take effect.
 enum class StepKind : uint8_t { kOperation, kRecord, kStreamWait, kHostWait, kImplicit };
 
 struct Step {
@@ -179,7 +180,7 @@ class Contract {
     const int32_t record = find_record(row);
     if (record < 0) return;
     const EventRecord& recorded = trace_.event_records[static_cast<size_t>(record)];
-    // What a stream did before is done before what it does next anyway.
+    // Operations of one stream run in order anyway.
     if (recorded.stream == row.stream && recorded.context == row.context) return;
     const int32_t stream = streams_.find(row.device, row.context, row.stream);
     const int32_t context = streams_.find_context(row.context);

@@ -1,6 +1,6 @@
-// What the CUDA API promises about order (R2 to R7, R12), found by going once through everything that was
-// handed to streams, in that order, with the state that the driver would have: what each stream still has to
-// do, where events were recorded, which streams the default stream blocks.
+// Finds the order that the CUDA API promises (R2 to R7, R12) by going once through everything that was handed
+// to streams, in that order, with the state that the driver would have: what each stream still has to do,
+// where events were recorded, which streams the default stream blocks.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Cause {
 
 struct HostCauses {
   std::vector<Cause> causes;
-  /// Of every call: the trace says what it waited for, be it nothing.
+  /// For every call: true if the trace says what it waited for, even if that is nothing.
   std::vector<bool> recorded;
   int64_t unresolved = 0;  ///< waits for events whose record is not in the trace
 };

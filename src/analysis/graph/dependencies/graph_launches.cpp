@@ -153,7 +153,8 @@ class EdgeReader {
 };
 
 /// Without edges: an operation depends on the one before it in its stream, which the stream's order adds, and
-/// when it did not start right after that (or is the first of its stream), on what ended right before it.
+/// when it did not start right after that (or is the first of its stream), on the operation that ended right
+/// before it.
 void infer_edges(const EventGraph& graph, GraphLaunch& launch, GraphLaunches& all,
                  DependencyCollector& collector) {
   const auto row = [&](int32_t i) -> const Operation& { return graph.operations[static_cast<size_t>(i)]; };

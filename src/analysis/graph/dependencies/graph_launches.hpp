@@ -23,7 +23,8 @@ struct GraphLaunches {
 };
 
 /// Adds the edges that were recorded between nodes. Nodes that leave no record (empty ones, event records)
-/// pass on the last of what they waited for. Where no edges were recorded, order follows streams and times.
+/// pass on the last operation that they waited for. Where no edges were recorded, order follows streams and
+/// times.
 GraphLaunches add_graph_edges(const EventGraph& graph, const StreamIndex& streams,
                               DependencyCollector& collector);
 

@@ -1,5 +1,5 @@
-// The host's side: the API calls that the program itself made, found again by the correlation of what they
-// launched, and what threads were doing outside of them.
+// The host's side: the API calls that the program itself made, found again by the correlation of their
+// operations, and what threads were doing outside of them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class CallIndex {
  public:
   void add(int64_t correlation, int32_t call);
   void finish();
-  /// -1 when there is none. Of several, the first.
+  /// -1 when there is none. If there are several, the first.
   int32_t find(int64_t correlation) const;
 
  private:

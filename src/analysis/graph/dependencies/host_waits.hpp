@@ -1,4 +1,4 @@
-// Where host threads waited: the causes that the contract gave, and those that only times tell (R8 to R11).
+// The waits of host threads: the causes that the contract gave, and those that only times show (R8 to R11).
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace hone::analysis::dependencies {
 
-/// What add_host_waits left out because times contradict it, and what it had to infer.
+/// Counts of waits that add_host_waits left out because times contradict them, and of those that it inferred.
 struct WaitCounts {
   int64_t contradicted = 0;
   int64_t inferred = 0;

@@ -66,7 +66,7 @@ class FullQueues {
   }
 
  private:
-  /// What was done last of the launched operation's queue when the launch went on.
+  /// The last operation of the launched operation's queue that was done when the launch went on.
   int32_t last_done(int32_t launched, Time resumed) const {
     const std::vector<int32_t>& queue =
         queues_[static_cast<size_t>(queue_of_[static_cast<size_t>(launched)])];

@@ -18,8 +18,8 @@ std::vector<int32_t> find_polls(const EventGraph& graph, const std::vector<ApiRo
 /// do copies within a device.
 void infer_blocking_copies(const EventGraph& graph, std::vector<Cause>& causes);
 
-/// Synchronizing calls and polls for which `recorded` is false waited for what ended last while they did, of
-/// the work enqueued before.
+/// Synchronizing calls and polls for which `recorded` is false waited for the operation that ended last while
+/// they did, of the work enqueued before.
 void infer_synchronizations(const EventGraph& graph, const std::vector<Enqueued>& enqueued,
                             const std::vector<ApiRole>& roles, const std::vector<int32_t>& polls,
                             const std::vector<bool>& recorded, std::vector<Cause>& causes);

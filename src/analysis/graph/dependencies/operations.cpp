@@ -61,7 +61,7 @@ void add_host_functions(EventGraph& graph, const CallIndex& index) {
 }
 
 Enqueued enqueued_by(const EventGraph& graph, const Operation& operation) {
-  // Of an operation whose launch is not known it is certain only that it was launched before it began.
+  // If the launch of an operation is unknown, only this is certain: it was launched before it began.
   if (operation.call < 0) return {operation.enter, std::numeric_limits<int32_t>::max()};
   return {graph.calls[static_cast<size_t>(operation.call)].enter, operation.call};
 }

@@ -18,7 +18,7 @@ constexpr Time kLongWait = 50'000;
 /// After work that filled it, the device takes this long to begin with other work.
 constexpr Time kChangeover = 20'000;
 
-/// What the operation has waited for by the rules: its launch and other operations.
+/// The time at which all that the operation waits for by the rules is over: its launch and other operations.
 Time ready_time(const EventGraph& graph, const DependencyCollector& collector, int32_t i) {
   const Operation& operation = graph.operations[static_cast<size_t>(i)];
   if (operation.call < 0) return collector.ready(i);

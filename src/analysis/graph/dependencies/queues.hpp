@@ -1,5 +1,5 @@
-// What no program asks for and yet makes operations wait: hardware queues ("channels"), which keep their
-// order across streams, and a device that is full or whose driver waits until it is idle.
+// Finds waits that no program asks for: hardware queues ("channels"), which keep their order across streams,
+// and a device that is full or whose driver waits until it is idle.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@ namespace {
 
 /// Operations of one stream overlap in pairs, rarely in threes; of more, those that end last are kept.
 constexpr size_t kMaximumTails = 64;
-/// Of the waits since a stream's last operation, older ones than these have long ended.
+/// At most this many waits since a stream's last operation are kept; older ones have long ended.
 constexpr size_t kMaximumWaits = 64;
 
 }  // namespace
@@ -32,7 +32,7 @@ void StreamStates::append(int32_t stream, std::vector<int32_t>& operations) cons
   append_default_waits(stream, operations);
 }
 
-/// Those that the stream's next operation has to wait for.
+/// Appends the operations for which the stream's next operation has to wait.
 void StreamStates::append_default_waits(int32_t stream, std::vector<int32_t>& operations) const {
   const ContextState& context = contexts_[static_cast<size_t>(streams_[stream].context)];
   const size_t count = context.default_waits.size();

@@ -1,5 +1,5 @@
-// What the driver knows about streams at one moment of a program: the last operations of each, and what the
-// legacy default stream makes wait for what.
+// The driver's state of streams at one moment of a program: the last operations of each, and the waits that
+// the legacy default stream causes.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ class StreamStates {
   const std::vector<int32_t>& tails(int32_t stream) const {
     return states_[static_cast<size_t>(stream)].tails;
   }
-  /// As tails, with what the stream itself waits for since then; of the legacy default stream also that of
-  /// the streams that it waits for.
+  /// The tails of the stream, with those that the stream itself waits for since then; for the legacy default
+  /// stream also those of the streams that it waits for.
   std::vector<int32_t> completion(int32_t stream) const;
   /// The completion of all streams of a context to which something was added since the thread last asked.
   std::vector<int32_t> added_since(int32_t context, int32_t thread);
-  /// What the legacy default stream makes an operation of this stream wait for (R3).
+  /// The operations for which the legacy default stream makes an operation of this stream wait (R3).
   std::vector<int32_t> default_stream_before(int32_t stream);
 
   /// The next operation of the stream waits for this (R5); of the legacy default stream, the next of every

@@ -22,7 +22,7 @@ ThreadOperation awaited(ThreadOperation operation) {
   }
 }
 
-/// What threads did that others may have waited for.
+/// Actions of threads that others may have waited for.
 class Wakes {
  public:
   explicit Wakes(const trace::Trace& trace) : trace_(trace) {
@@ -34,7 +34,7 @@ class Wakes {
     used_.assign(rows_.size(), false);
   }
 
-  /// The last one in (after, until] by another thread for what `row` waited for; null when there is none.
+  /// The last action in (after, until] of another thread for which `row` waited; null when there is none.
   const ThreadSync* last_in(const ThreadSync& row, Time after, Time until) {
     ThreadSync wanted = row;
     wanted.operation = awaited(row.operation);
@@ -42,7 +42,7 @@ class Wakes {
     auto at = std::upper_bound(rows_.begin(), rows_.end(), key(wanted),
                                [this](const Key& a, const ThreadSync* b) { return a < key(*b); });
     wanted.start = after;
-    // A thread does not wake itself, but a damaged file may say so many times.
+    // A thread does not wake itself, but a damaged file may say that very often.
     for (int tries = 0; tries < 256 && at != rows_.begin() && key(**(at - 1)) > key(wanted); ++tries, --at) {
       if ((*(at - 1))->thread == row.thread) continue;
       const auto number = static_cast<size_t>(at - 1 - rows_.begin());
@@ -62,7 +62,7 @@ class Wakes {
 
   const trace::Trace& trace_;
   std::vector<const ThreadSync*> rows_;
-  std::vector<bool> used_;  ///< by what they woke: threads are created once
+  std::vector<bool> used_;  ///< true for those that woke a thread already: threads are created once
 };
 
 /// The call of the threads API that began then; -1 when there is none, or another call made it.
@@ -104,7 +104,7 @@ void forget_wait(EventGraph& graph, int32_t node) {
   graph.nodes[static_cast<size_t>(node)].wait = -1;
 }
 
-/// Of every call that waited, the node in which its wait ends; -1 of others.
+/// For every call that waited, the node in which its wait ends; -1 for the others.
 std::vector<int32_t> ends_of_waits(const EventGraph& graph) {
   std::vector<int32_t> ends(graph.calls.size(), -1);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {

@@ -1,5 +1,5 @@
-// What host threads wait for in each other (R15): a thread begins when it was created, a join returns when
-// the thread has ended, a lock when the mutex was unlocked, a wait when somebody signalled or posted.
+// Waits of host threads for each other (R15): a thread begins when it was created, a join returns when the
+// thread has ended, a lock when the mutex was unlocked, a wait when somebody signalled or posted.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace hone::analysis::dependencies {
 
-/// What `thread` did at `time` let a wait end, or another thread begin.
+/// An action of `thread` at `time` that let a wait end, or another thread begin.
 struct ThreadEdge {
   int32_t thread = 0;
   Time time = 0;

@@ -1,4 +1,4 @@
-// Where TensorRT's libraries lie on this machine.
+// Finds TensorRT's libraries on this machine.
 #pragma once
 
 #include <array>

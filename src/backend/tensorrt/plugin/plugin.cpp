@@ -47,7 +47,7 @@ std::unique_ptr<Backend> open_library() {
       "HONE_TENSORRT");
 }
 
-/// What needs no library is answered without one.
+/// Answers everything that needs no library without loading one.
 class TensorrtBackend final : public Backend {
  public:
   std::string_view name() const override { return "tensorrt"; }

@@ -51,7 +51,7 @@ bool foldable(const Graph& graph, const Node& node) {
   });
 }
 
-/// Nodes of constants alone, with the reference kernels.
+/// Computes nodes that depend only on constants with the reference kernels.
 void fold_computed(Graph& graph) {
   for (const Node& node : graph.nodes) {
     if (!foldable(graph, node)) continue;
@@ -101,7 +101,7 @@ Graph bind_shapes(const Graph& graph, const std::map<std::string, tensor::Shape>
   for (const ValueId id : bound.inputs) is_input[static_cast<size_t>(id)] = true;
   fold_inferred(bound, is_input);
   fold_computed(bound);
-  // Folded integers may be shapes of what follows.
+  // Folded integers may be shapes of later nodes.
   graph::infer_types(bound);
   fold_computed(bound);
   remove_dead(bound);

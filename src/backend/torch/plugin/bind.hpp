@@ -12,7 +12,7 @@ namespace hone::backend::aten {
 /// Values of at most this many elements are folded: shape arithmetic, never weights.
 inline constexpr int64_t kMaxFoldedElements = 1024;
 
-/// Whether every dimension of every input is known once `shapes` are given.
+/// True if every dimension of every input is known once `shapes` are given.
 bool binds_fully(const graph::Graph& graph, const std::map<std::string, tensor::Shape>& shapes);
 /// Usage error when a shape contradicts the graph.
 graph::Graph bind_shapes(const graph::Graph& graph, const std::map<std::string, tensor::Shape>& shapes);

@@ -22,12 +22,12 @@ at::Tensor torch_view_of(const tensor::Tensor& tensor);
 tensor::Tensor copy_of(const at::Tensor& tensor, tensor::DType dtype);
 
 /// A rank-1 tensor of these numbers, which the tracer takes for a constant (it would record an at::tensor
-/// call as the allocation alone).
+/// call as the allocation only).
 at::Tensor literal(const std::vector<int64_t>& values, at::Device device);
 
 /// The line of PyTorch's message that says what went wrong, without stacks of C++ or TorchScript.
 std::string message_line(const std::exception& error);
-/// Environment for what the device refused (no memory left, a lost GPU), else bad input.
+/// Environment if the device refused (no memory left, a lost GPU), else bad input.
 ErrorKind error_kind(const std::exception& error);
 
 /// Does it; errors of PyTorch outside of any operator become ours: copies, and failures of the device that

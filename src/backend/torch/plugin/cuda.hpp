@@ -1,5 +1,5 @@
-// What needs a libtorch that was built with CUDA: cuda/ implements it, and without_cuda.cpp says so where
-// there is none.
+// Functions that need a libtorch that was built with CUDA: cuda/ implements them, and without_cuda.cpp says
+// so where there is none.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ void synchronize(at::Device device);
 void release_cache(at::Device device);
 /// Device memory that PyTorch's caching allocator holds, in bytes; 0 on the CPU.
 int64_t held_bytes(at::Device device);
-/// Where the GPU is plugged in ("0000:1B:00.0"); empty for the CPU.
+/// The bus id of the GPU ("0000:1B:00.0"); empty for the CPU.
 std::string bus_id(at::Device device);
 
 /// Writes over twice the size of the GPU's L2 cache, and waits for that; nothing on the CPU.
@@ -33,8 +33,8 @@ void evict_caches(at::Device device);
 /// stream; waits for it. 0 on the CPU.
 double time_between_events(at::Device device, const std::function<void()>& enqueue);
 enum class Direction { kToDevice, kToHost };
-/// Milliseconds, by the GPU's clock, of copies of so many bytes each between pinned host memory and the
-/// device; 0 on the CPU.
+/// Milliseconds, by the GPU's clock, of copies of these sizes between pinned host memory and the device; 0 on
+/// the CPU.
 double time_copies(at::Device device, std::span<const int64_t> sizes, Direction direction);
 
 /// The element type in which output i is handed out.

@@ -40,7 +40,7 @@ class RunnerExecutable : public Executable {
   virtual const Runner* current() const = 0;
 
   const int threads_;
-  /// Without a layout.
+  /// The device and precision, without a layout.
   const Placement placement_;
   /// Why the runner is as it is.
   std::string layout_note_;
@@ -55,13 +55,13 @@ class RunnerExecutable : public Executable {
   std::vector<at::Tensor> results_;
 };
 
-/// For models with a graph.
+/// Makes an executable for a model with a graph.
 std::unique_ptr<Executable> make_graph_executable(const importer::Model& model, const LoadOptions& options,
                                                   at::Device device, MakeRunner make_runner);
 /// Why a program of this backend does not run the nodes of a model; `traced` as of a Program.
 std::vector<Refusal> refused_nodes(const graph::Graph& graph, const LoadOptions& options,
                                    const Placement& placement, const std::string& backend, bool traced);
-/// For a user's own TorchScript archive.
+/// Makes an executable for a user's own TorchScript archive.
 std::unique_ptr<Executable> make_archive_executable(const importer::Model& model, const LoadOptions& options,
                                                     at::Device device);
 

@@ -56,7 +56,7 @@ class GraphExecutable final : public RunnerExecutable {
     ChosenRunner chosen = choose_layout(bound, placement_, make_runner_, measure);
     runner_ = std::move(chosen.runner);
     layout_note_ = std::move(chosen.note);
-    // What cuDNN tried its algorithms in is not what the model needs.
+    // The workspace in which cuDNN tried its algorithms is not needed by the model.
     release_cache(placement_.device);
   }
 
@@ -69,7 +69,7 @@ class GraphExecutable final : public RunnerExecutable {
 
   std::shared_ptr<const graph::Graph> graph_;
   MakeRunner make_runner_;
-  /// What runner_ is bound to.
+  /// The inputs to which runner_ is bound.
   std::vector<tensor::Shape> shapes_;
   std::vector<tensor::DType> output_types_;
   std::unique_ptr<Runner> runner_;

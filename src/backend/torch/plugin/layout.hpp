@@ -19,11 +19,11 @@ struct ChosenRunner {
   std::string note;
 };
 
-/// Whether the graph convolves images, so that their layout matters.
+/// True if the graph convolves images, so that their layout matters.
 bool convolves_images(const graph::Graph& graph);
 
-/// The runner of the layout that measures faster. At no time do both live. A layout that cannot run loses;
-/// when neither can, the error is that of NCHW.
+/// The runner of the layout that measures faster. The two never live at the same time. A layout that cannot
+/// run loses; when neither can, the error is that of NCHW.
 ChosenRunner choose_layout(const BoundGraph& graph, Placement placement, MakeRunner make,
                            const Measure& measure);
 

@@ -31,7 +31,7 @@ class Ints {
   size_t input_;
 };
 
-/// What is known of one node at load.
+/// Properties of one node that are known at load.
 struct Lowering {
   const graph::Graph& graph;
   const graph::Node& node;

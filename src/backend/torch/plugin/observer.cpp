@@ -24,7 +24,7 @@ int64_t thread_id() {
   return kId;
 }
 
-/// A JSON list with what `write` appends for each of the values.
+/// A JSON list with the text that `write` appends for each of the values.
 template <class Values, class Write>
 void append_list(std::string& out, const Values& values, Write write) {
   out += '[';
@@ -79,7 +79,7 @@ std::string types_of(c10::ArrayRef<const c10::IValue> inputs) {
   return out;
 }
 
-/// Where the callbacks write to.
+/// The notes to which the callbacks write.
 class Notes {
  public:
   explicit Notes(const ObserveOptions& options) : options_(options) {}
@@ -117,7 +117,7 @@ class Notes {
   std::unordered_map<std::string, int64_t> ids_;
 };
 
-/// Of the observer that lives: PyTorch's callbacks are plain functions.
+/// The notes of the living observer: PyTorch's callbacks are plain functions.
 std::atomic<Notes*> current = nullptr;
 
 struct OpenCall final : at::ObserverContext {

@@ -1,4 +1,4 @@
-// PyTorch's own account of what it runs: its operators and its allocators' work.
+// PyTorch's own account of its runs: its operators and its allocators' work.
 #pragma once
 
 #include <memory>

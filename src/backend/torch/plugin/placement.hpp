@@ -24,7 +24,7 @@ struct Placement {
   std::string text() const;
 };
 
-/// Whether float32 products round their factors to TF32, in cuBLAS and cuDNN alike.
+/// Lets float32 products round their factors to TF32, in cuBLAS and cuDNN alike.
 void allow_tf32(bool allowed);
 /// PyTorch's settings for this placement: TF32, cuDNN's search for the fastest algorithm, threads.
 void use_settings(const Placement& placement, int threads);

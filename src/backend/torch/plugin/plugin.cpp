@@ -13,7 +13,7 @@ namespace {
 struct Kind {
   std::string_view name;
   MakeRunner make_runner;
-  /// What depends on the values of activations cannot be recorded.
+  /// True for tracing backends: operations that depend on the values of activations cannot be recorded.
   bool traced = false;
   bool cuda_only = false;
 };

@@ -15,7 +15,7 @@ using graph::ValueId;
 
 namespace {
 
-/// Of activations: "float32 1x64x56x56".
+/// Types of activations: "float32 1x64x56x56".
 std::vector<std::string> type_texts(const graph::Graph& graph, const std::vector<ValueId>& ids) {
   std::vector<std::string> texts;
   for (const ValueId id : ids) {

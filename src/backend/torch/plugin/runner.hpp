@@ -1,5 +1,5 @@
-// What the backends make of a graph that is bound to input shapes: a program (eager), a script, or a captured
-// CUDA graph.
+// Forms in which the backends run a graph that is bound to input shapes: a program (eager), a script, or a
+// captured CUDA graph.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,7 +27,7 @@ class Runner {
     inputs_.clear();
     for (const at::Tensor& input : inputs) inputs_.push_back(placement_.place(input, pinned));
   }
-  /// Outputs, as placed, for the inputs that were set. On a GPU the work may still be under way.
+  /// Outputs, as placed, for the inputs that were set. The work may still be under way on a GPU.
   virtual std::vector<at::Tensor> run() = 0;
   /// Milliseconds of a run from its first to its last step, by the GPU's clock; 0 on the CPU. `cold`: with
   /// the GPU's caches emptied before.

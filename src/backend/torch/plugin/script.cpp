@@ -44,7 +44,7 @@ int64_t parameter_bytes(const jit::Module& module) {
   return bytes;
 }
 
-/// What is left to do for a traced and for a loaded module alike.
+/// The last steps for a traced and for a loaded module alike.
 jit::Module optimized(const jit::Module& module) {
   jit::Module frozen = jit::freeze(module);
   return jit::optimize_for_inference(frozen);
@@ -79,7 +79,7 @@ void add_reads(const jit::Node& node, const Makers& makers, std::set<int32_t>& r
 struct Script::State {
   jit::Module module;
   std::vector<std::string> input_names;
-  /// Before freezing: packed weights do not tell their size.
+  /// Counted before freezing: packed weights do not show their size.
   int64_t weight_bytes;
 };
 

@@ -27,7 +27,7 @@ class Script {
   std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs);
   /// The profiling executor records types in its first runs and specializes after them.
   void warm_up(const std::vector<at::Tensor>& inputs);
-  /// Of the parameters and buffers before they were folded and packed.
+  /// Bytes of the parameters and buffers before they were folded and packed.
   int64_t weight_bytes() const;
   /// Nodes of the optimized graph, constants left out.
   std::vector<StepInfo> steps() const;

@@ -12,7 +12,7 @@ namespace {
 
 using tensor::DType;
 
-/// Between int8 and uint8.
+/// The offset between int8 and uint8.
 constexpr int32_t kMiddle = 128;
 constexpr uint8_t kFlip = 0x80;
 

@@ -16,7 +16,7 @@
 
 namespace hone::device::cpu {
 
-/// That of this CPU, kBytes or kShorts; has_tiles() says whether it has it.
+/// The tile type for bytes of this CPU, kBytes or kShorts; has_tiles() says whether it has it.
 TileType byte_tile_type();
 /// Elements of a unit.
 constexpr int64_t bytes_per_unit(TileType type) { return type == TileType::kBytes ? 4 : 2; }

@@ -25,7 +25,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 bool is_binary_name(const std::string& op) { return op == "add" || op == "sub" || op == "mul"; }
 
-/// Whether f(unit · x) = unit · f'(x), where f' is the same function with other bounds.
+/// True if f(unit · x) = unit · f'(x), where f' is the same function with other bounds.
 bool scales_with_unit(const QuantizedStage& stage) {
   return stage.op == "relu" || stage.op == "leaky_relu" || stage.op == "clip" || is_binary_name(stage.op);
 }

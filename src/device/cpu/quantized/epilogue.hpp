@@ -19,7 +19,7 @@ struct ProductScales {
 std::optional<ProductScales> product_scales(const engine::StepRequest& request,
                                             const graph::QuantizedChain& chain);
 
-/// What follows the sums of a product: result = post-ops(scales · (sum + bias)), one scale and one bias a
+/// The steps after the sums of a product: result = post-ops(scales · (sum + bias)), one scale and one bias a
 /// channel.
 struct ByteEpilogue {
   /// A constant second operand of a post-op.
@@ -35,7 +35,7 @@ struct ByteEpilogue {
   dnnl::post_ops ops;
   /// The input that the result starts as; -1 for none.
   int accumulate_input = -1;
-  /// Of the result.
+  /// The zero point of the result.
   int32_t zero_point = 0;
   std::vector<Constant> constants;
 };
@@ -46,7 +46,7 @@ Refusal make_epilogue(const engine::StepRequest& request, const graph::Quantized
                       const ProductScales& scales, const engine::TensorDesc& result, int64_t axis,
                       engine::Offer& offer, ByteEpilogue& epilogue);
 
-/// The epilogue that gives the sums as numbers in float32, with the bias alone.
+/// The epilogue that gives the sums as numbers in float32, with only the bias.
 Refusal make_plain_epilogue(const engine::StepRequest& request, const graph::QuantizedChain& chain,
                             const ProductScales& scales, int64_t channels, ByteEpilogue& epilogue);
 

@@ -1,4 +1,4 @@
-// What steps with quantized operands share: their constants, and whether this CPU sums products of bytes
+// Helpers of steps with quantized operands: their constants, and whether this CPU sums products of bytes
 // exactly.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Convolutions and matrix products of bytes through oneDNN: scales, bias, functions, a residual of another
-// scale and roundings inside the primitive where it takes them, and as loops behind it otherwise.
+// scale and roundings inside the primitive where it takes them, and as loops after it otherwise.
 #include <algorithm>
 
 #include "device/cpu/chain_math.hpp"
@@ -212,7 +212,7 @@ Offer make_whole(const StepRequest& request, const QuantizedChain& chain, const 
   return offer;
 }
 
-/// The product's numbers in float32, and the stages behind it.
+/// The product's numbers in float32, and the stages after it.
 Offer make_parts(const StepRequest& request, const QuantizedChain& chain, const Product& p,
                  const ProductScales& scales, engine::WeightStore& weights) {
   Offer offer = begin_offer(request, chain, p);

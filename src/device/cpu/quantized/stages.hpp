@@ -1,5 +1,5 @@
-// The stages of a quantized chain (graph/quantized_chain.hpp) as loops over short runs of floats, for what no
-// primitive of oneDNN does.
+// The stages of a quantized chain (graph/quantized_chain.hpp) as loops over short runs of floats, where
+// oneDNN has no primitive.
 #pragma once
 
 #include <span>
@@ -25,7 +25,7 @@ class StageProgram {
   /// of memory; they are changed, and written to `output`, where the result's element 0 lies.
   void run(float* x, int64_t position, size_t n, std::span<const void* const> inputs, void* output) const;
 
-  /// Whether every element of the result depends on its own number only, so that a table can hold it; the
+  /// True if every element of the result depends on its own number only, so that a table can hold it; the
   /// numbers are those of the bytes of input `own`, which may also be a second operand.
   bool is_function(size_t own) const;
 
@@ -34,11 +34,11 @@ class StageProgram {
   enum class Operand : uint8_t { kNone, kBytes, kChannelBytes, kFloats, kChannels, kSingle };
 
   struct Stage {
-    /// Of a stage that does not round.
+    /// The link of a stage that does not round.
     ChainLink link{ChainOp::kRelu};
     bool rounds = false;
     Operand kind = Operand::kNone;
-    /// Of rounded numbers, or of an operand of bytes.
+    /// The scale of rounded numbers, or of an operand of bytes.
     ByteScale scale;
     /// The constants of kChannels and kSingle.
     std::vector<float> values;

@@ -43,7 +43,8 @@ class SumsKernel : public engine::Kernel {
   int64_t threads_;
 };
 
-/// By tiles. `packed`: the second operand as SumsProblem packs it; null where it is computed.
+/// Makes a kernel that computes by tiles. `packed`: the second operand as SumsProblem packs it; null where it
+/// is computed.
 std::shared_ptr<const SumsKernel> make_tiled_sums(SumsProblem problem, const BytePositions& at,
                                                   Requantization requantization, const std::byte* packed);
 /// All channels of a pixel at once, of a problem that is depthwise.

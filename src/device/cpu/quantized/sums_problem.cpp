@@ -67,7 +67,7 @@ void SumsProblem::copy_window(const uint8_t* a, const ByteRows& rows_form, int64
   const int64_t image = a_matrix[static_cast<size_t>(stack)];
   const int64_t channel = b_matrix[static_cast<size_t>(stack)] * channels;
   const bool is_last = layout == Layout::kChannelsLast;
-  // From one pixel and channel to the next.
+  // Strides from one pixel and channel to the next.
   const int64_t pixel_stride = is_last ? convolution.in_channels : 1;
   const int64_t channel_stride = is_last ? 1 : lines() * last().input;
   const uint8_t* const first =

@@ -103,7 +103,7 @@ struct SumsProblem {
                    uint32_t* to) const;
 };
 
-/// That of ConvInteger or QLinearConv, and of MatMulInteger or QLinearMatMul.
+/// The problem of ConvInteger or QLinearConv, and of MatMulInteger or QLinearMatMul.
 SumsProblem convolution_sums(const engine::StepRequest& request, const BytePositions& at);
 SumsProblem matrix_sums(const engine::StepRequest& request, const BytePositions& at);
 

@@ -31,14 +31,14 @@ struct Part {
 
 int64_t area(const Part& part) { return part.window.kernel[0] * part.window.kernel[1]; }
 
-/// Of the part of the largest windows.
+/// The part with the largest windows.
 const Part& largest(const std::vector<Part>& parts) {
   return *std::max_element(parts.begin(), parts.end(),
                            [](const Part& a, const Part& b) { return area(a) < area(b); });
 }
 
-/// Whether windows of `part` lie within those of `whole` wherever they are, and are as many, whatever the
-/// image's size is.
+/// True if windows of `part` lie within those of `whole` wherever they are, and are equal in number, whatever
+/// the image's size is.
 bool lies_within(const graph::Window& part, const graph::Window& whole) {
   for (size_t i = 0; i < whole.rank(); ++i) {
     const int64_t before = whole.pads_begin[i] - part.pads_begin[i];
@@ -50,7 +50,7 @@ bool lies_within(const graph::Window& part, const graph::Window& whole) {
   return true;
 }
 
-/// Of an image of that type, (N, C, H, W); none where they are not known or too many for any products.
+/// Pixels of an image of that type, (N, C, H, W); none where they are not known or too many for any products.
 std::optional<int64_t> pixels_of(const graph::TensorType& type) {
   const graph::Dim& height = (*type.dims)[2];
   const graph::Dim& width = (*type.dims)[3];

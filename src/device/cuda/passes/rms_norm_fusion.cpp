@@ -18,7 +18,7 @@ const Node* own_part(const Editor& editor, ValueId id, const char* op) {
   return editor.read_once(id) ? editor.made_by(id, op) : nullptr;
 }
 
-/// Whether the mean is over the last axis and keeps it.
+/// True if the mean is over the last axis and keeps it.
 bool is_over_rows(const Graph& graph, const Node& mean) {
   const graph::TensorType& type = graph.value(mean.inputs[0]).type;
   const auto axes = known_integers(graph, mean.input(1));
@@ -27,8 +27,7 @@ bool is_over_rows(const Graph& graph, const Node& mean) {
   return mean.attributes.get_int("keepdims") != 0 && (axes->front() == -1 || axes->front() == rank - 1);
 }
 
-/// 1 / sqrt(mean(x^2) + epsilon): the nodes, in the order they run, with what is computed as the first
-/// operand.
+/// 1 / sqrt(mean(x^2) + epsilon): the nodes, in the order they run, with the input as the first operand.
 struct Factor {
   std::vector<Part> parts;
   std::vector<int32_t> indices;

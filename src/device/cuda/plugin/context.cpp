@@ -15,8 +15,8 @@ CUdevice device_of(int ordinal) {
   return device;
 }
 
-/// Whether somebody else in this process has made the context; taken for granted where the driver does not
-/// tell.
+/// True if somebody else in this process has made the context; taken for granted where the driver does not
+/// report it.
 bool has_context(CUdevice device) {
   const auto get_state =
       find_driver_function<decltype(&cuDevicePrimaryCtxGetState)>("cuDevicePrimaryCtxGetState");
@@ -44,8 +44,8 @@ CUcontext enter_context(int ordinal, bool own_process) {
   // Waiting by polling: waking a sleeping thread costs more than many a batch.
   check(cudaInitDevice(ordinal, cudaDeviceScheduleSpin, cudaInitDeviceFlagsAreValid), kWhat);
   CUcontext context = primary_context(device);
-  // Where a kernel needs a stack, the driver makes room for it at its launch. A driver that refuses costs
-  // memory alone.
+  // Where a kernel needs a stack, the driver makes room for it at its launch. A driver that refuses only
+  // costs memory.
   const DeviceGuard guard(context);
   if (ours && cudaDeviceSetLimit(cudaLimitStackSize, 0) != cudaSuccess) (void)cudaGetLastError();
   return context;

@@ -114,7 +114,7 @@ void check_gpu(int ordinal) {
   }
 }
 
-/// Of 32, what a stem multiplies on top takes longer than a step of its own, of 8 less
+/// Up to 8 images, fusing the 1x1 convolution into the stem beats a step of its own; with 32 it does not
 /// (docs/performance/lessons.md).
 constexpr int64_t kFewImages = 8;
 /// Clusters of the bottlenecks of 256 channels, and how many an image of ResNet's third stage takes.
@@ -316,7 +316,7 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
  private:
   const DeviceProperties& properties() const { return gpu_.properties(); }
 
-  /// What is kept for the GPU changes, the device does not.
+  /// The state kept for the GPU changes, the device does not.
   mutable Gpu gpu_;
   const std::string name_ = tensor::place_text({tensor::PlaceKind::kCuda, properties().ordinal});
   CudnnCompiler cudnn_;

@@ -20,8 +20,8 @@ class DeviceCopies {
 
   /// Shared by all who ask for the same bytes; it keeps the host tensor alive.
   std::shared_ptr<const DeviceBytes> of(const tensor::Tensor& host);
-  /// The same for bytes that everyone gathers anew: shared by all who ask for equal content, which is kept on
-  /// the host to compare with.
+  /// Copies bytes that everyone gathers anew: shared by all who ask for equal content, which is kept on the
+  /// host to compare with.
   std::shared_ptr<const DeviceBytes> of_content(const tensor::Tensor& host);
 
  private:

@@ -6,7 +6,7 @@
 namespace hone::device::cuda {
 
 /// Makes a GPU's context current while it lives, and after that what was current before. Contexts are pushed
-/// and popped, because cudaSetDevice() makes one on the GPU that it is told to go back to.
+/// and popped, because cudaSetDevice() would create one on the GPU to which it returns.
 class DeviceGuard {
  public:
   /// Nothing is done for a null context, which stands for a GPU that is not there.

@@ -23,8 +23,8 @@ class Gpu {
   GpuMemory& memory() { return memory_; }
   DeviceCopies& copies() { return copies_; }
 
-  /// Writes twice as many bytes as the L2 cache holds, done when it returns: what a program used is out of
-  /// it. The buffer is allocated at the first call and kept.
+  /// Overwrites twice the size of the L2 cache, done when it returns: a program's data are out of it. The
+  /// buffer is allocated at the first call and kept.
   void evict_l2();
 
  private:

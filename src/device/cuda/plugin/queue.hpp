@@ -8,10 +8,10 @@
 
 namespace hone::device::cuda {
 
-/// Of the GPU that is current when it is made; afterwards it does not matter which one is.
+/// A queue of the GPU that is current when it is made; afterwards it does not matter which one is.
 class CudaQueue final : public tensor::Queue {
  public:
-  /// Of a stream of its own.
+  /// Makes a queue with a stream of its own.
   explicit CudaQueue(const DeviceProperties& device)
       : own_(std::make_unique<const Stream>()), stream_(own_->get()), device_(device) {}
   /// Launches leave stamps where `stamps` says; null: nowhere. The stream, the properties and the stamps

@@ -29,7 +29,8 @@ template <class... Args>
   throw OutOfMemory(ErrorKind::kEnvironment, fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// What no environment causes: a kernel reached outside of its memory, or was not what it claimed to be.
+/// True for errors that no environment causes: a kernel reached outside of its memory, or was not what it
+/// claimed to be.
 bool is_fault(cudaError_t status) {
   switch (status) {
     case cudaErrorIllegalAddress:
@@ -59,7 +60,7 @@ bool is_loss(cudaError_t status) {
 }
 
 /// Where the process can use the GPU no more: `last`, which the runtime knew, or what it hears when it is
-/// asked. A library has a runtime of its own, and ours knows nothing of what that met. Else success, as
+/// asked. A library has a runtime of its own, and ours does not know the errors of that one. Else success, as
 /// anything else may be what an earlier refusal has left.
 cudaError_t end_of_use(cudaError_t last) {
   size_t free = 0;

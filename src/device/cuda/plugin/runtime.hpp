@@ -14,21 +14,21 @@
 
 namespace hone::device::cuda {
 
-/// Throws unless `status` is success: a bug of ours for what only a kernel can have done (a fault, a failed
-/// assertion), LostDevice for a GPU that is gone, else an environment error. The sentence says what failed
-/// and why.
+/// Throws unless `status` is success: a bug of ours for an error that only a kernel can cause (a fault, a
+/// failed assertion), LostDevice for a GPU that is gone, else an environment error. The sentence says what
+/// failed and why.
 void check(cudaError_t status, std::string_view what);
 
 /// Throws, as check() does, where the runtime knows of a fault or of a GPU that is gone.
 void check_alive(std::string_view what);
 
-/// Of a call into `library` that failed for `reason`: the sentence of check() where memory was full, or where
-/// the runtime knows of a fault or of a GPU that is gone, which libraries call a failed execution; else an
-/// environment error with `reason`.
+/// Reports a call into `library` that failed for `reason`: with the sentence of check() where memory was
+/// full, or where the runtime knows of a fault or of a GPU that is gone, which libraries call a failed
+/// execution; else as an environment error with `reason`.
 [[noreturn]] void fail_library_call(std::string_view what, std::string_view library, const char* reason,
                                     bool memory_full);
 
-/// What this process holds of one GPU's memory.
+/// The memory of one GPU that this process holds.
 class GpuMemory {
  public:
   /// A null context stands for a GPU that is not there: memory is then what the runtime gives.
@@ -60,7 +60,7 @@ class DeviceBytes {
   DeviceBytes& operator=(DeviceBytes&& other) noexcept;
   std::byte* data() const { return data_; }
   int64_t size() const { return size_; }
-  /// Of the GPU that it is on; null for none and for one that is not there.
+  /// The context of the GPU that it is on; null for none and for one that is not there.
   CUcontext context() const { return memory_ == nullptr ? nullptr : memory_->context(); }
 
  private:
@@ -83,13 +83,14 @@ class PinnedBytes {
   std::byte* data_ = nullptr;
 };
 
-/// Copies from the host, done when it returns (cudaMemcpy alone may still be under way for other streams).
+/// Copies from the host, done when it returns (cudaMemcpy by itself may still be under way for other
+/// streams).
 void copy_to_device(const DeviceBytes& to, const void* from, size_t size);
 
 /// Fills with zeros, done when it returns.
 void clear(const DeviceBytes& bytes);
 
-/// Of the GPU that is current when it is made.
+/// A stream of the GPU that is current when it is made.
 class Stream {
  public:
   /// The highest one: its blocks go first where there is room for some.
@@ -107,7 +108,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Of the GPU that is current when it is made.
+/// An event of the GPU that is current when it is made.
 class Event {
  public:
   Event();

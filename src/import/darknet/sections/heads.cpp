@@ -10,12 +10,12 @@
 namespace hone::importer::darknet {
 namespace {
 
-/// What darknet uses for anchors that the cfg does not give.
+/// Darknet's default for anchors that the cfg does not give.
 constexpr double kUsualAnchor = 0.5;
 
 std::string joined(const auto& numbers) { return fmt::format("{}", fmt::join(numbers, ",")); }
 
-/// What becomes of an entry of a box: a logistic function first, then scale and offset.
+/// The rule for an entry of a box: a logistic function first, then scale and offset.
 struct EntryRule {
   bool logistic = false;
   float scale = 1;

@@ -15,7 +15,7 @@ std::vector<size_t> sources_of(SectionContext& context, std::string_view key) {
   return sources;
 }
 
-/// Part `group` of `groups` of each source, one behind the other.
+/// Part `group` of `groups` of each source, one after the other.
 ValueId write_route(Emission& e, const std::vector<int64_t>& channels, int64_t groups, int64_t group) {
   std::vector<ValueId> parts;
   for (size_t i = 0; i < e.reads.size(); ++i) {
@@ -85,7 +85,7 @@ struct Shortcut {
   int64_t weights_each = 1;  ///< of an input
   Activation activation;
 
-  /// What is added has the channels of the sum: those that it lacks are zeros, those beyond are left out.
+  /// A summand gets the number of channels of the sum: missing ones are zeros, further ones are left out.
   ValueId fitted(Emission& e, size_t i) const {
     const int64_t channels = sources[i].channels;
     if (channels == in.channels) return e.reads[i];

@@ -51,7 +51,7 @@ void set_pooled(const Window& window, Layer* layer) {
           after(layer->in.width, window.stride_x));
 }
 
-/// What darknet takes for the largest of nothing.
+/// The maximum of an empty window in darknet.
 constexpr float kNothing = -std::numeric_limits<float>::max();
 
 ValueId padded(Emission& e, ValueId x, const std::vector<int64_t>& pads) {

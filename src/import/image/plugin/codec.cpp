@@ -13,8 +13,8 @@ using hone::importer::Image;
 
 namespace {
 
-/// Takes the standard error away while it lives: libpng complains there of its own accord, and OpenCV gives
-/// no way to tell it not to. What is wrong is said by whoever asked for the image.
+/// Discards the standard error while it lives: libpng complains there of its own accord, and OpenCV cannot
+/// silence it. The caller that asked for the image reports the error.
 class Silence {
  public:
   Silence() : before_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {

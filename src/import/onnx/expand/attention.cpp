@@ -81,7 +81,7 @@ void give_scores(Expansion& e, const AttentionValues& values) {
   }
 }
 
-/// The cache followed by what is new.
+/// The cache followed by the new tokens.
 ValueId append(Expansion& e, Input past, ValueId x) {
   return e.has_in(past) ? e.concat({e.in(past), x}, 2) : x;
 }

@@ -97,8 +97,8 @@ std::vector<double> block_zeros(const PackedMatrix& m, const Tensor* zeros) {
   return result;
 }
 
-/// The matrix [depth, columns] where it is constant: computed here, since it is many times the size of what
-/// it is made of, which constant folding does not allow. Nothing when it is not constant or sizes do not fit.
+/// The matrix [depth, columns] where it is constant: computed here, since it is many times the size of its
+/// packed form, which constant folding does not allow. Nothing when it is not constant or sizes do not fit.
 std::optional<Tensor> constant_matrix(Expansion& e, const PackedMatrix& m) {
   const Tensor* packed = e.graph.constant(m.numbers);
   const Tensor* scales = e.graph.constant(m.scales);
@@ -167,7 +167,7 @@ void matmul_nbits(Expansion& e) {
   e.give(0, e.has_in(5) ? e.op("Add", {y, e.in(5)}) : y);
 }
 
-/// Of a table of integers of 4 bits, which have an element each: of any axes.
+/// Gathers from a table of 4-bit integers, each stored in an element of its own, along any axis.
 void gather_small_integers(Expansion& e) {
   const int64_t rank = e.rank(e.in(0));
   const int64_t gathered = tensor::normalize_axis(e.integer("gather_axis", 0), rank);

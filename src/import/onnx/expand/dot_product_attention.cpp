@@ -21,7 +21,7 @@ ValueId default_scale(Expansion& e, ValueId query) {
   return e.cast(e.op("Reciprocal", {root}), dtype);
 }
 
-/// Each head of keys serves as many heads of queries that follow each other.
+/// Each head of keys serves several heads of queries that follow each other.
 ValueId repeat_heads(Expansion& e, ValueId x, const Extent& heads) {
   const Extent own = e.extent(x, 1);
   if (own.known() && own.number == heads.number) return x;

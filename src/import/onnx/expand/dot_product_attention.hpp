@@ -17,7 +17,7 @@ struct DotProductAttention {
   graph::ValueId allowed = graph::kNoValue;  ///< bool: the keys that a query sees
   /// [heads]: the score of a key of no value, which takes its share of the weights.
   graph::ValueId sink = graph::kNoValue;
-  /// Rows without any key give zeros. Without this they give what the softmax makes of them.
+  /// Rows without any key give zeros. Otherwise they give the result of the softmax.
   bool empty_rows_are_zero = false;
   graph::DType softmax_type = graph::DType::kUndefined;  ///< that of the scores when undefined
 };

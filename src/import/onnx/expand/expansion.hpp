@@ -1,8 +1,9 @@
 // Operators that hone has no entry for become a subgraph of those that it has: newer standard operators,
 // those of com.microsoft and of ai.onnx.ml. Each other file of this folder holds the rules of one family.
 //
-// A rule reads the attributes and inputs that it understands and gives every output that it makes. What a
-// node has beyond that is refused by name, so no rule can pass over an option that it does not know.
+// A rule reads the attributes and inputs that it understands and gives every output that it makes. An
+// attribute or input that no rule read is refused by name, so no rule can pass over an option that it does
+// not know.
 #pragma once
 
 #include <initializer_list>
@@ -55,12 +56,13 @@ class Expansion {
   Expansion(graph::Graph& graph, graph::Node node, int opset);
 
   graph::Graph& graph;
-  /// Of the default domain.
+  /// The version of the default domain.
   const int opset;
 
   const std::string& name() const { return node_.name; }
 
-  // What the node says. Bad input where an input is absent or an attribute has the wrong type.
+  // The inputs and attributes of the node. Bad input where an input is absent or an attribute has the wrong
+  // type.
   ValueId in(size_t i);
   /// kNoValue when it is absent.
   ValueId maybe_in(size_t i);
@@ -118,7 +120,7 @@ class Expansion {
   Extent div(const Extent& a, const Extent& b) { return combine("Div", a, b); }
   /// An int64 value of one element.
   ValueId vector(const Extent& extent);
-  /// Whether the extent is surely dimension `axis` of x.
+  /// True if the extent is surely dimension `axis` of x.
   bool is_dimension(const Extent& extent, ValueId x, size_t axis) const;
   /// An int64 value with these elements.
   ValueId list(const std::vector<Extent>& extents);

@@ -1,5 +1,5 @@
-// Matrix products and convolutions with what ONNX Runtime fuses into them: transposes, factors, additions,
-// activations, and channels-last images.
+// Matrix products and convolutions with the operations that ONNX Runtime fuses into them: transposes,
+// factors, additions, activations, and channels-last images.
 #include <numeric>
 
 #include "import/onnx/expand/products.hpp"
@@ -11,7 +11,7 @@ namespace {
 using graph::kNoValue;
 using graph::ValueId;
 
-/// The operand as MatMul wants it. With `batch` its first axis is the one next to the last in truth.
+/// The operand as MatMul wants it. With `batch`, its first axis really is the one before the last.
 ValueId operand(Expansion& e, ValueId x, bool transposed, bool batch) {
   const int64_t rank = e.rank(x);
   if (rank < 2 || (!transposed && !batch)) return x;

@@ -73,7 +73,7 @@ Extent longer(Expansion& e, const Extent& a, const Extent& b) {
   return Extent::of(e.op("Max", {e.vector(a), e.vector(b)}));
 }
 
-/// What differs between a prompt, which is as long as all that there is then, and what follows it.
+/// Distinguishes a prompt, which has no past, from the tokens that follow it.
 class Progress {
  public:
   /// `lengths` are int64 [batch]: rows of each sample after this step.

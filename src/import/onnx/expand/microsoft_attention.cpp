@@ -34,7 +34,7 @@ ValueId keys_in_range(Expansion& e, ValueId bounds, const Extent& batch, const E
   return e.op("And", {below(ends), e.op("Not", {below(starts)})});
 }
 
-/// What is added to the scores for a mask in any of its forms.
+/// Returns the summand of the scores for a mask in any of its forms.
 ValueId padding_bias(Expansion& e, ValueId mask, const Extent& batch, const Extent& keys, DType dtype) {
   const float filter = e.real("mask_filter_value", -10000.0f);
   ValueId seen = kNoValue;

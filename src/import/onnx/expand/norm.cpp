@@ -1,4 +1,4 @@
-// RMS and layer normalizations, alone and with the additions that ONNX Runtime fuses into them.
+// RMS and layer normalizations, by themselves and with the additions that ONNX Runtime fuses into them.
 #include "import/onnx/expand/rules.hpp"
 
 namespace hone::importer {
@@ -43,7 +43,7 @@ void rms_normalization(Expansion& e) {
   e.give(0, e.op("Mul", {e.cast(normalized.values, e.dtype(scale)), scale}));
 }
 
-/// As RMSNormalization; the scale is applied before the result is rounded.
+/// As RMSNormalization, but the scale is applied before the result is rounded.
 void simplified_layer_normalization(Expansion& e) {
   require_float_statistics(e);
   const ValueId x = e.in(0);

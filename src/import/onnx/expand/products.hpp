@@ -14,7 +14,7 @@ struct IntegerProduct {
   float alpha = 1;
 };
 
-/// In the type of the scales.
+/// The product in the type of the scales.
 graph::ValueId float_product(Expansion& e, const IntegerProduct& product);
 
 /// x through the activation that the attribute names; x itself without one. The parameters are alpha and beta

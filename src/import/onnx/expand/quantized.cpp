@@ -73,7 +73,7 @@ void concat(Expansion& e) {
   give_quantized(e, e.concat(parts, e.integer("axis", 0)), 0, e.in(2));
 }
 
-/// Before opset 13 the axes from `axis` on are one.
+/// Before opset 13 the axes from `axis` on count as one.
 void softmax(Expansion& e) {
   const ValueId x = dequantized(e, 0);
   const int64_t axis = e.integer("axis", -1);

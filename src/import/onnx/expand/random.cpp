@@ -32,7 +32,7 @@ ValueId fold(Expansion& e, ValueId x, uint32_t bits) {
   return e.op("BitwiseXor", {x, e.op("BitShift", {x, word(e, bits)}, right)});
 }
 
-/// float32 in (0, 1), as many as `count`, a scalar. `stream` keeps draws of one node apart.
+/// `count` numbers of float32 in (0, 1), where `count` is a scalar. `stream` keeps draws of one node apart.
 ValueId uniform(Expansion& e, ValueId count, uint32_t stream) {
   const ValueId index = e.op("Range", {e.number(0, DType::kInt64), count, e.number(1, DType::kInt64)});
   ValueId x = e.op("Mul", {e.cast(index, DType::kUInt32), word(e, 0x9e3779b9U)});
@@ -49,7 +49,7 @@ ValueId uniform(Expansion& e, ValueId count, uint32_t stream) {
   return e.op("Mul", {middle, e.number(std::ldexp(1.0, -23), DType::kFloat32)});
 }
 
-/// Of mean 0 and deviation 1, by Box and Muller's transform.
+/// Normally distributed numbers with mean 0 and deviation 1, by the Box-Muller transform.
 ValueId normal(Expansion& e, ValueId count) {
   const ValueId logarithm = e.op("Log", {uniform(e, count, 0)});
   const ValueId radius = e.op("Sqrt", {e.op("Mul", {logarithm, e.number(-2, DType::kFloat32)})});

@@ -25,7 +25,8 @@ constexpr size_t kPeepholes = 7;
 constexpr size_t kWeightScale = 8;
 constexpr size_t kRecurrenceScale = 10;
 
-/// Of one direction: int8 or uint8 numbers with a scale and a zero point for all of them or each column.
+/// The matrix of one direction: int8 or uint8 numbers with a scale and a zero point for all of them or for
+/// each column.
 struct ByteMatrix {
   ValueId numbers, scale, zero;
 };
@@ -59,7 +60,7 @@ ValueId dynamic_product(Expansion& e, const std::vector<ValueId>& x, const ByteM
   return float_product(e, product);
 }
 
-/// What one step makes of the states and its part of the input.
+/// The operands of one step: the states, and its part of the input.
 struct Step {
   ValueId hidden, cell, gates;
   ByteMatrix recurrence;

@@ -54,8 +54,8 @@ ValueId rotate_first(Expansion& e, ValueId x, const Extent& channels, ValueId co
 
 namespace {
 
-/// Of either domain; `position_ids` may be absent, then the tables have a row for each position of each
-/// sample.
+/// Expands RotaryEmbedding of either domain; `position_ids` may be absent, then the tables have a row for
+/// each position of each sample.
 void rotary(Expansion& e, ValueId position_ids, ValueId cos, ValueId sin) {
   const ValueId input = e.in(0);
   const int64_t rank = e.rank(input);
@@ -67,7 +67,7 @@ void rotary(Expansion& e, ValueId position_ids, ValueId cos, ValueId sin) {
     cos = e.op("Gather", {cos, position_ids}, attributes({{"axis", int64_t{0}}}));
     sin = e.op("Gather", {sin, position_ids}, attributes({{"axis", int64_t{0}}}));
   }
-  // The heads are axis 1 of four, and axis 2 of what three become.
+  // The heads are axis 1 of four, and axis 2 if there are three.
   const int64_t head_axis = rank == 4 ? 1 : 2;
   cos = e.unsqueeze(cos, {head_axis});
   sin = e.unsqueeze(sin, {head_axis});

@@ -5,11 +5,12 @@
 
 namespace hone::importer {
 
-/// Turns the channels (last axis) of `x`. `cos` and `sin` have half as many channels and broadcast otherwise.
-/// Channel i makes a pair with the one half the channels further, or with its neighbour when `interleaved`.
+/// Turns the channels (last axis) of `x`. `cos` and `sin` have half the number of channels and broadcast
+/// otherwise. Channel i makes a pair with the one half the channels further, or with its neighbour when
+/// `interleaved`.
 graph::ValueId rotate(Expansion& e, graph::ValueId x, graph::ValueId cos, graph::ValueId sin,
                       bool interleaved);
-/// The same for the first `channels`.
+/// Rotates only the first `channels`.
 graph::ValueId rotate_first(Expansion& e, graph::ValueId x, const Extent& channels, graph::ValueId cos,
                             graph::ValueId sin, bool interleaved);
 

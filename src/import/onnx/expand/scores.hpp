@@ -1,4 +1,4 @@
-// What the classifiers and regressors of ai.onnx.ml do with their scores.
+// Post-processing of scores in the classifiers and regressors of ai.onnx.ml.
 #pragma once
 
 #include "import/onnx/expand/expansion.hpp"
@@ -11,7 +11,7 @@ graph::ValueId as_float(Expansion& e, graph::ValueId x);
 /// Rows of scores through the attribute post_transform. As in ONNX Runtime, a single score stays as it is.
 graph::ValueId post_transform(Expansion& e, graph::ValueId scores);
 
-/// Names of the classes, as many as there are; bad input when they are strings and output 0 is wanted.
+/// Names of the classes; bad input when they are strings and output 0 is wanted.
 struct Labels {
   std::vector<int64_t> numbers;
   size_t count;

@@ -89,7 +89,7 @@ Sequence construct(Expansion& e) {
 Sequence insert(Expansion& e, Sequence sequence) {
   const auto count = static_cast<int64_t>(sequence.size());
   if (count >= kMostElements) fail_bad_input("the sequence would have more than {} elements", kMostElements);
-  // One may insert behind the last element.
+  // One may insert after the last element.
   const bool at_end = !e.has_in(2) || known_integers(e, 2) == std::vector<int64_t>{count};
   const int64_t at = at_end ? count : position(e, 2, count, count);
   e.maybe_in(2);

@@ -11,7 +11,7 @@ using Sequence = std::vector<graph::ValueId>;
 /// SplitToSequence, ConcatFromSequence and Sequence*, but for SequenceMap, which has a body.
 bool is_sequence_operator(std::string_view op);
 
-/// Whether output 0 of the operator is a sequence.
+/// True if output 0 of the operator is a sequence.
 bool makes_sequence(std::string_view op);
 
 /// Does what the operator does. `sequence` is its input 0, null where that is a tensor; the result is its

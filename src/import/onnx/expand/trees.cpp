@@ -160,7 +160,7 @@ ValueId leaves(Expansion& e, const Trees& trees, ValueId x) {
   return at;
 }
 
-/// What each leaf adds to each output.
+/// The weights that each leaf adds to each output.
 struct Votes {
   std::vector<float> weights;  ///< [nodes, outputs]
   std::set<int64_t> outputs;   ///< those that any leaf adds to
@@ -241,7 +241,7 @@ void tree_classifier(Expansion& e) {
   const ValueId scores = count_votes(e, trees, votes, read_rows(e), outputs, "ReduceSum");
   const bool one_score = outputs == 2 && votes.outputs == std::set<int64_t>{0};
   if (!one_score) return give_classes(e, labels, add_base(e, scores));
-  // All leaves vote for what counts as the second class. Votes that are never negative are probabilities.
+  // All leaves vote for the second class. Votes that are never negative are probabilities.
   if (const size_t bases = e.reals("base_values").size(); bases > 1)
     fail_bad_input("attribute 'base_values' has {} elements, expected 1 for one score", bases);
   const ValueId score = add_base(e, e.slice(scores, 1, 0, 1));

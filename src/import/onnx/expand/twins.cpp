@@ -32,7 +32,7 @@ void expand_dims(Expansion& e) {
   e.give(0, e.op("Unsqueeze", {e.in(0), e.op("Reshape", {e.in(1), e.ints({1})})}));
 }
 
-/// Of data + bias, over all axes from `axis` on.
+/// Expands softmax(data + bias) over all axes from `axis` on.
 void bias_softmax(Expansion& e) {
   const int64_t axis = e.integer("axis", 1);
   const bool inner = e.integer("is_inner_broadcast", 1) != 0;
@@ -48,7 +48,7 @@ void bias_softmax(Expansion& e) {
   e.give(0, e.reshape(e.op("Softmax", {rows}, last_axis), shape));
 }
 
-/// At inference nothing is dropped.
+/// Dropout does nothing at inference.
 void bias_dropout(Expansion& e) {
   ValueId y = e.op("Add", {e.in(0), e.in(1)});
   if (e.has_in(2)) y = e.op("Add", {y, e.in(2)});
@@ -57,7 +57,7 @@ void bias_dropout(Expansion& e) {
   e.give(0, y);
 }
 
-/// On channels-last images; `activation` 1 is Swish.
+/// Normalizes channels-last images; `activation` 1 is Swish.
 void group_norm(Expansion& e) {
   const ValueId x = e.in(0);
   e.require_rank(x, 4, "input 0");

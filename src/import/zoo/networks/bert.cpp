@@ -18,11 +18,12 @@ constexpr int64_t kHeads = 12;
 constexpr int64_t kVocabulary = 30522;
 constexpr int64_t kPositions = 512;
 constexpr float kEpsilon = 1e-12f;
-/// Words tell more than places do.
+/// Words carry more information than places.
 constexpr float kPlaceDeviation = 0.3f;
-/// Of queries and keys: scores with a deviation of about 2, so that tokens look at some more than at others.
+/// Gain of queries and keys: scores get a deviation of about 2, so that tokens look at some more than at
+/// others.
 constexpr float kScoreGain = 1.4f;
-/// Of the layers whose results are added to their input.
+/// Gain of layers whose results are added to their input.
 constexpr float kBranchGain = 0.7f;
 
 ValueId embed(GraphBuilder& net, ValueId ids, ValueId types, int64_t hidden) {

@@ -12,7 +12,7 @@ struct Stage {
 
 constexpr Stage kStages[] = {{3, 96}, {3, 192}, {9, 384}, {3, 768}};
 constexpr float kEpsilon = 1e-6f;
-/// Of the scale of a block, whose result is added to its input.
+/// Scale of a block, whose result is added to its input.
 constexpr float kBranchGain = 0.4f;
 
 /// Over the channels of [batch, channels, height, width].

@@ -26,7 +26,7 @@ ValueId resize(GraphBuilder& net, const std::string& name, ValueId x, int64_t si
   return net.node("Resize", name, {x, graph::kNoValue, graph::kNoValue, sizes}, std::move(attributes));
 }
 
-/// What is seen at several scales.
+/// Atrous spatial pyramid: sees the image at several scales.
 ValueId pyramid(GraphBuilder& net, const std::string& root, ValueId x) {
   std::vector<ValueId> parts;
   const auto name = [&] { return fmt::format("{}.convs.{}", root, parts.size()); };

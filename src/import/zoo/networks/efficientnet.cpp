@@ -26,19 +26,18 @@ constexpr Stage kStages[] = {{1, 3, 1, 16, 1},  {6, 3, 2, 24, 2},  {6, 5, 2, 40,
 constexpr Stage kStagesV2[] = {{1, 3, 1, 24, 2, true}, {4, 3, 2, 48, 4, true}, {4, 3, 2, 64, 4, true},
                                {4, 3, 2, 128, 6},      {6, 3, 1, 160, 9},      {6, 3, 2, 256, 15}};
 
-/// Of the normalizations.
+/// Epsilons of the normalizations.
 constexpr float kEpsilon = 1e-5f;
 constexpr float kEpsilonV2 = 1e-3f;
 
 /// SiLU leaves a variance of 0.31 of a standard normal variable, and less of a smaller one.
 constexpr float kDepthwiseGain = 1.4f;
-/// Of what follows SiLU and sees all channels.
+/// Gain of layers that follow SiLU and see all channels.
 constexpr float kDenseGain = 1.6f;
 /// The excitation before the projection is a sigmoid near 0.5, which halves what passes.
 constexpr float kProjectionGain = 2.4f;
 
-/// Scale of the last normalization of a branch that is added to its input: branches stay small beside the
-/// sum.
+/// Scale of the last normalization of a branch that is added to its input: branches stay small in the sum.
 constexpr float kBranchGain = 0.3f;
 
 ValueId conv_norm(GraphBuilder& net, const std::string& name, ValueId x, const ConvSpec& spec, float epsilon,

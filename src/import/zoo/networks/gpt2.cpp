@@ -13,12 +13,12 @@ constexpr int64_t kLayers = 12;
 constexpr int64_t kVocabulary = 50257;
 constexpr int64_t kPositions = 1024;
 constexpr float kEpsilon = 1e-5f;
-// The table of words is the last projection too. Words are small next to what the layers add to them, or each
-// would predict itself.
+// The table of words is the last projection too. Words are small next to the sums that the layers add to
+// them, or each would predict itself.
 constexpr float kWordDeviation = 0.1f;
 constexpr float kPlaceDeviation = 0.1f;
 constexpr float kBranchGain = 0.4f;
-/// Of the packed projection: scores with a deviation of about 2.
+/// Gain of the packed projection: scores get a deviation of about 2.
 constexpr float kScoreGain = 1.4f;
 
 ValueId attention(GraphBuilder& net, const std::string& root, ValueId x, ValueId mask,

@@ -17,8 +17,7 @@ constexpr Stage kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 6
 
 /// Rectified inputs pass a depthwise filter channel by channel, so nothing evens out what is clipped at 6.
 constexpr float kDepthwiseGain = 1.5f;
-/// Scale of the last normalization of a branch that is added to its input: branches stay small beside the
-/// sum.
+/// Scale of the last normalization of a branch that is added to its input: branches stay small in the sum.
 constexpr float kBranchGain = 0.3f;
 
 ValueId conv_norm_relu6(GraphBuilder& net, const std::string& name, ValueId x, const ConvSpec& spec) {

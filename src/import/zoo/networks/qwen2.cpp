@@ -21,7 +21,7 @@ constexpr double kRotaryBase = 1e6;
 // The table of words is the last projection too: see gpt2.cpp.
 constexpr float kWordDeviation = 0.1f;
 constexpr float kBranchGain = 0.4f;
-/// Of queries and keys: scores with a deviation of about 2.
+/// Gain of queries and keys: scores get a deviation of about 2.
 constexpr float kScoreGain = 1.4f;
 /// SiLU halves, and the product with the other half has a deviation of about 0.6.
 constexpr float kDownGain = 0.7f;

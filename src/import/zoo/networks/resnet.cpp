@@ -5,7 +5,7 @@ namespace hone::importer {
 namespace {
 
 constexpr int64_t kStages = 4;
-/// Scale of the last normalization of a branch: branches add up, so each is kept small beside the sum.
+/// Scale of the last normalization of a branch: branches add up, so each is kept small in the sum.
 constexpr float kBranchGain = 0.3f;
 
 ValueId conv_norm(GraphBuilder& net, const std::string& block, int index, ValueId x, const ConvSpec& spec,

@@ -20,13 +20,13 @@ constexpr int64_t kPatch = 4;
 constexpr int64_t kWindow = 7;
 constexpr int64_t kTokens = kWindow * kWindow;
 constexpr float kEpsilon = 1e-5f;
-/// Of the packed projection: scores with a deviation of about 2.
+/// Gain of the packed projection: scores get a deviation of about 2.
 constexpr float kScoreGain = 1.4f;
-/// Of layers whose results are added to their input.
+/// Gain of layers whose results are added to their input.
 constexpr float kBranchGain = 0.4f;
-/// Of the biases of scores by distance.
+/// Deviation of the biases of scores by distance.
 constexpr float kDistanceDeviation = 0.5f;
-/// What torchvision adds to the scores of tokens that were apart before the shift.
+/// The number that torchvision adds to the scores of tokens that were apart before the shift.
 constexpr float kApart = -100.0f;
 
 /// [batch, height, width, channels], of which the three last are known.
@@ -68,7 +68,7 @@ ValueId join(GraphBuilder& net, const std::string& name, ValueId x, const Grid& 
   return reshape(net, name, x, {-1, grid.side, grid.side, grid.channels});
 }
 
-/// Of two tokens of a window, the row of the table of biases: their distance in rows and in columns.
+/// For two tokens of a window, the row of the table of biases: their distance in rows and in columns.
 ValueId distances(GraphBuilder& net, const std::string& name) {
   std::vector<int64_t> rows;
   for (int64_t a = 0; a < kTokens; ++a) {

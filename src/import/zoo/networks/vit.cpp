@@ -13,9 +13,9 @@ constexpr int64_t kHeads = 12;
 constexpr int64_t kFeedForward = 3072;
 constexpr int64_t kLayers = 12;
 constexpr float kEpsilon = 1e-6f;
-/// Of the packed projection: scores with a deviation of about 2.
+/// Gain of the packed projection: scores get a deviation of about 2.
 constexpr float kScoreGain = 1.4f;
-/// Of layers whose results are added to their input: small, because 24 of them add up.
+/// Gain of layers whose results are added to their input: small, because 24 of them add up.
 constexpr float kBranchGain = 0.4f;
 constexpr float kPlaceDeviation = 0.3f;
 

@@ -12,7 +12,7 @@ constexpr int64_t kPositions = 1500;
 constexpr int64_t kTokens = 448;
 /// Channels of a head, at every size.
 constexpr int64_t kDepth = 64;
-/// Of tiny.
+/// Sizes of the tiny encoder.
 constexpr int64_t kHidden = 384;
 constexpr int64_t kLayers = 4;
 constexpr int64_t kVocabulary = 51865;
@@ -21,7 +21,7 @@ constexpr float kPlaceDeviation = 0.3f;
 // The table of words is the last projection too: see gpt2.cpp.
 constexpr float kWordDeviation = 0.1f;
 constexpr float kBranchGain = 0.7f;
-/// Of queries and keys: scores with a deviation of about 2.
+/// Gain of queries and keys: scores get a deviation of about 2.
 constexpr float kScoreGain = 1.4f;
 /// GELU leaves a second moment of 0.43 of a standard normal variable.
 constexpr float kConvGain = 1.5f;

@@ -1,4 +1,4 @@
-// A site behind cpp-httplib: what is HTTP about it, and nothing else. See site_server.hpp.
+// The HTTP server for a site, by cpp-httplib. See site_server.hpp.
 #include "report/page/site_server.hpp"
 
 #include <httplib.h>

@@ -93,7 +93,7 @@ void add_kernel(const CUpti_ActivityKernel10& from, Batch& batch) {
   batch.add(to);
 }
 
-/// Of copies on one device and between two; the latter have the same fields up to here.
+/// Adds a copy on one device or between two; the latter has the same fields up to here.
 template <class From>
 void add_copy(const From& from, Batch& batch) {
   if (!may_be_captured(from.start, from.end)) return;
@@ -132,7 +132,7 @@ void add_sync(const CUpti_ActivitySynchronization2& from, Batch& batch) {
 }
 
 void add_event_record(const CUpti_ActivityCudaEvent2& from, Batch& batch) {
-  // Without a time on the device nobody knows whether it is wanted.
+  // If it has no time on the device, nobody knows whether it is wanted.
   if (from.deviceTimestamp != 0 && !may_be_captured(from.deviceTimestamp, from.deviceTimestamp)) return;
   raw::EventRecord to;
   to.event = from.eventId;
@@ -288,7 +288,7 @@ void CUPTIAPI complete_buffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size
     add(record, batch);
   append(batch);
   flush_ranges();
-  // Zeroed, as CUPTI is told below, so that it does not do it in the thread of the program.
+  // Zeroed, as declared to CUPTI below, so that it does not do it in the thread of the program.
   std::memset(buffer, 0, kBufferBytes);
   FreeBuffers& free = free_buffers();
   const std::lock_guard lock(free.mutex);

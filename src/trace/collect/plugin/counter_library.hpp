@@ -56,20 +56,20 @@ struct CounterFunctions {
 #undef HONE_DECLARE
 };
 
-/// After load_cupti(). Each returns what is wrong, or an empty text. What needs no GPU; the others include
-/// it.
+/// To be called after load_cupti(). Each returns what is wrong, or an empty text. Functions that need no GPU;
+/// the others include them.
 std::string load_host_functions();
 std::string load_sampling_functions();
 std::string load_range_functions();
-/// After one of these; what was not loaded is null.
+/// Valid after one of these; functions that were not loaded are null.
 const CounterFunctions& counter_functions();
 
-/// A sentence of what a call returned that did not succeed.
+/// A sentence about the result of a call that did not succeed.
 std::string problem_of(CUptiResult result, const char* action);
 /// Throws std::runtime_error with that sentence when it did not succeed.
 void check(CUptiResult result, const char* action);
 
-/// CUPTI tells versions of its parameters apart by their size.
+/// CUPTI distinguishes versions of its parameters by their size.
 template <class Params>
 Params sized(size_t size) {
   Params params{};

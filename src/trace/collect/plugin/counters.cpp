@@ -75,8 +75,8 @@ class Samplers {
   std::vector<std::unique_ptr<PmSampler>> samplers_;
 };
 
-/// Whichever thread ends the program: what is told to atexit() after CUPTI has loaded and made all that it
-/// needs happens before that is destroyed.
+/// Whichever thread ends the program: functions registered with atexit() after CUPTI has loaded and made all
+/// that it needs run before that is destroyed.
 void read_until_stopped() {
   Reader& r = reader();
   bool told_the_end = false;

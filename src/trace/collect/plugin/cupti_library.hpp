@@ -42,7 +42,7 @@ struct Cupti {
 std::string load_cupti();
 /// After load_cupti(): a function that not every CUPTI has; null when this one does not.
 void* cupti_symbol(const char* name);
-/// After load_cupti().
+/// Valid after load_cupti().
 const Cupti& cupti();
 
 }  // namespace hone::trace::inject

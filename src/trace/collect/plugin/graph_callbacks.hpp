@@ -1,5 +1,5 @@
-// What CUPTI calls back for: CUDA graphs while they are built (nodes, copies of nodes, dependencies), and the
-// calls that launch kernels or bound what is recorded.
+// Handlers of CUPTI's callbacks: CUDA graphs while they are built (nodes, copies of nodes, dependencies), and
+// the calls that launch kernels or bound what is recorded.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@
 #include "trace/collect/plugin/ranges.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
 
-/// Of libhone-threads.so, where that is preloaded.
+/// Defined in libhone-threads.so, if that is preloaded.
 // NOLINTNEXTLINE(readability-identifier-naming): found by its name
 extern "C" __attribute__((weak)) void hone_threads_end();
 

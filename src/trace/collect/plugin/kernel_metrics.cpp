@@ -43,7 +43,8 @@ Shared& shared() {
   return *instance;
 }
 
-/// What this thread is launching. Launches of several devices are made of others: only the outer one counts.
+/// The launch that this thread is making. Launches of several devices are made of others: only the outer one
+/// counts.
 struct Launching {
   int depth = 0;
   bool measured = false;

@@ -12,9 +12,9 @@ namespace hone::trace::inject {
 bool are_metrics_wanted();
 /// Call once, after CUPTI was loaded. Returns what is wrong, or an empty text.
 std::string start_kernel_metrics();
-/// At both sides of each of launch_calls().
+/// Called at both sides of each of launch_calls().
 void on_launch(CUpti_CallbackId id, const CUpti_CallbackData& call);
-/// Before the context goes.
+/// Called before the context goes.
 void on_context_end(CUcontext context);
 /// Says what was not measured.
 void finish_kernel_metrics();

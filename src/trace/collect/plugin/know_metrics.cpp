@@ -1,4 +1,4 @@
-// What `hone profile --query-metrics` asks this library, since it has CUPTI: which metrics a chip knows.
+// Answers `hone profile --query-metrics`, since this library has CUPTI: which metrics a chip knows.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -15,7 +15,7 @@ void require(const std::string& problem) {
   if (!problem.empty()) throw std::runtime_error(problem);
 }
 
-/// Of the first GPU here.
+/// The chip of the first GPU here.
 std::string chip_here() {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (driver == nullptr) throw std::runtime_error("this machine has no driver of NVIDIA");

@@ -33,7 +33,7 @@ CUstream stream_of(CUpti_CallbackId id, const void* parameters) {
 
 using IsCapturing = CUresult (*)(CUstream stream, CUstreamCaptureStatus* status);
 
-/// Of the driver that the process has; null when it has none.
+/// Finds a function of the driver that the process has loaded; null when it has none.
 IsCapturing find_in_driver(const char* name) {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   return driver == nullptr ? nullptr : reinterpret_cast<IsCapturing>(dlsym(driver, name));

@@ -1,4 +1,4 @@
-// Calls of the driver that launch something, as CUPTI tells of them.
+// Calls of the driver that launch something, as CUPTI reports them.
 #pragma once
 
 #include <cupti.h>
@@ -7,10 +7,10 @@
 
 namespace hone::trace::inject {
 
-/// Those that measuring kernels must know of.
+/// The calls that measuring kernels must know of.
 std::vector<CUpti_CallbackId> launch_calls();
 bool is_graph_launch(CUpti_CallbackId id);
-/// Whether the call only adds a node to a graph that is being captured from its stream: nothing runs then,
+/// True if the call only adds a node to a graph that is being captured from its stream: nothing runs then,
 /// and waiting for it would break the capture.
 bool is_being_captured(CUpti_CallbackId id, const CUpti_CallbackData& call);
 

@@ -33,7 +33,7 @@ constexpr std::array<CounterMetric, 8> kMetrics = {{
 
 PmSampler::~PmSampler() {
   if (sampling_ == nullptr) return;
-  // There is nobody to tell any more, and nothing else to try.
+  // Nobody can be notified any more, and there is nothing else to try.
   stop_sampling();
   auto params = HONE_PARAMS(CUpti_PmSampling_Disable);
   params.pPmSamplingObject = sampling_;

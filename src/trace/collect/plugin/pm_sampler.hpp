@@ -18,7 +18,7 @@ struct CounterMetric {
   bool bytes;  ///< CUPTI counts bytes in a sample; the trace has GB/s
 };
 
-/// Of one GPU. All functions throw std::runtime_error with a sentence of what is wrong.
+/// Samples one GPU. All functions throw std::runtime_error with a sentence about the fault.
 class PmSampler {
  public:
   explicit PmSampler(uint32_t device) : device_(device) {}

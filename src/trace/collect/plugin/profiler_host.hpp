@@ -10,7 +10,7 @@
 
 namespace hone::trace::inject {
 
-/// Of one chip. All functions throw std::runtime_error with a sentence of what is wrong.
+/// Profiler data of one chip. All functions throw std::runtime_error with a sentence about the fault.
 class ProfilerHost {
  public:
   /// `availability`: what the GPU says that it has; empty where there is none.
@@ -19,13 +19,14 @@ class ProfilerHost {
   ProfilerHost(const ProfilerHost&) = delete;
   ProfilerHost& operator=(const ProfilerHost&) = delete;
 
-  /// Makes the configuration that measures these, in place of the one before; returns the passes that takes.
+  /// Makes the configuration that measures these metrics, which replaces the one before; returns the number
+  /// of passes.
   size_t configure(std::vector<std::string> names);
   std::vector<uint8_t>& config() { return config_; }
-  /// Of what is configured, for CUPTI.
+  /// Names of the configured metrics, for CUPTI.
   const std::vector<const char*>& names() const { return names_; }
 
-  /// The values of what is configured, in its order, of one range or sample of decoded data.
+  /// The values of the configured metrics, in their order, of one range or sample of decoded data.
   std::vector<double> evaluate(const std::vector<uint8_t>& data, size_t index) const;
 
  private:
@@ -41,7 +42,7 @@ class ProfilerHost {
   CUpti_Profiler_Host_Object* host_ = nullptr;
 };
 
-/// Of a GPU by CUPTI's number, such as "GH100".
+/// The chip of a GPU by CUPTI's number, such as "GH100".
 std::string chip_name(uint32_t device);
 
 }  // namespace hone::trace::inject

@@ -10,7 +10,7 @@ namespace hone::trace::inject {
 namespace {
 
 constexpr uint32_t kLoss = 2;
-/// Between begin() and end(); a launch is one range.
+/// Ranges between begin() and end(); a launch is one range.
 constexpr size_t kMostRanges = 8;
 
 std::vector<uint8_t> availability_of(CUcontext context) {

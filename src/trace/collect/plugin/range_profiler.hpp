@@ -9,10 +9,10 @@
 
 namespace hone::trace::inject {
 
-/// Of one context. All functions throw std::runtime_error with a sentence of what is wrong.
+/// Measures ranges in one context. All functions throw std::runtime_error with a sentence about the fault.
 class RangeProfiler {
  public:
-  /// Metrics of today by their names. Those that the GPU does not know are left out and reported as losses.
+  /// Metrics of today by their names. Metrics that the GPU does not know are left out and reported as losses.
   /// The context must be the thread's current one.
   RangeProfiler(CUcontext context, uint32_t device, const std::vector<std::string>& metrics);
   ~RangeProfiler();

@@ -31,7 +31,7 @@ void append(const Batch& batch);
 uint32_t text_id(std::string_view text);
 /// In a forked child, which must not write to its parent's file. It may open one of its own.
 void abandon_writer();
-/// Whether this is such a child. It may not take other locks that were made before the fork: a thread that it
+/// True if this is such a child. It may not take other locks that were made before the fork: a thread that it
 /// does not have may hold them.
 bool is_abandoned();
 /// Appends what will not be in the trace.

@@ -1,4 +1,4 @@
-// Whether kernels hold instructions for Tensor Cores, from the code that the driver loads.
+// Looks for instructions for Tensor Cores in kernels, in the code that the driver loads.
 #pragma once
 
 #include <map>
@@ -14,10 +14,11 @@ namespace hone::trace::inject {
 /// Empty for anything else, and where the file is damaged.
 std::map<std::string, bool, std::less<>> tensor_functions(std::string_view cubin);
 
-/// Keeps what tensor_functions() says of a module that has been loaded. From any thread.
+/// Keeps what tensor_functions() says of a module that has been loaded. May be called from any thread.
 void note_module(std::string_view cubin);
 
-/// What the modules noted so far say of a kernel; unknown where two of them differ. `id` is text_id(name).
+/// Returns whether the modules noted so far let a kernel use Tensor Cores; unknown where two of them differ.
+/// `id` is text_id(name).
 raw::TensorUse tensor_use(std::string_view name, uint32_t id);
 
 }  // namespace hone::trace::inject

@@ -24,10 +24,10 @@ using hone::graph::Graph;
 using hone::tensor::DType;
 using hone::tensor::Tensor;
 
-/// What a plan of it begins with.
+/// The first bytes of a plan of the fake.
 constexpr const char* kMagic = "fake plan\n";
 
-/// What the environment says, or nothing.
+/// The value of the environment variable, or nothing.
 const char* variable(const char* name);
 
 int version();
@@ -35,7 +35,7 @@ int version();
 /// As an engine of this major has it.
 DataType data_type(DType dtype);
 
-/// What lies in memory where the model has `model` and the engine `type`.
+/// The type in host memory of a value that has `model` in the model and `type` in the engine.
 DType host_type(DataType type, DType model);
 
 Dims to_dims(const hone::tensor::Shape& shape);

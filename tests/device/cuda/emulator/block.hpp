@@ -17,7 +17,7 @@
 
 namespace hone::device::cuda::emulator {
 
-/// What a kernel did wrong; ends the launch.
+/// A kernel's fault; ends the launch.
 struct Fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -116,7 +116,7 @@ class Block {
   void expect_fenced(uint32_t address, size_t bytes, std::string_view what) const;
   /// Thread `thread` has written there.
   void wrote(uint32_t address, size_t bytes, Thread& thread);
-  /// What the thread has written is seen by all.
+  /// Makes the thread's writes visible to all.
   void fence(Thread& thread);
   /// Its barriers are.
   void fence_barriers();

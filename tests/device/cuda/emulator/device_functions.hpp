@@ -1,4 +1,5 @@
-// What nvcc gives kernels and a compiler for the CPU does not: included ahead of every emulated source.
+// Declarations that nvcc has for kernels and a compiler for the CPU lacks: included before every emulated
+// source.
 #pragma once
 
 #define __device__

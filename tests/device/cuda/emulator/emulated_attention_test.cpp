@@ -23,7 +23,7 @@ struct Case {
   int64_t gap = 0;
   /// A mask for each key, and one that hides the keys behind a row's own.
   bool masked = false;
-  /// Of both masks only the one for each key.
+  /// Only the mask for each key is used.
   bool by_key = false;
   /// Besides, a mask of bools hides all keys of every third row, which gives zeros then.
   bool guarded = false;
@@ -102,7 +102,7 @@ class AttentionCase {
   }
 
  private:
-  /// Of a rotation by no angle and by a right one in turn.
+  /// A table of rotations, by no angle and by a right one in turn.
   std::vector<float> table(float even, float odd) const {
     std::vector<float> values;
     for (int i = 0; i < c_.depth; ++i) values.push_back(i % (c_.depth / 2) % 2 == 0 ? even : odd);

@@ -14,8 +14,8 @@ StreamEpilogue bounds(float low, float high) { return {StreamKind::kBounds, 0, l
 const StreamEpilogue kNone =
     bounds(-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity());
 
-/// A bottleneck with its operands, and what it gives. Of the filters, most are zero, so that few values reach
-/// a bound and each convolution shows in the result.
+/// A bottleneck with its operands, and what it gives. Most filters are zero, so that few values reach a bound
+/// and each convolution shows in the result.
 class BottleneckCase {
  public:
   BottleneckCase(const Bottleneck& size, Element element, bool with_biases,
@@ -176,7 +176,7 @@ Bottleneck last_of(const Image& image, int64_t channels) {
 }
 
 // Where tiles are more than multiprocessors, two warpgroups make two rows; one multiprocessor holds one
-// block, which makes all. Of an odd height, the last row's neighbour is no pixel.
+// block, which makes all. With an odd height, the last row's neighbour is no pixel.
 TEST(EmulatedBottleneck, BlocksOfTwoRowsMakeStripAfterStrip) {
   emulator::set_multiprocessors(1);
   const Image image{1, 5, 7};

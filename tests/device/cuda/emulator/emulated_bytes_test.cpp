@@ -93,7 +93,7 @@ struct ByteCase {
     return args;
   }
 
-  /// What is behind the sums, but for functions.
+  /// The value after all steps on the sums, but for functions.
   double finished(int64_t at, int64_t sum, double operand) const {
     const int64_t k = at % problem.shape.filters;
     double v = static_cast<double>(sum) * scales[k] + bias[k];

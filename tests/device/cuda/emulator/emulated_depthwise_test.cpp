@@ -12,7 +12,7 @@
 namespace hone::device::cuda::emulated {
 namespace {
 
-/// What a convolution of `size` gives of channels-last x, with weights [R][S][C].
+/// The result of a convolution of `size` on channels-last x, with weights [R][S][C].
 std::vector<double> convolve(const ConvolutionSize& size, const std::vector<float>& x,
                              const std::vector<float>& w) {
   const int64_t channels = size.in_channels;

@@ -1,4 +1,4 @@
-// What the tests of emulated kernels share: schedules, operands of small integers, and plain references. Sums
+// Helpers of the tests of emulated kernels: schedules, operands of small integers, and plain references. Sums
 // of products of small integers are exact in float in any order, so that results are compared bit by bit.
 #pragma once
 
@@ -67,7 +67,7 @@ class Memory {
   std::vector<std::byte> bytes_;
 };
 
-/// What a launch reads.
+/// An operand that a launch reads.
 class Tensor {
  public:
   Tensor(Element element, std::vector<float> elements)
@@ -116,7 +116,7 @@ inline Extents result_extents(const ConvProblem& p) {
   return {p.batch, p.out_height(), p.out_width(), p.filters};
 }
 
-/// What a launch writes: NaN before.
+/// An output that a launch writes: NaN before.
 class Output {
  public:
   Output(Element element, const Extents& extents)
@@ -201,7 +201,7 @@ inline std::vector<double> convolve(const ConvProblem& p, const std::vector<floa
   return sums;
 }
 
-/// What a step makes of a value and its operand's.
+/// The result of a step for a value and its operand's.
 inline double applied(const EpilogueStep& step, double value, double operand) {
   switch (step.op) {
     case graph::PostOp::kRelu: return std::max(value, 0.0);

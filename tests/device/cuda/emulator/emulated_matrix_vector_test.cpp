@@ -18,7 +18,7 @@ struct Case {
   bool paired = false;
   /// Whether something of the result's shape is added.
   bool adds = false;
-  /// Of the device: few of them make a block take one column after another.
+  /// Multiprocessors of the device: few of them make a block take one column after another.
   int multiprocessors = 132;
 };
 
@@ -41,7 +41,7 @@ class ProductCase {
                                                          : FloatType::kBfloat16;
     DeviceProperties device = emulator::properties();
     device.multiprocessors = c_.multiprocessors;
-    // What is normalized is no integer: one rounding of each element.
+    // Normalized values are no integers: one rounding of each element.
     expect_output(kFewSchedules, element_, {1, 1, c_.rows, all_columns()}, expected(),
                   c_.normalizes || c_.paired ? 24 : 0, [&](Output& y) {
                     emulator::busy_ahead(nullptr, 0);
@@ -97,7 +97,7 @@ class ProductCase {
     return static_cast<const std::byte*>(from) + elements * element_bytes(element_);
   }
 
-  /// Of row `r`, as it is multiplied.
+  /// Row `r` in the form in which it is multiplied.
   std::vector<double> row(int64_t r) const {
     std::vector<double> values(x_.values.begin() + r * c_.depth, x_.values.begin() + (r + 1) * c_.depth);
     if (!c_.normalizes) return values;

@@ -86,7 +86,7 @@ class StemCase {
     }
   }
 
-  /// What it gives with a pool that is padded by 1.
+  /// The result with a pool that is padded by 1.
   std::vector<double> pooled_by(const char* config) {
     const ConvProblem& p = stem_.problem();
     layout_.pool = StemPool{1, 1, (p.out_height() - 1) / 2 + 1, (p.out_width() - 1) / 2 + 1};
@@ -261,7 +261,7 @@ TEST(EmulatedStem, MultipliesWhatItHasPooled) {
   }
 }
 
-// Of an image with NaN and infinities, whatever a window's columns of zeros make of them.
+// For an image with NaN and infinities, whatever a window's columns of zeros make of them.
 TEST(EmulatedStem, PoolsInRegistersWhatTheOtherWayPools) {
   emulator::set_multiprocessors(132);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

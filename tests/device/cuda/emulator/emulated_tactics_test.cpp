@@ -43,7 +43,7 @@ cudaError_t launch_pad_image(const StemLayout& /*layout*/, const float* /*from*/
 
 namespace {
 
-/// What the implicit GEMM, of which there is only this, was last launched with.
+/// The arguments of the last launch of the implicit GEMM, of which there is only this.
 ConvArgs launched;
 
 }  // namespace
@@ -207,7 +207,7 @@ TEST(EmulatedTactics, BodiesOfAnotherFormAreLeftToTheirNodes) {
   }
 }
 
-/// What looks like the pattern, but computes something else.
+/// A graph that looks like the pattern, but computes something else.
 TEST(EmulatedTactics, OtherNumbersThanAPatternsAreLeftToTheirNodes) {
   const auto bottleneck = [](int64_t pad, bool adds, const char* window_op) {
     GraphBuilder b;
@@ -317,7 +317,7 @@ graph::Graph product(const Behind& behind) {
   const ValueId x = b.input("x", {Dim::symbol("N"), 19, 64});
   const ValueId matrix = b.random({64, 72}, -0.3, 0.3);
   const ValueId sum = b.node("Add", {b.node("MatMul", {x, matrix}), b.random({72})});
-  // What leaves a graph is a float: another step follows.
+  // An output of the graph is a float: another step follows.
   return b.finish({b.node("Transpose", {behind(b, sum)}, {{"perm", Ints{0, 2, 1}}})});
 }
 
@@ -365,7 +365,7 @@ ValueId rms_norm(GraphBuilder& b, ValueId x, int64_t columns) {
   return b.node("Mul", {b.node("Mul", {x, factor}), b.random({columns}, 0.5, 1.5)});
 }
 
-/// What leaves a graph is a float: another step follows.
+/// An output of the graph is a float: another step follows.
 ValueId leaving(GraphBuilder& b, ValueId x) { return b.node("Transpose", {x}, {{"perm", Ints{0, 2, 1}}}); }
 
 /// A norm and three products of it side by side, and another one before a gated layer.

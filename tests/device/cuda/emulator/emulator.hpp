@@ -1,8 +1,8 @@
 // Runs kernels of compute capability 9.0a on the CPU, a thread of a block after the other, with what runs
 // beside them as a schedule says: copies, products of warpgroups, stores by the copy unit. Launchers find it
-// where they expect CUDA's runtime; device memory is ordinary memory. What it does not know: registers that
-// warps give each other, warps of a warpgroup that are a product apart, stores of plain C++ that lack a
-// fence, kernels that overlap, time.
+// where they expect CUDA's runtime; device memory is ordinary memory. It does not model: registers that warps
+// give each other, warps of a warpgroup that are a product apart, stores of plain C++ that lack a fence,
+// kernels that overlap, time.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ enum class Pace {
 struct Schedule {
   Pace copies = Pace::kLate;    ///< to and from shared memory, by the copy unit or a thread
   Pace products = Pace::kLate;  ///< of warpgroups: when their matrices are read, and when sums change
-  /// Of the order of threads and of kAnyTime; 0 takes threads in their order. Otherwise one block of a
+  /// Seeds the order of threads and kAnyTime; 0 takes threads in their order. Otherwise one block of a
   /// cluster is slow, too.
   uint64_t seed = 0;
 };
@@ -31,7 +31,7 @@ struct Schedule {
 /// For the launches that follow.
 void set_schedule(const Schedule& schedule);
 
-/// Of the device that launchers see; 132 at first.
+/// Sets the multiprocessors of the device that launchers see; 132 at first.
 void set_multiprocessors(int count);
 /// That device.
 const DeviceProperties& properties();
@@ -41,7 +41,7 @@ const DeviceProperties& properties();
 void busy_ahead(const void* memory, size_t bytes);
 void also_busy_ahead(const void* memory, size_t bytes);
 
-/// What the launches since the last call did wrong, a line each; empty when nothing.
+/// Faults of the launches since the last call, a line each; empty when there are none.
 std::string take_faults();
 
 }  // namespace hone::device::cuda::emulator

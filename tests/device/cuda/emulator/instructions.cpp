@@ -143,7 +143,7 @@ void load_shared(uint32_t address, void* value, uint32_t bytes) {
 
 namespace {
 
-/// What a lane gives to ldmatrix.
+/// A lane's operands of ldmatrix.
 struct LoadingLane {
   uint32_t address;
   uint32_t* fragment;
@@ -166,7 +166,7 @@ void load_matrix(uint32_t address, uint32_t (&fragment)[4]) {
 
 namespace {
 
-/// What a lane gives to stmatrix.
+/// A lane's operands of stmatrix.
 struct StoringLane {
   uint32_t address;
   const uint32_t* fragment;

@@ -17,7 +17,7 @@ dim3 gridDim;
 
 namespace hone::device::cuda {
 
-/// What kernels take for their block's shared memory: that of the block which runs is mapped here.
+/// The shared memory of a kernel's block: that of the block which runs is mapped here.
 alignas(4096) unsigned char memory[emulator::kSharedBytes];
 
 namespace emulator {

@@ -32,7 +32,7 @@ struct Product {
 /// The value of 16 bits.
 float widen(uint16_t bits, bool half);
 
-/// What a warpgroup multiplies, in order.
+/// The products of a warpgroup, in order.
 class Warpgroup {
  public:
   explicit Warpgroup(const Block& block) : block_(&block) {}

@@ -30,7 +30,7 @@ int bytes_of(CUtensorMapSwizzle swizzle) {
   }
 }
 
-/// What both kinds have; false where the driver refuses it.
+/// Fills in the fields of both kinds; false where the driver refuses it.
 bool fill_common(TensorMap& made, CUtensorMapDataType type, cuuint32_t rank, void* memory,
                  const cuuint64_t* extents, const cuuint64_t* pitches, const cuuint32_t* strides,
                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle) {
@@ -80,7 +80,7 @@ size_t TensorMap::bytes() const { return static_cast<size_t>(extents[rank - 1] *
 
 uint32_t TensorMap::place(uint32_t target, size_t offset) const {
   const auto address = target + static_cast<uint32_t>(offset);
-  // Of the address bits, those of a row's number within 128 bytes times 8 are XORed to those of 16 bytes.
+  // The row's number within 128 bytes times 8 gives the address bits that are XORed to those of 16 bytes.
   const uint32_t mask = swizzle_bytes == 0 ? 0 : swizzle_bytes - 16;
   return address ^ (address >> 3 & mask);
 }

@@ -9,7 +9,7 @@
 
 namespace hone::device::cuda::emulator {
 
-/// What a map says. Of dimensions the first is that of neighbours.
+/// The contents of a map. The first dimension is that of neighbours.
 struct TensorMap {
   static constexpr int kMostRank = 5;
 
@@ -35,17 +35,17 @@ struct TensorMap {
 
   /// An element at `offset` of a box; one outside of the tensor has no memory.
   using Visit = std::function<void(size_t offset, std::byte* element)>;
-  /// Those of the box at `corner`.
+  /// Visits the elements of the box at `corner`.
   void visit_box(const std::array<int, kMostRank>& corner, const Visit& visit) const;
-  /// The same for a column of windows' pixels: channels from `channel` of the pixels from (w, h, n) on, each
-  /// (tap_w, tap_h) further.
+  /// Visits the elements of a column of windows' pixels: channels from `channel` of the pixels from (w, h, n)
+  /// on, each (tap_w, tap_h) further.
   void visit_column(int channel, int w, int h, int n, int tap_w, int tap_h, const Visit& visit) const;
 
  private:
   void visit_run(std::array<int, kMostRank> first, int64_t count, size_t offset, const Visit& visit) const;
 };
 
-/// What `map` was encoded from; throws Fault when it was not.
+/// The parameters with which `map` was encoded; throws Fault when it was not.
 const TensorMap& tensor_map(const CUtensorMap& map);
 
 /// As the driver's functions of these names.

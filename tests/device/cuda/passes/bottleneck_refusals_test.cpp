@@ -1,4 +1,4 @@
-// What bottleneck_fusion leaves alone, and why.
+// Patterns that bottleneck_fusion leaves alone, and why.
 #include <functional>
 
 #include "device/cuda/passes/bottleneck.hpp"
@@ -46,7 +46,7 @@ TEST(BottleneckRefusals, OtherReadersOfTheMiddle) {
     expect_refused(b.finish({v.narrow, is_output ? v.middle : b.node("Neg", {v.middle})}),
                    "others want the result of 'Conv1 + Relu1' too");
   }
-  // What is projected, and what is added, is made from it.
+  // The projection, and the addition, read it.
   GraphBuilder projected;
   const ValueId image = projected.input("x", Parts().image);
   const ValueId middle = convolve(projected, image, Parts().window);
@@ -63,7 +63,7 @@ TEST(BottleneckRefusals, OtherReadersOfTheExpansion) {
     // The addition, which the expansion cannot take, is the projection's.
     expect_refused(b.finish({v.narrow, is_output ? v.expanded : b.node("Neg", {v.expanded})}), "");
   }
-  // What is projected is made from it.
+  // The projection reads it.
   GraphBuilder b;
   const ValueId expanded =
       convolve(b, convolve(b, b.input("x", Parts().image), Parts().window), Parts().expand);
@@ -157,7 +157,7 @@ TEST(BottleneckRefusals, ShortcutsOfOtherShapes) {
     const ValueId x = b.input("x", Parts().image);
     expect_refused(b.finish({add_bottleneck(b, x, b.input("shortcut", dims)).narrow}), text);
   }
-  // What the projection makes has the larger shape.
+  // The result of the projection has the larger shape.
   GraphBuilder b;
   const ValueId x = b.input("x", {1, 64, 2, 48});
   const ValueId shortcut = b.input("shortcut", Parts().image);
@@ -168,7 +168,7 @@ TEST(BottleneckRefusals, WeightsThatAreComputed) {
   for (const bool bias : {false, true}) {
     for (const size_t which : {0, 1, 2, 3}) {
       GraphBuilder b;
-      // Of the window, the expansion, the projection, and the next convolution.
+      // Filters of the window, the expansion, the projection, and the next convolution.
       const Shape shapes[] = {{64, 64, 3, 3}, {256, 64, 1, 1}, {256, 64, 1, 1}, {64, 256, 1, 1}};
       size_t made = 0;
       const auto conv = [&](ValueId x) {

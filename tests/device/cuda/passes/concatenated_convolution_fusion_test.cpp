@@ -75,7 +75,7 @@ TEST(ConcatenatedConvolutionFusion, KeepsTheOrderOfWindowsOfAnyKind) {
   EXPECT_EQ(structure(fuse(concatenation({kPointwise, kPointwise}, -3)).graph), "FusedConv[relu]");
 }
 
-/// What a window reads depends on where it begins: padding behind it alone says nothing.
+/// A window's reads depend on where it begins: padding at its end alone does not decide that.
 TEST(ConcatenatedConvolutionFusion, PutsSmallerWindowsWhereTheyRead) {
   const Branch first = {.kernel = {2, 2}, .pads = {0, 0, 1, 1}};
   const Branch second = {.kernel = {2, 2}, .pads = {1, 1, 0, 0}};
@@ -116,7 +116,7 @@ TEST(ConcatenatedConvolutionFusion, RefusesWhatIsNotOneConvolution) {
   expect_refused({corner, other_corner}, "do not lie within those of");
 }
 
-/// What becomes of a graph that may turn out to be wrong when its symbols are bound.
+/// The changes to a graph that may turn out to be wrong when its symbols are bound.
 int64_t changes(const Graph& graph) {
   const Transformed result = apply_passes(graph, {"convolution_fusion", kPass});
   EXPECT_EQ(result.summary.name, kPass);

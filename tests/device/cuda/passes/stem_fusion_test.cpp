@@ -176,7 +176,7 @@ TEST(StemFusion, RefusesImagesOfUnknownRankAndBiasesThatAreComputed) {
   }
 }
 
-/// What reads the second result keeps its Relu, although the first one is a Relu's.
+/// A reader of the second result keeps its Relu, although the first one is a Relu's.
 TEST(StemFusion, LeavesTheActivationOfAnotherReaderAlone) {
   GraphBuilder b;
   const Stem stem = add_stem(b, {.next_activation = ""});

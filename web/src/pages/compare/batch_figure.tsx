@@ -29,7 +29,7 @@ interface BatchFigureProps {
   lines: Line[];
   metrics: Metric[];
   spreads?: Spread[];
-  /// What is drawn first; few batches are better told apart as bars.
+  /// Drawn first; few batches are better told apart as bars.
   bars?: boolean;
 }
 

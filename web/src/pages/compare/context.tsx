@@ -1,4 +1,4 @@
-// Where and how the shown sweeps were measured.
+// The place and way in which the shown sweeps were measured.
 import { Name } from '../../components/name';
 import { finite, format, formatDate } from '../../format';
 import { clip } from '../../text';

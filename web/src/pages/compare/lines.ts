@@ -58,7 +58,7 @@ export function linesOf(entries: Entry[], backends: string[]): Line[] {
     };
   }));
   if (entries.length < 2) return lines;
-  // Backend and precision do not tell these apart.
+  // Backend and precision do not distinguish these.
   return lines.map((line, i) => ({ ...line, colour: i, pattern: Math.floor(i / 8) }));
 }
 

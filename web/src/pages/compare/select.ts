@@ -56,7 +56,7 @@ export interface Choice {
   shown: Entry[];
 }
 
-/// What the query asks for, and else the best sweep of the machine with the best sweep.
+/// The sweep for which the query asks, and else the best sweep of the machine with the best sweep.
 export function choose(entries: Entry[], query: URLSearchParams): Choice {
   const machines = [...new Map(entries.map(({ machine }) => [machine.key, machine])).values()];
   const asked = query.get('machine') ?? '';

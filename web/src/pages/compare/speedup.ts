@@ -24,7 +24,7 @@ export function baselinesOf(lines: Line[]): Baseline[] {
   return [...new Map(lines.map(({ backend, precision }) => [baselineId({ backend, precision }), { backend, precision }])).values()];
 }
 
-/// What the sweeps themselves compared with.
+/// The baseline with which the sweeps themselves compared.
 export function ownBaseline(lines: Line[]): Baseline | undefined {
   return lines.flatMap(({ runs }) => runs.flatMap((run) => run.speedup?.over ?? []))[0] ?? baselinesOf(lines)[0];
 }
@@ -38,7 +38,7 @@ function stated(speedup: Speedup, inverted: boolean): Compared | null {
   return { ratio: inverted ? 1 / ratio : ratio, interval, differs: speedup.differs === true, interleaved: speedup.interleaved === true };
 }
 
-/// What the program found of the two, whichever way round.
+/// The program's comparison of the two, whichever way round.
 function paired({ entry }: Line, run: Run, base: Run): Compared | null {
   const alike = entry.pairs.filter((pair) => comparable(pair, run, { system: true }));
   const [direct, turned] = [[run, base], [base, run]].map(([one, other]) => alike.find((pair) => same(pair, one!) && same(pair.speedup.over, other!)));

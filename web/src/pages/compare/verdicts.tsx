@@ -1,9 +1,9 @@
-// What cannot be trusted and what failed, with every reason, and what backends say about their numbers.
+// Untrustworthy and failed runs, with every reason, and what backends say about their numbers.
 import { Note } from '../../components/note';
 import { clip, plural } from '../../text';
 import { rowsOf, stateOf, type Line, type Row } from './lines';
 
-/// As many are read at a glance.
+/// The number that can be read at a glance.
 const FEW = 3;
 
 /// Runs by reason: most often one cause hits many.

@@ -1,4 +1,4 @@
-// What each GPU waited for while it did nothing.
+// Causes of each GPU's waits while it did nothing.
 import { useCallback, useMemo } from 'preact/hooks';
 import { Chart } from '../../components/chart';
 import { axis, type Look } from '../../components/chart_look';

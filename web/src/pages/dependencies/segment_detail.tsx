@@ -10,7 +10,7 @@ import type { PathModel, Segment } from './path_model';
 
 const SEGMENT = { struct: 'FunctionTime', field: 'critical_path_ns' };
 
-/// With as much before and after as it is long.
+/// The part of the timeline with the segment, and its length before and after.
 export function timelineOf(profile: Profile, path: PathModel, { start, end }: Segment): string | null {
   const origin = finite(profile.timeline?.origin_ns);
   if (origin === null) return null;

@@ -17,7 +17,7 @@ export interface Scene {
   /// Function whose segments are lit.
   wanted: number | null;
   selected: Segment | null;
-  /// Where a window is being drawn up.
+  /// The window that is being drawn up.
   brush: readonly [number, number] | null;
 }
 
@@ -61,7 +61,7 @@ function outline(context: CanvasRenderingContext2D, { path, window, width }: Sce
 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 
-/// The same with the names of its lanes.
+/// The drawing with the names of its lanes.
 export function svgOf({ path, window, width, wanted }: Scene, of: Look): string {
   const gutter = 120;
   const height = heightOf(path);

@@ -1,4 +1,5 @@
-// What of a path is in a window, as rectangles on lanes: what is narrower than a pixel joins its neighbour.
+// The part of a path in a window, as rectangles on lanes: a part that is narrower than a pixel joins its
+// neighbour.
 import type { PathModel, Segment } from './path_model';
 
 export interface Window {
@@ -10,7 +11,7 @@ export interface Rect {
   lane: number;
   left: number;
   right: number;
-  /// Whether some of it belongs to the function that is looked for.
+  /// True if some of it belongs to the function that is looked for.
   lit: boolean;
 }
 

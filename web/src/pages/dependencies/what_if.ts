@@ -1,5 +1,5 @@
-// What the program would take if operations got faster: exact at the points that were worked out, straight
-// lines between them.
+// The time of the program if operations got faster: exact at the points that were worked out, straight lines
+// between them.
 import { dicts, text } from '../../data/safe';
 import { finite } from '../../format';
 import type { WhatIf, WhatIfs } from '../../schema';
@@ -37,7 +37,7 @@ export function leversOf(whatIf: Partial<WhatIfs>, functions: PathFunction[]): L
 
 export interface Told {
   wall: number;
-  /// Whether it is one of the points that were worked out.
+  /// True if it is one of the points that were worked out.
   exact: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface Outcome {
   exact: boolean;
 }
 
-/// Several changes at once gain no less than the best of them alone. They gain no more than their operations
+/// Several changes at once gain no less than the best one of them. They gain no more than their operations
 /// lose on the path as it is, since the rest of it stays.
 export function outcomeOf(levers: Lever[], left: ReadonlyMap<string, number>, wall: number): Outcome {
   const pulled = levers.filter(({ key }) => (left.get(key) ?? 1) < 1);

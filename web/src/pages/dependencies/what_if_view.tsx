@@ -1,4 +1,4 @@
-// What would be gained: the changes that were worked out, and sliders for what lies between them.
+// The possible gains: the changes that were worked out, and sliders between them.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Mark } from '../../components/figure';
 import { Name } from '../../components/name';
@@ -59,7 +59,7 @@ const BETWEEN = 'Wall times are worked out for 1×, 2× and no time; between the
 function Sliders({ levers, wall, query }: { levers: Lever[]; wall: number; query: string | null }) {
   const [left, setLeft] = useState(() => parseLevers(query));
   const written = useRef(query);
-  // What comes back from the address after it was written here may already be older than the sliders.
+  // A value that comes back from the address after it was written here may already be older than the sliders.
   useEffect(() => {
     if (query === written.current) return;
     written.current = query;

@@ -1,4 +1,4 @@
-// Kernels of B that ran in place of others of A.
+// Kernels of B that replaced others of A.
 import { Name } from '../../components/name';
 import { Empty } from '../../components/note';
 import { Table, type Column } from '../../components/table';

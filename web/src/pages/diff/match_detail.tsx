@@ -60,7 +60,7 @@ export function MatchDetail({ match, a, b, onClose }: MatchDetailProps) {
   return (
     <Drawer title={<Name text={nameOf(match)} longest={120} />} label="The selected match" onClose={onClose}>
       <p>{match.change === null ? 'The change is not known.' : <><b>{signed(match.change)}</b> from A to B, {match.certain ? 'which is certain: the intervals lie apart.' : 'which is within the noise.'}</>}</p>
-      {match.reasons.length > 0 && <ul aria-label="What is other">{match.reasons.slice(0, MOST).map((reason, i) => <li key={i}><Name text={reason} longest={300} /></li>)}</ul>}
+      {match.reasons.length > 0 && <ul aria-label="Differences">{match.reasons.slice(0, MOST).map((reason, i) => <li key={i}><Name text={reason} longest={300} /></li>)}</ul>}
       <Side letter="A" names={match.a} kernels={match.kernelsA} time={match.timeA} profile={a} />
       <Side letter="B" names={match.b} kernels={match.kernelsB} time={match.timeB} profile={b} />
     </Drawer>

@@ -61,7 +61,7 @@ export function barsOf(diff: Partial<TraceDiff>): Bar[] {
   return [{ name: 'A', from: 0, to: a, total: true }, ...changes, { name: 'B', from: 0, to: b, total: true }];
 }
 
-/// What the changes leave unexplained, where that is more than rounding.
+/// The part that the changes leave unexplained, where that is more than rounding.
 export function gapOf(bars: Bar[]): number {
   const [last, b] = bars.slice(-2);
   if (!last || !b) return 0;
@@ -72,7 +72,7 @@ export function gapOf(bars: Bar[]): number {
 const layersOf = (profile: Profile | null): string[] =>
   dicts<Layer>(dict<LayerAnalysis>(dict<NonNullable<Profile['analysis']>>(profile?.analysis).layers).layers).map(({ name }) => text(name));
 
-/// In the order in which A runs; what A has not got comes where B runs it, after the rest.
+/// Matches in the order in which A runs; those that A lacks come where B runs them, after the rest.
 export function inRunOrder(matches: Match[], a: Profile | null, b: Profile | null): Match[] {
   const firstOf = (names: string[]) => {
     const first = new Map<string, number>();

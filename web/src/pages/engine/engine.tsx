@@ -1,4 +1,5 @@
-// The engine as it runs: a graph where the trace tells its edges, else a strip in the order in which layers run.
+// The engine as it runs: a graph where the trace holds its edges, else a strip in the order in which layers
+// run.
 import { useCallback, useMemo } from 'preact/hooks';
 import { downloadCsv } from '../../components/download';
 import { Menu } from '../../components/menu';
@@ -30,7 +31,7 @@ function openOf(query: string | null, rows: LayerRow[]): Set<string> {
   return new Set(query === 'all' ? rows.map((row) => row.key) : (query ?? '').split('~').filter(Boolean));
 }
 
-/// Null where the trace tells no edges; text says why there is no drawing though it does.
+/// Null where the trace holds no edges; a text says why there is no drawing though it does.
 function drawingOf(rows: LayerRow[]): Columns | string | null {
   if (!rows.some((row) => row.reads.length)) return null;
   const columns = rows.length > MOST_STEPS ? null : columnsOf(rows.map((row) => row.reads), WIDTH);
@@ -42,7 +43,7 @@ export function EngineView({ profile, analysis, route }: ViewProps) {
   const readers = useMemo(() => readersOf(rows), [rows]);
   const drawing = useMemo(() => drawingOf(rows), [rows]);
   const close = useCallback(() => setQuery({ sel: null }), []);
-  if (!rows.length) return <Empty title="No layers"><p>The trace does not tell what the engine ran.</p></Empty>;
+  if (!rows.length) return <Empty title="No layers"><p>The trace does not hold the steps of the engine.</p></Empty>;
   const sel = route.query.get('sel');
   const selected = rows.find((row) => row.key === sel);
   const open = openOf(route.query.get('open'), rows);

@@ -48,7 +48,7 @@ export function Graph({ rows, readers, columns, longest, selected, open, onToggl
     box.scrollTo({ left, top: (place.y + place.height / 2) * zoom - box.clientHeight / 2, behavior: smooth ? 'smooth' : 'auto' });
   }, [layout, zoom]);
 
-  // Where a link leads, and where the panel beside the graph does not cover it.
+  // Where a link leads, and where the panel next to the graph does not cover it.
   const chosen = selected?.index;
   useLayoutEffect(() => {
     if (chosen !== undefined) setAt(chosen);

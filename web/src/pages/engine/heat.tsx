@@ -1,4 +1,5 @@
-// How long steps take as a colour: one hue that grows stronger, so that lightness alone tells, and its legend.
+// The duration of steps as a colour: one hue that grows stronger, so that lightness is enough to read it, and
+// its legend.
 import { look, type Look } from '../../components/chart_look';
 import { finite, format } from '../../format';
 import { useTheme } from '../../theme';

@@ -22,13 +22,13 @@ export interface Layout {
   height: number;
   boxes: Box[];
   ranks: number[];
-  /// Of each step all lines that leave it, as one path; empty where nobody reads it.
+  /// For each step, all lines that leave it, as one path; empty where nobody reads it.
   wires: string[];
   /// The line from a step to one of its readers.
   route: (from: number, to: number) => string;
 }
 
-/// Columns alone, which do not depend on what is unfolded.
+/// Only the columns, which do not depend on unfolded parts.
 export interface Columns {
   rows: Rows;
   middles: number[];

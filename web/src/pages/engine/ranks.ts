@@ -1,6 +1,6 @@
 // The rows of a graph drawn from top to bottom: every step below all that it reads from.
 
-/// Of each step its row. `reads`: of each step the earlier ones whose outputs it reads.
+/// The row of each step. `reads`: for each step, the earlier ones whose outputs it reads.
 export function ranksOf(reads: number[][]): number[] {
   const ranks: number[] = [];
   const nearest = reads.map(() => Infinity);
@@ -10,7 +10,7 @@ export function ranksOf(reads: number[][]): number[] {
     ranks.push(rank);
     for (const one of from) nearest[one] = Math.min(nearest[one]!, rank);
   });
-  // What reads nothing stands right above who needs it.
+  // A step that reads nothing stands right above who needs it.
   return ranks.map((rank, step) => (reads[step]!.length || nearest[step] === Infinity ? rank : nearest[step]! - 1));
 }
 
@@ -28,7 +28,7 @@ export interface Rows {
   slots: Slot[];
   /// Slots of each row, by number.
   rows: number[][];
-  /// Of each step the slots of the line that leaves it; readers branch off from it.
+  /// For each step, the slots of the line that leaves it; readers branch off from it.
   lines: number[][];
 }
 

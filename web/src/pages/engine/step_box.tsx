@@ -13,7 +13,7 @@ const HEIGHT = 48;
 const LINE = 16;
 const MOST_NODES = 12;
 const PAD = 10;
-/// What fits on a line, by the mean width of letters.
+/// Letters that fit on a line, by their mean width.
 const NAME_LETTERS = 25;
 const TACTIC_LETTERS = 24;
 const NODE_LETTERS = 36;
@@ -31,7 +31,7 @@ function nodesOf(row: LayerRow): string[] {
   return [...row.sources.slice(0, MOST_NODES), `and ${row.sources.length - MOST_NODES} more`];
 }
 
-/// What is wider than its place, in whatever font, is cut off.
+/// A text that is wider than its place, in whatever font, is cut off.
 const Cut = ({ width, children }: { width: number; children: ComponentChildren }) => <svg width={width} height={HEIGHT}>{children}</svg>;
 
 interface StepBoxProps {
@@ -40,7 +40,7 @@ interface StepBoxProps {
   heat: number | null;
   of: Look;
   selected: boolean;
-  /// Whether Tab leads here; arrow keys lead to the others.
+  /// True if Tab leads here; arrow keys lead to the others.
   reachable: boolean;
   open: boolean;
   onPick: () => void;

@@ -1,4 +1,5 @@
-// Layers from top to bottom in the order in which they run, coloured by their time, with what was fused into each.
+// Layers from top to bottom in the order in which they run, coloured by their time, with the nodes fused into
+// each.
 import { Name } from '../../components/name';
 import { Value } from '../../components/value';
 import { finite, format, parts } from '../../format';

@@ -8,7 +8,7 @@ export const ZOOM_STEP = 1.25;
 
 export const limited = (zoom: number): number => Math.min(MOST, Math.max(LEAST, zoom));
 
-/// What shows all of a drawing in a box, but nothing larger than it is.
+/// The scale that shows all of a drawing in a box, but nothing larger than it is.
 export const fitting = (width: number, height: number, box: { width: number; height: number }): number =>
   limited(Math.min(1, box.width / width, box.height / height));
 

@@ -22,7 +22,7 @@ const known = (all: Partial<Activity>[], field: 'min_ns' | 'max_ns'): number[] =
 
 export const tensorTime = (all: Partial<Activity>[]): number => sum(all.filter((one) => one.tensor_cores === true), 'total_ns');
 
-/// Launches of one kernel may be told apart by their grid: then the row's place tells two of a name apart.
+/// Launches of one kernel may be listed by their grid: then the row's place distinguishes two of a name.
 function singles(activities: Activity[]): Row[] {
   const seen = new Set<string>();
   return activities.map((activity, i) => {
@@ -33,7 +33,7 @@ function singles(activities: Activity[]): Row[] {
   });
 }
 
-/// What cannot be told from sums, like a median, is left out.
+/// Figures that do not follow from sums, like a median, are left out.
 function together(name: string, all: Activity[]): Row {
   const [calls, total] = [sum(all, 'calls'), sum(all, 'total_ns')];
   const kinds = new Set(all.map(({ kind }) => clean(kind)));

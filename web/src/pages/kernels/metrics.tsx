@@ -1,4 +1,4 @@
-// What hardware counters said of each kernel: a row a kernel, a column a metric.
+// Hardware counters of each kernel: a row a kernel, a column a metric.
 import { useMemo } from 'preact/hooks';
 import { Name } from '../../components/name';
 import { Table, type Column } from '../../components/table';

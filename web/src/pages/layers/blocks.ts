@@ -1,4 +1,4 @@
-// The model as a tree: layers under the blocks that the dotted names of their nodes tell, or under their kinds.
+// The model as a tree: layers under the blocks in the dotted names of their nodes, or under their kinds.
 import { kindName, meanOf, type LayerRow } from './model';
 
 export interface Block {
@@ -15,7 +15,7 @@ export interface Block {
 const DEEPEST = 8;
 const parts = (name: string): string[] => name.split(/[./]/).filter(Boolean);
 
-/// What the blocks of all nodes of a layer share.
+/// The common blocks of all nodes of a layer.
 export function pathOf(row: LayerRow): string[] {
   const paths = row.sources.map((source) => parts(source).slice(0, -1));
   const [first = []] = paths;

@@ -1,4 +1,4 @@
-// The columns of a layer: in the table, and behind every figure of layers.
+// The columns of a layer: in the table, and in the export of every figure of layers.
 import { Interval } from '../../components/interval';
 import type { Column } from '../../components/table';
 import type { LayerRow } from './model';

@@ -1,4 +1,4 @@
-// Layers: what each one costs, how far it is from what the device could do, and where in the model that is.
+// Layers: the cost of each one, how far it is from the device's peak, and its place in the model.
 import { useCallback, useMemo } from 'preact/hooks';
 import { Empty } from '../../components/note';
 import { Table } from '../../components/table';

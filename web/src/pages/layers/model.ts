@@ -60,12 +60,12 @@ export function rowsOf(layers: Partial<LayerAnalysis>): LayerRow[] {
   const sum = dict<TimeSummary>(layers.layer_sum).mean_ns;
   const all = dicts<Layer>(layers.layers);
   const rows = all.map((layer, i) => rowOf(layer, i, sum));
-  // What is left out shifts all places after it, so that nobody knows any more what they mean.
+  // A layer that is left out shifts all places after it, so that nobody knows any more what they mean.
   if (Array.isArray(layers.layers) && all.length === layers.layers.length) addReads(rows, all);
   return rows;
 }
 
-/// Of each row the later ones that read from it.
+/// For each row, the later ones that read from it.
 export function readersOf(rows: LayerRow[]): number[][] {
   const readers: number[][] = rows.map(() => []);
   for (const row of rows) for (const from of row.reads) readers[from]!.push(row.index);

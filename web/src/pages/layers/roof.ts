@@ -1,6 +1,6 @@
-// The ceilings of the roofline, as far as floors tell: a floor is the larger of work by the device's rate of
-// arithmetic and bytes by its rate of memory, so no layer's quotient exceeds a rate, and the largest one is it
-// wherever some layer is bound by it.
+// The ceilings of the roofline, as far as floors show them: a floor is the larger of work by the device's
+// rate of arithmetic and bytes by its rate of memory, so no layer's quotient exceeds a rate, and the largest
+// one is it wherever some layer is bound by it.
 import type { LayerRow } from './model';
 
 export interface Roof {

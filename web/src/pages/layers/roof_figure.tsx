@@ -99,7 +99,7 @@ export function RoofFigure({ rows: all, kinds, selected }: { rows: LayerRow[]; k
         description={`${rows.length} layers by arithmetic intensity and work by second, on logarithmic scales; larger marks take more time.`} />
       {roof
         ? <p class="said" tabIndex={0} data-hint={ROOF_HINT}>○ Roof: {format(roof.bytesPerSecond, 'bytes/s')} and {format(roof.flopsPerSecond, 'flop/s')}, estimated from the floors of layers. The area of a mark is its time.</p>
-        : <Note><p>No roof: the trace does not tell what the device can reach, so layers have no floor.</p></Note>}
+        : <Note><p>No roof: the trace holds no peak rates of the device, so layers have no floor.</p></Note>}
     </div>
   );
 }

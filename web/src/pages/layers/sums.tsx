@@ -1,4 +1,4 @@
-// How the times of layers add up to what the device and the host see.
+// The way in which the times of layers add up to those of the device and the host.
 import { Figure } from '../../components/figure';
 import { Name } from '../../components/name';
 import { Note } from '../../components/note';

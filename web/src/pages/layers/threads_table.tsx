@@ -1,4 +1,4 @@
-// What threads of the CPU used in each layer.
+// Use of each thread of the CPU in each layer.
 import { Table, type Column } from '../../components/table';
 import { dict, dicts, known, ratio } from '../../data/safe';
 import { plural } from '../../text';

@@ -36,7 +36,7 @@ function shortName({ name, path, row }: Block): string {
   return row && blocks ? name.replaceAll(`${blocks}.`, '') : name;
 }
 
-/// Of all kinds in a block, the one with most time gives the colour.
+/// Among all kinds in a block, the one with most time gives the colour.
 function mainKind(block: Block): string {
   if (block.row) return block.row.kind;
   return mainKind(block.children.reduce((a, b) => (b.time > a.time ? b : a)));

@@ -1,4 +1,5 @@
-// What could be faster: the problem, why that is so and where to see it, what to do, and the gain at best.
+// Suggestions to make it faster: the problem, why that is so and where to see it, what to do, and the gain at
+// best.
 import { useEffect, useRef } from 'preact/hooks';
 import { Figure } from '../../components/figure';
 import { Name } from '../../components/name';

@@ -32,7 +32,7 @@ const PIECES: Column<Piece>[] = [
   { key: 'value', title: 'Mean', of: time('mean_ns'), value: ({ value }) => value },
 ];
 
-/// The verdicts that a trace has where its medians do not tell that recording cost anything.
+/// The verdicts of a trace whose medians do not show that recording cost anything.
 const UNTOLD: Record<string, string> = { noise: 'no difference beyond noise', 'too few runs': 'too few runs to tell' };
 
 /// Traces of earlier versions have no verdict; nothing is faster for being recorded.

@@ -1,4 +1,4 @@
-// What a step's time is spent on: the categories' names, colours and rank.
+// Categories of a step's time: their names, colours and rank.
 import { clip } from '../../text';
 
 interface Category {

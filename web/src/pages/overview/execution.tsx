@@ -1,4 +1,4 @@
-// What a step's time is spent on, on the mean, and step by step.
+// A step's time by category, on the mean, and step by step.
 import { useCallback, useMemo } from 'preact/hooks';
 import { Note } from '../../components/note';
 import { Table, type Column } from '../../components/table';
@@ -70,7 +70,7 @@ export function Execution({ steps, view }: { steps: Partial<StepBreakdown>; view
   }, [profile, all]);
   if (!rows.length) return null;
   const notes = textsOf(steps.notes);
-  const ring = <Donut title="Mean step" description="What the mean step is spent on." slices={slices} of={MEAN} part="Category" inOrder />;
+  const ring = <Donut title="Mean step" description="Categories of the mean step." slices={slices} of={MEAN} part="Category" inOrder />;
   const chart = bars.length > 1 && (
     <Stacked title="Steps" description="What each step is spent on, one bar a step. Enter shows the step in the timeline."
       parts={parts} bars={bars} pageKey="steps" query={view.route.query} onPick={pick} />

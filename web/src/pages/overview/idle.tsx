@@ -1,4 +1,4 @@
-// What GPUs waited for while they did nothing, and their copies.
+// Causes of the GPUs' waits while they did nothing, and their copies.
 import { Figure } from '../../components/figure';
 import { Name } from '../../components/name';
 import { Table, type Column } from '../../components/table';

@@ -12,7 +12,7 @@ interface ShareProps {
   figure: ShareFigure | null | undefined;
 }
 
-/// Nothing where the trace does not tell it.
+/// Nothing where the trace does not hold it.
 export function Share({ label, field, figure }: ShareProps) {
   const { value, origin, coverage } = partOf<ShareFigure>(figure);
   if (finite(value) === null) return null;

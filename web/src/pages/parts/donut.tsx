@@ -12,7 +12,7 @@ interface DonutProps {
   title: string;
   description: string;
   slices: Slice[];
-  /// What the parts are measured in.
+  /// The unit of the parts.
   of: FieldRef;
   /// Says what a part is, over its column.
   part: string;

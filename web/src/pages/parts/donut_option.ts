@@ -33,7 +33,7 @@ const colourOf = (slice: Slice, i: number, of: Look) =>
 
 export interface DonutLook {
   narrow: boolean;
-  /// Whether there is room for long names.
+  /// True if there is room for long names.
   wide: boolean;
   /// Parts count the same thing more than once, so that there is no whole.
   overlap: boolean;

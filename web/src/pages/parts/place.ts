@@ -3,7 +3,7 @@ import type { Profile } from '../../data/document';
 import { finite } from '../../format';
 import { link } from '../../route';
 
-/// What went on around it explains it: this part of its length is shown on each side.
+/// Its surroundings explain it: this part of its length is shown on each side.
 const AROUND = 0.25;
 
 /// Where the trace begins: times of analyses are absolute, those of the timeline count from here.

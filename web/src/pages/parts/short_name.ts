@@ -4,7 +4,7 @@ import { clean } from '../../text';
 const OPEN = '<({[';
 const CLOSE = '>)}]';
 
-/// What stands outside of all brackets.
+/// The text outside of all brackets.
 function outside(text: string): string {
   let depth = 0;
   let kept = '';
@@ -16,7 +16,7 @@ function outside(text: string): string {
   return kept.trim();
 }
 
-/// Names of templates that tell nothing: their first argument does.
+/// Names of templates that say nothing: their first argument does.
 const BLANK = /^(Kernel2?|device_kernel)$/;
 
 /// Names that are not those of C++ functions, like "[CUDA memset]" or "conv1 + relu", stay as they are.
@@ -28,7 +28,7 @@ export function shortName(value: unknown): string {
   return BLANK.test(name) ? (/<([^<>(),]+)/.exec(text)?.[1]?.split('::').findLast(Boolean) ?? name) : name;
 }
 
-/// With the arguments of its template, which tell its instances apart: "f<4, D<int>>".
+/// With the arguments of its template, in which its instances differ: "f<4, D<int>>".
 export function instanceName(value: unknown): string {
   const short = shortName(value);
   const text = clean(value).replaceAll('(anonymous namespace)::', '').replace(/\b\w+::/g, '');

@@ -42,7 +42,7 @@ export function Stacked({ title, description, parts, bars, pageKey, query, onPic
   const page = Math.max(0, pages.findIndex(({ id }) => id === (query.get(pageKey) ?? '')));
   const shown = useMemo(() => bars.slice(page * AT_ONCE, (page + 1) * AT_ONCE), [bars, page]);
   const option = useCallback((of: Look) => stackedOption(parts, shown, narrow, of), [parts, shown, narrow]);
-  // Of the page as well: the points that are drawn are others then.
+  // The callbacks depend on the page as well: it draws other points.
   const data = useMemo(() => ({ columns: columnsOf(parts), rows: bars }), [parts, bars, page]);
   const pick = useCallback(({ dataIndex }: ChartPick) => onPick?.(page * AT_ONCE + dataIndex), [onPick, page]);
   return (

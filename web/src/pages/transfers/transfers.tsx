@@ -1,4 +1,4 @@
-// Transfers: copies between host and devices, and whether they run beside kernels.
+// Transfers: copies between host and devices, and whether they overlap kernels.
 import { useCallback, useMemo } from 'preact/hooks';
 import { Figure } from '../../components/figure';
 import { Empty } from '../../components/note';

@@ -1,4 +1,4 @@
-// What every painter needs for one frame. Coordinates are CSS pixels of the canvas.
+// Everything that a painter needs for one frame. Coordinates are CSS pixels of the canvas.
 
 import type { Model } from '../model';
 import { kTop } from '../model';

@@ -1,4 +1,4 @@
-// Paints the ruler, the grid behind the rows, and the lines between groups.
+// Paints the ruler, the grid under the rows, and the lines between groups.
 
 import { kOverview, kRuler, kTop } from '../model';
 import { css } from '../rgb';

@@ -111,7 +111,7 @@ class Build {
     config_->setBuilderOptimizationLevel(settings_.level);
     config_->setProfilingVerbosity(nvinfer1::ProfilingVerbosity::kDETAILED);
     if (!settings_.tactics.empty()) config_->setTacticSources(tactic_mask(settings_.tactics));
-    // On by default in every major.
+    // TF32 is on by default in every major.
     const bool float32 = options_.precision == Precision::kFp32 ||
                          (options_.precision == Precision::kInt8 && options_.beside_int8 == Precision::kFp32);
     if (float32) config_->clearFlag(BuilderFlag::kTF32);
@@ -135,7 +135,7 @@ class Build {
 #endif
   }
 
-  /// On runs of the first profile's shapes.
+  /// Starts the calibration, on runs of the first profile's shapes.
   void start_calibration() {
 #if NV_TENSORRT_MAJOR < 11
     if (settings_.calibrator == Calibrator::kHone) return;

@@ -10,12 +10,12 @@ namespace hone::backend::tensorrt {
 
 struct BuiltPlan {
   Plan plan;
-  /// Whether it was built now, and not found in the cache.
+  /// True if it was built now, and not found in the cache.
   bool fresh = false;
 };
 
-/// Bad input, naming the node, where the parser refuses the model; environment error, with what the library
-/// said, where no engine can be built here.
+/// Bad input, naming the node, where the parser refuses the model; environment error, with the library's
+/// message, where no engine can be built here.
 BuiltPlan build_plan(Library& library, const Gpu& gpu, const std::string& model, const Source& source,
                      const LoadOptions& options, const Settings& settings);
 

@@ -13,7 +13,7 @@
 namespace hone::backend::tensorrt {
 namespace {
 
-/// As a network of this major has it.
+/// The tensor as a network of this major takes it.
 tensor::Tensor as_input(const tensor::Tensor& tensor) {
   const bool narrow = NV_TENSORRT_MAJOR < 10 && tensor.dtype() == tensor::DType::kInt64;
   return narrow ? tensor.cast(tensor::DType::kInt32) : tensor;

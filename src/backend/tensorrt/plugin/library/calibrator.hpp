@@ -13,7 +13,8 @@
 #if NV_TENSORRT_MAJOR < 11
 namespace hone::backend::tensorrt {
 
-/// What the library asks while it builds. Nothing is thrown into it: an error is kept for rethrow().
+/// Answers the library's questions while it builds. Nothing is thrown into it: an error is kept for
+/// rethrow().
 class Calibration {
  public:
   virtual ~Calibration() = default;
@@ -25,8 +26,8 @@ class Calibration {
   virtual void rethrow() const = 0;
 };
 
-/// Of this graph, whose inputs have the shapes of one run, on data in such runs; with a cache in the
-/// settings, on that. The graph outlives it. Bad input for data that do not fit.
+/// Runs this graph, whose inputs have the shapes of one run, on data in such runs; with a cache in the
+/// settings, it answers from that. The graph outlives it. Bad input for data that do not fit.
 std::unique_ptr<Calibration> make_calibration(const graph::Graph& graph, const quantize::DataOptions& data,
                                               const Settings& settings);
 

@@ -128,7 +128,7 @@ class Event {
   CUevent event_ = nullptr;
 };
 
-/// What `enqueue` hands to a stream, to be launched as one.
+/// The work that `enqueue` hands to a stream, to be launched as one.
 class CapturedGraph {
  public:
   /// False of `ok()` where something in it cannot be captured; the stream works on.

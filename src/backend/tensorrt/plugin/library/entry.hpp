@@ -1,4 +1,4 @@
-// What libhone-tensorrt.so and the plugins of the majors agree on.
+// The interface between libhone-tensorrt.so and the plugins of the majors.
 #pragma once
 
 #include "backend/backend.hpp"

@@ -54,7 +54,7 @@ class SessionPipeline final : public Pipeline {
 
   void submit() override {
     const size_t lane = next_ % sessions_.size();
-    // Two runs of a stream may be under way: one runs, the next one waits behind it.
+    // Two runs of a stream may be under way: one runs, the next one waits for it.
     const size_t turn = next_ / sessions_.size() % 2;
     Event& done = done_[2 * lane + turn];
     if (next_ >= done_.size()) done.synchronize();
@@ -222,7 +222,7 @@ class TensorrtExecutable final : public Executable {
   }
 
  private:
-  /// Of nodes as TensorRT was given them.
+  /// The model's nodes for nodes as TensorRT was given them.
   std::vector<std::string> models_nodes(const std::vector<std::string>& given) const {
     std::vector<std::string> nodes;
     for (const std::string& name : given) {

@@ -20,7 +20,7 @@ struct PlanOrigin {
   /// Bytes that were free on the GPU before anything was loaded.
   int64_t free_before = 0;
   std::vector<std::string> notes = {};
-  /// What the nodes that TensorRT was given stand for, by their names, where hone gave them.
+  /// The model's nodes that each node given to TensorRT stands for, by its name, if hone created it.
   std::map<std::string, std::vector<std::string>> sources = {};
 };
 

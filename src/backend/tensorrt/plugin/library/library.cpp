@@ -21,7 +21,7 @@ struct Version {
   int patch;
 };
 
-/// Until 9 the major counted thousands.
+/// Until version 9 the major counted thousands.
 Version parts_of(int number) {
   const int major = number >= 10000 ? number / 10000 : number / 1000;
   return {major, number / 100 % (number >= 10000 ? 100 : 10), number % 100};
@@ -119,7 +119,7 @@ void Library::load_parser() {
         reason.empty() ? own : reason);
   }
   find(parser_, "createNvOnnxParser_INTERNAL", make_parser_);
-  // What the parser makes of some operators is in that library, too, once it has registered itself.
+  // The parser's plugins for some operators are in that library, too, once it has registered itself.
   using Register = bool (*)(void*, const char*);
   if (const auto add_plugins =
           loaded == nullptr ? nullptr : reinterpret_cast<Register>(::dlsym(loaded, "initLibNvInferPlugins")))

@@ -11,7 +11,7 @@
 
 namespace hone::backend::tensorrt {
 
-/// As createNetworkV2() takes them for a graph in this typing.
+/// The flags with which createNetworkV2() makes a network for a graph in this typing.
 uint32_t network_flags(bool strong);
 
 /// Keeps what the library says until somebody asks; called from threads of its own.
@@ -36,7 +36,7 @@ class Library {
   /// "8.6.1".
   std::string version() const;
   const std::string& folder() const { return folder_; }
-  /// Environment error, with what the library said, where one cannot be made.
+  /// Environment error, with the library's message, where one cannot be made.
   std::unique_ptr<nvinfer1::IBuilder> make_builder();
   std::unique_ptr<nvinfer1::IRuntime> make_runtime();
   std::unique_ptr<nvonnxparser::IParser> make_parser(nvinfer1::INetworkDefinition& network);

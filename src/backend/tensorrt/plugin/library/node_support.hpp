@@ -9,9 +9,9 @@
 
 namespace hone::backend::tensorrt {
 
-/// Of each node of the graph, in its order, why the parser does not take it on inputs of the options' shapes:
-/// the parser is asked about the whole graph, then about what is left without the nodes that it refused, and
-/// so on. That it takes a node does not promise that the builder has a kernel for it.
+/// For each node of the graph, in order, returns why the parser does not take it on inputs of the options'
+/// shapes: the parser is asked about the whole graph, then about what is left without the nodes that it
+/// refused, and so on. That it takes a node does not promise that the builder has a kernel for it.
 std::vector<Refusal> refused_nodes(Library& library, const graph::Graph& graph, const LoadOptions& options);
 
 }  // namespace hone::backend::tensorrt

@@ -40,7 +40,7 @@ nvinfer1::Dims to_dims(const tensor::Shape& shape) {
 
 tensor::Shape to_shape(const nvinfer1::Dims& dims) { return {dims.d, dims.d + std::max(dims.nbDims, 0)}; }
 
-/// As the engine takes it. Bad input where a number does not fit.
+/// Converts the tensor to the type that the engine takes. Bad input where a number does not fit.
 Tensor as_bound(const Tensor& tensor, DType wanted, const std::string& name) {
   if (tensor.dtype() == wanted) return tensor;
   if (tensor.dtype() == DType::kInt64 && wanted == DType::kInt32) {
@@ -211,7 +211,7 @@ void Session::upload(std::span<const Tensor> inputs) {
     check(
         driver().cuMemcpyHtoDAsync(bound.memory.address(), tensor.bytes(), tensor.byte_size(), stream_.get()),
         "a copy to the GPU");
-    // Of a converted tensor nothing is left when the loop goes on.
+    // A converted tensor is freed at the end of the iteration, so its copy must be over.
     if (tensor.bytes() != inputs[i].bytes()) stream_.synchronize();
   }
   stream_.synchronize();

@@ -1,4 +1,4 @@
-// What the user chose for TensorRT alone.
+// The user's settings for TensorRT only.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ struct Settings {
   /// The graph says the types of all layers; always so from TensorRT 11 on.
   bool strong = false;
   Calibrator calibrator = Calibrator::kHone;
-  /// What TensorRT's own calibrates with, as --calibrate takes it; none: generated.
+  /// Data for TensorRT's own calibrator, as --calibrate takes it; none: generated.
   std::vector<std::string> calibration_data;
-  /// TensorRT's calibration cache to build from, in place of data, and the file for the one that it writes.
+  /// TensorRT's calibration cache to build from, instead of data, and the file for the one that it writes.
   std::string calibration_cache;
   std::string calibration_output;
   /// Plans that hone did not write are loaded.
@@ -38,12 +38,12 @@ struct Settings {
   bool timing_cache = true;
 };
 
-/// Of the settings whose names begin with "tensorrt.". Usage error for a value out of range, and for settings
-/// that do not go together.
+/// Parses the settings whose names begin with "tensorrt.". Usage error for a value out of range, and for
+/// settings that do not go together.
 Settings settings_of(const LoadOptions& options);
 
-/// As setTacticSources() takes them. Usage error for an unknown name, and for one that this major does not
-/// have.
+/// The mask that setTacticSources() takes. Usage error for an unknown name, and for one that this major does
+/// not have.
 uint32_t tactic_mask(const std::string& names);
 
 /// True if cuBLAS, cuBLASLt or cuDNN is one of these sources of tactics.

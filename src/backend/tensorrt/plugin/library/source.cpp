@@ -22,7 +22,7 @@ namespace {
 
 using graph::Graph;
 
-/// What the parsers of a major lack, or take only by plugins that are no part of it.
+/// Operators that the parsers of a major lack, or take only by plugins that are no part of it.
 const std::set<std::string_view>& unknown_operators() {
 #if NV_TENSORRT_MAJOR < 10
   // It reads Shape without the range that opset 15 gave it.

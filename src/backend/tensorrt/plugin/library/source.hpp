@@ -25,18 +25,18 @@ class Source {
          std::vector<std::map<std::string, tensor::Shape>> profiles);
 
   const std::filesystem::path& file() const { return file_; }
-  /// Of what was written.
+  /// The graph that was written.
   const graph::Graph& graph() const { return graph_; }
   /// Shapes of the inputs by their names, one set for each optimization profile; the file has those of the
   /// only one.
   const std::vector<std::map<std::string, tensor::Shape>>& profiles() const { return profiles_; }
-  /// Of the file and the profiles.
+  /// The hash of the file and the profiles.
   std::string hash() const;
-  /// The model's nodes behind those that were written, by their names.
+  /// The model's nodes for which each written node stands, by their names.
   std::map<std::string, std::vector<std::string>> sources() const;
-  /// Of TensorRT's own calibrator.
+  /// Data for TensorRT's own calibrator.
   const quantize::DataOptions& calibration_data() const { return calibration_data_; }
-  /// What a reader of its figures must know: how it was quantized.
+  /// Notes for readers of its figures: how it was quantized.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:

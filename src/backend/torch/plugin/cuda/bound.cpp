@@ -44,7 +44,7 @@ class StreamRuns final : public BoundRuns {
     stream_.synchronize();
   }
 
-  /// What a run allocates is another one's memory afterwards, so results are copied to memory that stays.
+  /// Memory that a run allocates is reused by the next one, so results are copied to memory that stays.
   void submit() override {
     translated([&] {
       const c10::InferenceMode inference;

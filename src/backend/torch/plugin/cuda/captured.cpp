@@ -31,8 +31,8 @@ class NvtxRanges final : public base::RangeListener {
   void end() override { nvtxRangePop(); }
 };
 
-/// Where to capture: the default stream cannot be. Libraries keep a workspace for every stream, so graphs
-/// that may run at the same time are to be captured on streams of their own.
+/// The stream to capture on, since the default stream cannot be captured. Libraries keep a workspace for
+/// every stream, so graphs that may run at the same time are to be captured on streams of their own.
 c10::cuda::CUDAStream capturing_stream(at::Device device) {
   const c10::cuda::CUDAStream current = c10::cuda::getCurrentCUDAStream(device.index());
   if (current != c10::cuda::getDefaultCUDAStream(device.index())) return current;
@@ -62,7 +62,7 @@ class CapturedRunner final : public Runner {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const at::Tensor& source = inputs[i];
       const bool same = source.scalar_type() == inputs_[i].scalar_type() && inputs_[i].is_contiguous();
-      // What has to be converted is copied as it is, and converted on the device.
+      // An input of another type is copied as it is, and converted on the device.
       inputs_[i].copy_(same ? source : source.to(placement_.device, /*non_blocking=*/pinned),
                        /*non_blocking=*/pinned);
     }
@@ -109,7 +109,7 @@ class CapturedRunner final : public Runner {
     timed_ = std::move(timed);
   }
 
-  /// Ends the capture that has begun behind what `enqueue` hands over.
+  /// Ends the capture that has begun after what `enqueue` hands over.
   template <class F>
   static void capture(at::cuda::CUDAGraph& graph, F&& enqueue) {
     const NvtxRanges ranges;

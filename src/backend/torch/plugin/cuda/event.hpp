@@ -1,4 +1,4 @@
-// An event of the CUDA runtime that tells the time.
+// An event of the CUDA runtime with a time.
 #pragma once
 
 #include <c10/cuda/CUDAException.h>
@@ -7,7 +7,7 @@
 
 namespace hone::backend::aten {
 
-/// Of the current device.
+/// An event on the current device.
 class Event {
  public:
   Event() { C10_CUDA_CHECK(cudaEventCreate(&event_)); }
@@ -17,7 +17,8 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  /// Behind the work of the current stream. In a capture every launch of the graph will record it.
+  /// Behind the work of the current stream. In a capture it becomes part of the graph: every launch will
+  /// record it.
   void record() const {
     const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream();
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;

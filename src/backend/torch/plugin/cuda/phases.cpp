@@ -1,4 +1,4 @@
-// What the parts of a run on a GPU are timed with.
+// Times the parts of a run on a GPU.
 #include <ATen/ops/empty.h>
 
 #include "backend/torch/plugin/cuda.hpp"

@@ -70,7 +70,7 @@ class Lane {
   void copy(const std::vector<at::Tensor>& outputs) {
     outputs_.resize(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {
-      // Converted on the device, as what is copied to pinned memory is not there yet when the call returns.
+      // Converted on the device, since a copy to pinned memory has not arrived when the call returns.
       const at::Tensor output = outputs[i].to(to_scalar_type(output_type_(i, outputs[i]))).contiguous();
       at::Tensor& host = outputs_[i];
       if (!host.defined() || host.sizes() != output.sizes())
@@ -84,10 +84,10 @@ class Lane {
   const bool transfers_;
   const OutputType output_type_;
   std::unique_ptr<Runner> runner_;
-  /// In pinned memory; none without transfers.
+  /// Inputs in pinned memory; none without transfers.
   std::vector<at::Tensor> inputs_;
   std::vector<at::Tensor> outputs_;
-  /// Of the runs that may be under way at the same time: one runs, the next one waits behind it.
+  /// One event for each run that may be under way: one runs, the next one waits for it.
   std::array<Event, 2> done_;
   size_t submissions_ = 0;
 };

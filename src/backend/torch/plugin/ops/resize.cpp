@@ -78,7 +78,7 @@ double cubic_weight(double a, double t) {
 
 int64_t clamped(int64_t i, int64_t size) { return std::min(std::max<int64_t>(i, 0), size - 1); }
 
-/// For each output the input element it copies.
+/// Returns for each output the input element that it copies.
 at::Tensor nearest_positions(const ResizeMode& mode, const AxisScale& axis, at::Device device) {
   std::vector<int64_t> positions;
   for (int64_t i = 0; i < axis.out; ++i) {

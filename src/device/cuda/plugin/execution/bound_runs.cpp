@@ -38,7 +38,7 @@ CudaBoundRuns::CudaBoundRuns(ProgramSteps& steps, StreamOrder& order, const Stre
       copies_(std::move(copies)),
       bound_(steps.program(), steps.memory(), std::move(io)) {
   if (steps.host_steps() > 0) return;
-  // Kernels are loaded when first used, which a capture forbids; these write to memory of the engine's alone.
+  // Kernels are loaded when first used, which a capture forbids; these only write to memory of the engine's.
   copy_inputs(stream.get());
   stream.synchronize();
   graph_ = std::make_unique<CapturedGraph>(stream, Graph(stream, [this] { hand_over(stream_.get()); }));

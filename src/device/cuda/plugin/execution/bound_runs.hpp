@@ -17,7 +17,7 @@ class StreamOrder {
   /// `own`: a stream that outlives this; it has the first turn.
   explicit StreamOrder(const Stream& own) : own_(own), latest_(own.get()) {}
 
-  /// What is handed to the stream from now on follows what was handed over before.
+  /// Work that is handed to the stream from now on follows earlier work.
   void begin(cudaStream_t stream);
   /// Ends a run. A stream that is not ours may be gone when the next one begins, so its moment is kept now.
   void end(cudaStream_t stream);

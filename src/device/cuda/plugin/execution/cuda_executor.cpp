@@ -333,7 +333,7 @@ class CudaExecutor final : public engine::Executor {
                        first().bound.steps.size());
   }
 
-  /// Whether there are.
+  /// Returns whether there are such steps.
   bool make_stamped_steps() {
     if (host_steps() || stamped_steps_ != nullptr || forks_) return stamped_steps_ != nullptr;
     hand_over();  // as capture() does
@@ -381,9 +381,9 @@ class CudaExecutor final : public engine::Executor {
   std::unique_ptr<OwnIo> second_;
   std::unique_ptr<CapturedGraph> second_graph_;
   std::unique_ptr<OverlappedRuns> overlapped_runs_;
-  /// Where the outputs of the last run lie; null before it.
+  /// The outputs of the last run; null before it.
   const DeviceIo* latest_ = nullptr;
-  /// Whether the steps have run, so that libraries have loaded their kernels.
+  /// True if the steps have run, so that libraries have loaded their kernels.
   bool has_run_ = false;
   std::unique_ptr<StampedSteps> stamped_steps_;
   bool awaits_steps_ = false;
@@ -391,7 +391,7 @@ class CudaExecutor final : public engine::Executor {
   std::unique_ptr<CapturedGraph> bracketed_graph_;
   /// Not ours; null while nobody watches.
   GpuWatch* watch_ = nullptr;
-  /// Of the submissions that may be under way at the same time: one runs, the next one waits behind it.
+  /// One event for each submission that may be under way: one runs, the next one waits for it.
   std::array<Event, 2> done_;
   size_t submissions_ = 0;
 };

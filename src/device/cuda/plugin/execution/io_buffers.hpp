@@ -10,7 +10,7 @@
 
 namespace hone::device::cuda {
 
-/// What the value takes; 0 where its shape is not known.
+/// Bytes of the value; 0 where its shape is not known.
 int64_t bytes_of(const graph::Graph& graph, graph::ValueId id);
 
 /// One buffer for each input and output, in graph order; empty ones where the shape is not known.
@@ -39,7 +39,7 @@ void copy_inputs(const PinnedIo& from, const DeviceIo& to, Copy&& copy) {
     copy(to.inputs[i].data(), from.inputs[i].data(), static_cast<size_t>(to.inputs[i].size()));
 }
 
-/// The same for the outputs.
+/// Hands each output's copy to `copy(to, from, bytes)`.
 template <class Copy>
 void copy_outputs(const DeviceIo& from, const PinnedIo& to, Copy&& copy) {
   for (size_t i = 0; i < from.outputs.size(); ++i)

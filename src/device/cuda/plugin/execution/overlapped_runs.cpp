@@ -8,7 +8,7 @@ void record(const Event& event, const Stream& stream) {
   check(cudaEventRecord(event.get(), stream.get()), "an event");
 }
 
-/// What comes to the stream next waits for the event, if it was ever recorded.
+/// Later work of the stream waits for the event, if it was ever recorded.
 void wait(const Stream& stream, const Event& event) {
   check(cudaStreamWaitEvent(stream.get(), event.get()), "an event");
 }

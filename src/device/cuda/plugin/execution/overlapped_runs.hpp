@@ -1,4 +1,4 @@
-// Runs of one program whose copies overlap with the steps of the runs beside them.
+// Runs of one program whose copies overlap the steps of neighbouring runs.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class OverlappedRuns {
   /// All of it must outlive the runs.
   OverlappedRuns(const Stream& steps, const PinnedIo& host, const std::array<Lane, 2>& lanes);
 
-  /// Hands one run over, and tells where its outputs will lie. Waits only while three are under way: one in
+  /// Hands one run over, and returns where its outputs will lie. Waits only while three are under way: one in
   /// each stream.
   const DeviceIo& submit();
   /// Waits for everything submitted.
@@ -40,7 +40,7 @@ class OverlappedRuns {
   std::array<LaneEvents, 2> events_;
   Stream to_device_;
   Stream to_host_;
-  /// Of the runs that may be under way.
+  /// One event for each run that may be under way.
   std::array<Event, 3> done_;
   size_t submissions_ = 0;
 };

@@ -1,4 +1,4 @@
-// Where a program's operands lie on the device.
+// The memory of a program's operands on the device.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class ProgramMemory {
   const DeviceBytes& scratch() const { return scratch_; }
   /// Run::counters of a step.
   void* counters(const engine::ProgramStep& step) const { return counters_.data() + step.counters_at; }
-  /// Null for operands that are absent, or whose size only a run tells.
+  /// Null for operands that are absent, or whose size is only known in a run.
   void* address(const engine::Operand& operand, const engine::IoAddresses& io) const;
 
  private:
@@ -29,7 +29,7 @@ class ProgramMemory {
   DeviceBytes counters_;
   /// All constants that steps read plain, in one piece, which programs with the same constants share.
   std::shared_ptr<const DeviceBytes> constants_;
-  /// By address on the host and bytes: of two constants at one address, one may end behind the other.
+  /// By address on the host and bytes: of two constants at one address, one may end after the other.
   std::map<std::pair<const void*, int64_t>, int64_t> constant_offsets_;
 };
 

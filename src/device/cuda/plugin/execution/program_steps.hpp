@@ -12,7 +12,8 @@
 
 namespace hone::device::cuda {
 
-/// What all runs of a program share, so that they follow each other. The program and the GPU outlive it.
+/// The part that all runs of a program share, so that they follow each other. The program and the GPU outlive
+/// it.
 class ProgramSteps {
  public:
   ProgramSteps(const engine::Program& program, Gpu& gpu);
@@ -27,12 +28,12 @@ class ProgramSteps {
   const ProgramMemory& memory() const { return memory_; }
   /// Steps that the host computes: with any of them the program as a whole cannot be captured.
   int64_t host_steps() const { return host_steps_; }
-  /// Of the last run, outputs whose shape depends on data, by index.
+  /// Outputs of the last run whose shape depends on data, by index.
   const std::vector<tensor::Tensor>& open_outputs() const { return open_outputs_; }
 
  private:
-  /// Of the step that runs before (direction -1) or after it (1); null where there is none, or its kernel is
-  /// another.
+  /// The kernel of the step that runs before (direction -1) or after it (1); null where there is none, or its
+  /// kernel is another.
   const EarlyKernel* neighbour(size_t index, const BoundSteps& bound, int direction) const;
   void run_on_host(size_t index, const BoundSteps& bound, cudaStream_t stream);
   void run_dynamic(const engine::ProgramStep& step, const BoundSteps& bound, cudaStream_t stream);
@@ -44,7 +45,7 @@ class ProgramSteps {
   Gpu& gpu_;
   ProgramMemory memory_;
   engine::DynamicValues dynamic_;
-  /// Of each step's kernel; null where it has none.
+  /// The state of each step's kernel; null where it has none.
   std::vector<std::unique_ptr<engine::KernelState>> states_;
   int64_t host_steps_ = 0;
   std::vector<tensor::Tensor> open_outputs_;

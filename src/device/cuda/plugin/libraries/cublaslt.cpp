@@ -11,7 +11,7 @@ namespace {
 using tensor::DType;
 
 constexpr size_t kWorkspaceBytes = size_t{32} << 20;
-/// Of every operand, in bytes: the engine's arena promises no more.
+/// Alignment of every operand, in bytes: the engine's arena promises no more.
 constexpr uint32_t kAlignment = 64;
 
 void check(cublasStatus_t status, std::string_view what) {

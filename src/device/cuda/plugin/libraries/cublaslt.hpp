@@ -53,7 +53,7 @@ struct Product {
   int addend = -1;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   tensor::DType dtype = tensor::DType::kFloat32;
-  /// Of the result: float32 for what leaves the graph.
+  /// The type of the result: float32 for an output of the graph.
   tensor::DType result = tensor::DType::kFloat32;
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
 };
@@ -62,7 +62,7 @@ struct Product {
 class Cublaslt {
  public:
   explicit Cublaslt(CUcontext context) : context_(context) {}
-  /// After everything that uses it.
+  /// To be destroyed after everything that uses it.
   ~Cublaslt();
   Cublaslt(const Cublaslt&) = delete;
   Cublaslt& operator=(const Cublaslt&) = delete;

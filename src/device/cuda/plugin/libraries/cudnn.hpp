@@ -1,5 +1,5 @@
-// cuDNN 9's graph API behind three plain classes: a descriptor, a convolution with fused pointwise
-// operations, and an execution plan. Attribute names and shapes follow the cuDNN backend API reference.
+// cuDNN 9's graph API as three plain classes: a descriptor, a convolution with fused pointwise operations,
+// and an execution plan. Attribute names and shapes follow the cuDNN backend API reference.
 #pragma once
 
 #include <cudnn.h>
@@ -46,7 +46,7 @@ struct CudnnPointwise {
   cudnnPointwiseMode_t mode;
   /// Id of the tensor that is the second operand; 0 for none.
   int64_t operand = 0;
-  /// Whether the operand is one value per channel, and not a tensor like the output.
+  /// True if the operand is one value per channel, and not a tensor like the output.
   bool per_channel = false;
   /// ReLU between bounds; swish factor; ELU slope; negative slope of ReLU.
   double lower = 0;
@@ -71,16 +71,16 @@ struct CudnnConvolution {
 /// Ids of tensors in plans; pointwise operands follow.
 enum CudnnTensorId : int64_t { kCudnnX = 1, kCudnnW = 2, kCudnnY = 3, kCudnnFirstOperand = 4 };
 
-/// The operation graph of one convolution. Whoever asks it for anything, or makes a plan of it, has the
-/// handle for himself meanwhile, which outlives the graph.
+/// The operation graph of one convolution. Whoever asks it for anything, or makes a plan of it, has exclusive
+/// use of the handle meanwhile, which outlives the graph.
 class CudnnGraph {
  public:
   CudnnGraph(const CudnnConvolution& convolution, cudnnHandle_t handle);
-  /// Engine configurations that the heuristics recommend, best first, as texts ("e3,k2=1,k5=0"). Those that
-  /// would round inputs below the precision asked for are left out.
+  /// Engine configurations that the heuristics recommend, best first, as texts ("e3,k2=1,k5=0").
+  /// Configurations that would round inputs below the precision asked for are left out.
   std::vector<std::string> recommended() const;
-  /// Those, every other engine that takes the graph, and what the recommended ones become when one knob at a
-  /// time is turned: tiles, stages, splits, clusters and whatever else an engine declares.
+  /// The recommended ones, every other engine that takes the graph, and the recommended ones with one knob
+  /// changed at a time: tiles, stages, splits, clusters and whatever else an engine declares.
   std::vector<std::string> swept() const;
   const CudnnDescriptor& descriptor() const { return graph_; }
   cudnnHandle_t handle() const { return handle_; }

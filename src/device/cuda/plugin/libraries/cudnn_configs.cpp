@@ -13,8 +13,8 @@ namespace {
 using tensor::Precision;
 
 constexpr int64_t kMostRecommended = 32;
-/// A sweep turns the knobs of the best configuration of so many engines, takes so many values of a knob, and
-/// ends with so many configurations in all.
+/// Limits of a sweep: engines whose best configuration's knobs are turned, values of a knob, and
+/// configurations in all.
 constexpr size_t kMostSweptEngines = 4;
 constexpr int64_t kMostKnobValues = 12;
 constexpr size_t kMostSwept = 192;
@@ -53,7 +53,7 @@ bool has_note(const CudnnDescriptor& engine, cudnnBackendNumericalNote_t wanted)
   return std::find(notes.begin(), notes.begin() + count, wanted) != notes.begin() + count;
 }
 
-/// Whether an engine keeps the precision asked for.
+/// True if an engine keeps the precision asked for.
 bool is_precise(const CudnnDescriptor& engine, Precision precision) {
   if (precision == Precision::kFp32 && has_note(engine, CUDNN_NUMERICAL_NOTE_TENSOR_CORE)) return false;
   if (precision == Precision::kFp32 && has_note(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS))
@@ -67,7 +67,7 @@ int64_t engine_index(const CudnnDescriptor& engine) {
   return read_value(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
 }
 
-/// Whether an engine takes far more of the device than the workspace it asks for. Engine 8 in fp32 took 1.4
+/// True if an engine takes far more of the device than the workspace it asks for. Engine 8 in fp32 took 1.4
 /// to 6.6 GB at the first run of each of ResNet-18's 3x3 convolutions (cuDNN 9.19) and kept them.
 bool takes_hidden_memory(int64_t engine, Precision precision) {
   return precision == Precision::kFp32 && engine == 8;

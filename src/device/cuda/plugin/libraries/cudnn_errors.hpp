@@ -1,4 +1,4 @@
-// What cuDNN's status codes mean here, and whether all of cuDNN is installed.
+// The meaning of cuDNN's status codes here, and a check that all of cuDNN is installed.
 #pragma once
 
 #include <cudnn.h>
@@ -18,7 +18,7 @@ class CudnnRefusal final : public Error {
   using Error::Error;
 };
 
-/// Whether the status speaks of what was asked for, rather than of memory, libraries or the GPU.
+/// True if the status is about the request, rather than about memory, libraries or the GPU.
 bool is_refusal(cudnnStatus_t status);
 
 /// Throws unless `status` is success, as fail_library_call() does: of calls that no graph takes part in.
@@ -27,7 +27,7 @@ void check_machine(cudnnStatus_t status, std::string_view what);
 /// Throws unless `status` is success: a CudnnRefusal, or as check_machine() does.
 void check(cudnnStatus_t status, std::string_view what);
 
-/// Whether `status` is success; false for a refusal, and throws for all else as check_machine() does.
+/// True if `status` is success; false for a refusal, and throws for all else as check_machine() does.
 bool is_accepted(cudnnStatus_t status, std::string_view what);
 
 /// The first of the libraries that libcudnn.so.9 opens when it needs them which is neither a file of `folder`

@@ -10,7 +10,7 @@ CudnnHandles::~CudnnHandles() {
   for (const cudnnHandle_t handle : free_) (void)cudnnDestroy(handle);
 }
 
-/// With its GPU current.
+/// Called with its GPU current.
 cudnnHandle_t CudnnHandles::take() {
   {
     const std::lock_guard lock(mutex_);

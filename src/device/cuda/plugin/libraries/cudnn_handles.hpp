@@ -12,12 +12,12 @@
 
 namespace hone::device::cuda {
 
-/// A handle serves one thread at a time, so who needs one takes it out and puts it back. There come to be as
-/// many as were ever out at once.
+/// A handle serves one thread at a time, so who needs one takes it out and puts it back. There come to be no
+/// more than were ever out at once.
 class CudnnHandles {
  public:
   explicit CudnnHandles(CUcontext context) : context_(context) {}
-  /// After everything that was made with one.
+  /// To be destroyed after everything that was made with one.
   ~CudnnHandles();
   CudnnHandles(const CudnnHandles&) = delete;
   CudnnHandles& operator=(const CudnnHandles&) = delete;

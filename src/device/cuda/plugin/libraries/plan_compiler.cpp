@@ -11,7 +11,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// From so many plans on, more than a search asks for, those that nobody holds are dropped: a process whose
+/// From this many plans on, more than a search asks for, those that nobody holds are dropped: a process whose
 /// shapes change would gather them without end.
 constexpr size_t kMostPlans = 16384;
 
@@ -86,7 +86,7 @@ std::shared_ptr<const PlanCompiler::Request> PlanCompiler::request(const std::st
   return request;
 }
 
-/// Leaves nothing behind when it throws, but a task that no request wants, which work() skips.
+/// Leaves nothing when it throws, except a task that no request wants, which work() skips.
 std::shared_ptr<PlanCompiler::Task> PlanCompiler::start(const std::string& key, Make make) {
   if (tasks_.size() >= kMostPlans) drop_unused();
   auto task = std::make_shared<Task>(key, std::move(make));

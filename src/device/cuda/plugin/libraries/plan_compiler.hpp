@@ -20,7 +20,7 @@ using PlanPointer = std::shared_ptr<const CudnnPlan>;
 
 class PlanCompiler {
  public:
-  /// What makes a plan; it may throw.
+  /// The function that makes a plan; it may throw.
   using Make = std::function<PlanPointer()>;
 
   /// A plan that is asked for, given up with its last request unless it has begun. The last request of all
@@ -43,7 +43,7 @@ class PlanCompiler {
   };
 
   PlanCompiler() = default;
-  /// After all requests.
+  /// To be destroyed after all requests.
   ~PlanCompiler();
   PlanCompiler(const PlanCompiler&) = delete;
   PlanCompiler& operator=(const PlanCompiler&) = delete;

@@ -1,4 +1,4 @@
-// Regions of attention by kernels of ours, and of what stands before it.
+// Regions of attention, and the steps before it, by kernels of ours.
 #include <numeric>
 
 #include "device/cuda/plugin/tactics/attention_request.hpp"

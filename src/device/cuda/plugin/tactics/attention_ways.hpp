@@ -18,7 +18,7 @@ struct AttentionWay {
   bool in_cluster = false;
 };
 
-/// By the blocks that share the keys of a row.
+/// Ways by the number of blocks that share the keys of a row.
 std::vector<AttentionWay> row_ways();
 
 /// The offer of a way, by its split.

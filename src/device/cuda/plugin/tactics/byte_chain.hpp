@@ -15,7 +15,7 @@ using engine::constant_input;
 using engine::keep_constants;
 using graph::is_byte;
 
-/// What follows the sums of a product.
+/// The operations after the sums of a product.
 struct ByteStages {
   ByteFunction function = ByteFunction::kBounds;
   ByteFinish finish;

@@ -43,7 +43,7 @@ bool is_convolution(const QuantizedChain& chain) {
   return chain.core->op == "Conv" || chain.core->op == "FusedConv";
 }
 
-/// What is subtracted from the integers of the weights to make them signed bytes; nullopt where they are
+/// The number to subtract from the integers of the weights to make them signed bytes; nullopt where they are
 /// none.
 std::optional<int> weight_middle(const StepRequest& request, const QuantizedOperand& w) {
   const DType dtype = request.inputs[w.value].dtype;
@@ -111,7 +111,7 @@ Refusal read_scales(const StepRequest& request, Plan& plan) {
   return read_byte_stages(request, plan.chain, std::move(scales), axis, plan.stages);
 }
 
-/// What the result lies as where it is no bytes.
+/// Chooses the form of a result that is no bytes.
 Refusal choose_result(const StepRequest& request, Plan& plan) {
   if (is_byte(plan.result.dtype)) return {};
   if (plan.result.dtype != DType::kFloat32) return "a result of other numbers";
@@ -150,7 +150,7 @@ Refusal read(const StepRequest& request, Plan& plan) {
   return choose_result(request, plan);
 }
 
-/// Weights as byte_gemm.hpp says, behind them the sum of each filter as int32.
+/// Weights as byte_gemm.hpp says, and after them the sum of each filter as int32.
 PackedConstant pack_weights(Gpu& gpu, const StepRequest& request, const Plan& plan,
                             engine::WeightStore& weights) {
   const graph::Value& value = request.graph.value(request.node.inputs[plan.chain.w.value]);

@@ -9,13 +9,13 @@
 
 namespace hone::device::cuda {
 
-/// What such a tactic is made of. Plan: what the kernel has to do, read from a step. Config has text(), which
-/// names the variant, and parse().
+/// The functions that define such a tactic. Plan: what the kernel has to do, read from a step. Config has
+/// text(), which names the variant, and parse().
 template <class Plan, class Config>
 struct ConfiguredKernel {
   /// Why no configuration can run the step; nothing when the plan is filled in.
   Refusal (*read)(const engine::StepRequest& request, Plan& plan);
-  /// Those worth trying.
+  /// Configurations worth trying.
   std::vector<Config> (*configs)(const Plan& plan, const DeviceProperties& device);
   /// Why this one cannot run the step.
   Refusal (*refusal)(const Plan& plan, const Config& config, const DeviceProperties& device);

@@ -30,7 +30,7 @@ Element element_of(const engine::StepRequest& request);
 /// A convolution of two dimensions, without groups, as our tensor-core kernels take it.
 ConvProblem conv_problem(const graph::Convolution& geometry, Element element);
 
-/// What all launches have in common: the post-ops, at most kMaxEpilogueSteps, without their operands.
+/// The common arguments of all launches: the post-ops, at most kMaxEpilogueSteps, without their operands.
 ConvArgs conv_args(const std::vector<PostOpRequest>& post_ops);
 ConvArgs conv_args(const ConvolutionRequest& request);
 

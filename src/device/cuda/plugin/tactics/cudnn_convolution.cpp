@@ -21,9 +21,9 @@ using tensor::DType;
 struct Plan {
   ConvolutionRequest request;
   CudnnConvolution convolution;
-  /// Node input behind each pointwise operand, in the order of their ids.
+  /// Node input of each pointwise operand, in the order of their ids.
   std::vector<size_t> operands;
-  /// Channels of the source and of the result, padded to what tensor cores take.
+  /// Channels of the source and of the result, padded to the multiples that tensor cores take.
   int64_t channels = 0;
   int64_t filters = 0;
 
@@ -74,8 +74,8 @@ Refusal append(const PostOpRequest& post, Plan& plan) {
   return {};
 }
 
-/// Why filters cannot be padded where they would have to be; empty otherwise. What is added to the result or
-/// multiplied with it is not padded.
+/// Why filters cannot be padded where they would have to be; empty otherwise. Operands that are added to the
+/// result or multiplied with it are not padded.
 Refusal filter_padding_refusal(const StepRequest& request, const Plan& plan) {
   if (!plan.pads_filters()) return {};
   const int64_t filters = plan.request.geometry.out_channels;

@@ -35,10 +35,10 @@ Refusal read_problem(const StepRequest& request, DirectProblem& out) {
   return {};
 }
 
-/// What the three tactics differ in.
+/// The differences between the three tactics.
 struct Way {
   FilterOrder order;
-  /// Whether filters stay floats, whatever the images are.
+  /// True if filters stay floats, whatever the images are.
   bool float_filter;
   std::vector<std::string> (*variants)(const StepRequest& request, const DeviceProperties& device);
   Refusal (*refusal)(const DirectProblem& problem, std::string_view variant, const DeviceProperties& device);
@@ -90,7 +90,7 @@ int strip(std::string_view variant) {
   return variant == "1" ? 1 : variant == "2" ? 2 : variant == "4" ? 4 : 0;
 }
 
-/// By threads of two channels.
+/// The variant by threads of two channels.
 constexpr std::string_view kNarrow = "narrow";
 
 /// True if threads of 16 bytes of channels are too few to keep a GPU busy.

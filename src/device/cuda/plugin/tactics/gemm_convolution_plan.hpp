@@ -22,7 +22,7 @@ struct GemmPlan {
 /// Empty when the plan is filled in.
 Refusal make_gemm_plan(const engine::StepRequest& request, GemmPlan& plan);
 
-/// Fills in what a launch reads and writes.
+/// Fills in the operands of a launch.
 void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,
                    std::span<void* const> outputs, const LaunchOptions& options, ConvArgs& args);
 

@@ -1,5 +1,5 @@
 // The GEMM kernels of convolutions as tactics see them: a kernel's name, the configurations that fit a
-// problem and the steps behind it, what it needs beside its operands, and its launch.
+// problem and the steps after it, the memory that it needs besides its operands, and its launch.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
@@ -10,7 +10,7 @@
 
 namespace hone::device::cuda {
 
-/// What most kernels have in common: neither a workspace nor counters.
+/// Defaults for most kernels: neither a workspace nor counters.
 template <class ConfigT>
 struct GemmWithoutMemory {
   using Config = ConfigT;

@@ -1,4 +1,4 @@
-// In which element type and layout operators that move elements without looking at them keep their values.
+// The element type and layout in which operators that only move elements keep their values.
 #pragma once
 
 #include <algorithm>

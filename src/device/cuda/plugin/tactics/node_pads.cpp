@@ -24,7 +24,7 @@ PadMode mode_of(const std::string& name) {
   return name == "wrap" ? PadMode::kWrap : PadMode::kConstant;
 }
 
-/// The constant behind an input; null when it is computed or absent.
+/// The constant of an input; null when it is computed or absent.
 const tensor::Tensor* constant_of(const StepRequest& request, size_t input) {
   return request.node.has_input(input) ? request.graph.constant(request.node.input(input)) : nullptr;
 }

@@ -1,4 +1,4 @@
-// What a Pad reads and writes, as pad() takes it.
+// The input and output of a Pad, as pad() takes them.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct NodePads {
   std::vector<std::byte> value;
 };
 
-/// Of elements of this type that lie in this layout, input and output alike.
+/// Pads of elements of this type that lie in this layout, input and output alike.
 NodePads node_pads(const engine::StepRequest& request, tensor::DType dtype, engine::Layout layout);
 
 }  // namespace hone::device::cuda

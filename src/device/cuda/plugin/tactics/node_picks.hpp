@@ -16,7 +16,7 @@ struct NodePicks {
   std::variant<ElementPicks, SlicePicks> picks;
 };
 
-/// Of data that lies in row-major order.
+/// Picks of data that lies in row-major order.
 NodePicks node_picks(const engine::StepRequest& request);
 
 }  // namespace hone::device::cuda

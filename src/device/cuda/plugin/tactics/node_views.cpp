@@ -29,13 +29,13 @@ Layout layout_of(const StepRequest& request) {
   return request.inputs[0].layout == Layout::kChannelsLast ? Layout::kChannelsLast : Layout::kPlain;
 }
 
-/// Brings the channels of a tensor's dimensions to where they lie: behind all others with channels-last.
+/// Brings the channels of a tensor's dimensions to where they lie: after all others with channels-last.
 void bring_channels(std::vector<int64_t>& dimensions, Layout layout) {
   if (layout == Layout::kChannelsLast)
     std::rotate(dimensions.begin() + 1, dimensions.begin() + 2, dimensions.end());
 }
 
-/// Of the dimensions in the tensor's own order.
+/// Strides of the dimensions in the tensor's own order.
 Shape strides_of(const Shape& shape, Layout layout) {
   Shape lying = shape;
   bring_channels(lying, layout);

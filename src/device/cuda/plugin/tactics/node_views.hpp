@@ -1,5 +1,4 @@
-// What operators that only pick or repeat elements read of their input, as strided views for
-// gather_strided().
+// The inputs of operators that only pick or repeat elements, as strided views for gather_strided().
 #pragma once
 
 #include <optional>
@@ -15,9 +14,9 @@ namespace hone::device::cuda {
 struct NodeViews {
   /// Why there are none; empty when there are.
   Refusal refusal;
-  /// Of input 0 as it lies in `layout`, one per output, which then lies so too.
+  /// Views of input 0 as it lies in `layout`, one per output, which then lies so too.
   std::vector<StridedView> outputs;
-  /// That in which the producer of input 0 leaves it, where the operator can read it so; else plain.
+  /// The layout in which the producer of input 0 leaves it, where the operator can read it so; else plain.
   engine::Layout layout = engine::Layout::kPlain;
 };
 
@@ -35,11 +34,11 @@ struct MiddleAxes {
 /// Around one axis, below the rank.
 MiddleAxes around_axis(const engine::Shape& shape, size_t axis);
 
-/// What lies before, in and behind the axes (0 to rank - 1, any order), or nothing when others of more than
+/// The extents before, in and after the axes (0 to rank - 1, any order), or nothing when others of more than
 /// one element lie between them.
 std::optional<MiddleAxes> middle_axes(const engine::Shape& shape, const std::vector<int64_t>& axes);
 
-/// The same elements, in row-major order, with these axes (any order) behind all others: with them, `axis` of
+/// The same elements, in row-major order, with these axes (any order) after all others: with them, `axis` of
 /// MiddleAxes is their product and `inner` is 1.
 StridedView axes_last(const engine::Shape& shape, const std::vector<int64_t>& axes);
 

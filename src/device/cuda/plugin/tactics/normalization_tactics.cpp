@@ -47,7 +47,7 @@ Offer offer_softmax(const StepRequest& request, engine::WeightStore&) {
   return offer;
 }
 
-/// Of layers, and by the root of the mean of squares.
+/// Layer normalization, and normalization by the root of the mean of squares.
 Offer offer_row_normalization(const StepRequest& request, engine::WeightStore&) {
   RowNormalization norm;
   if (Refusal reason = read_row_normalization(request, norm)) return Offer::refuse(std::move(reason));
@@ -76,8 +76,9 @@ Offer offer_row_normalization(const StepRequest& request, engine::WeightStore&) 
   return offer;
 }
 
-/// As images lie where the channels that share statistics fill what a lane reads at once. Of half of what
-/// memory hands over the cache keeps the other half for the next group, which costs less than two reorders.
+/// Channels-last where the channels that share statistics fill what a lane reads at once. If only half of a
+/// memory access is used, the cache keeps the other half for the next group, which costs less than two
+/// reorders.
 Layout layout_of(const StepRequest& request, int64_t members) {
   constexpr int64_t kRunBytes = 16;
   const auto bytes = static_cast<int64_t>(tensor::dtype_size(request.storage()));

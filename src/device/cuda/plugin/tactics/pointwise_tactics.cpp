@@ -55,7 +55,7 @@ class Geometry {
   bool last_;
 };
 
-/// What is compared with a value that was rounded between steps is rounded likewise.
+/// An operand that is compared with a value which was rounded between steps is rounded likewise.
 DType operand_type(const StepRequest& request, size_t input) {
   const DType dtype = request.inputs[input].dtype;
   const PointwiseOperation* const operation = find_pointwise_operation(request.node.op);
@@ -88,7 +88,7 @@ Offer make(const DeviceProperties& device, const StepRequest& request) {
   offer.inputs.resize(request.inputs.size());
   PointwiseGeometry where;
   where.sizes = geometry.sizes();
-  // What the steps do not read (bounds of Clip) is no operand.
+  // An input that the steps do not read (bounds of Clip) is no operand.
   std::vector<size_t> read;
   const int total = static_cast<int>(request.inputs.size());
   for (const PointwiseStep& step : program.steps) {
@@ -140,7 +140,7 @@ Offer offer_pointwise(const Gpu& gpu, const StepRequest& request, engine::Weight
     check(error.status, "loading an elementwise chain");
     throw;
   } catch (const std::runtime_error& error) {
-    // Of the machine, not of the step: refused, it would run on the host from now on.
+    // The error is the machine's, not the step's: a refused step would run on the host from now on.
     fail_environment("{}", error.what());
   }
 }

@@ -18,10 +18,10 @@ using engine::TensorDesc;
 
 constexpr std::string_view kMaxForm = "conv=Conv pool=MaxPool(0:conv) -> pool";
 constexpr std::string_view kGlobalForm = "conv=Conv pool=GlobalAveragePool(0:conv) -> pool";
-/// Of the convolution: an image, filters, a bias, and as many post-ops as passes make.
+/// Operands of the convolution: an image, filters, a bias, and the most post-ops that passes make.
 constexpr size_t kMostOperands = 3 + 32;
 
-/// From what a convolution has made to the step's result.
+/// A function from the convolution's result to the step's result.
 using Pool = std::function<cudaError_t(const void* from, void* to, const LaunchOptions& options)>;
 
 Pool max_pool(const PoolSize& size, const TensorDesc& from) {
@@ -57,7 +57,7 @@ class PooledKernel final : public EarlyKernel {
     engine::Run convolution = run;
     convolution.inputs = {inputs.data(), operands_.count()};
     convolution.outputs = {&result, 1};
-    // What comes after the convolution is the pool, which waits itself, whatever the next step does.
+    // The convolution is followed by the pool, which waits itself, whatever the next step does.
     convolution.neighbours.next_waits = true;
     convolution_->run(convolution);
     check(pool_(result, run.outputs[0], launch_options(run)), "launching a pool");
@@ -76,7 +76,7 @@ class PooledKernel final : public EarlyKernel {
 
 bool is_global(const StepRequest& request) { return graph::kind_of(request.node) == "conv_global_pool"; }
 
-/// Why the convolution in the body cannot be asked for alone; empty when it can.
+/// Why the convolution in the body cannot be asked for by itself; empty when it can.
 Refusal form_refusal(const StepRequest& request, const RegionParts& parts) {
   if (parts.form() != (is_global(request) ? kGlobalForm : kMaxForm))
     return "its body is no convolution and its pool";
@@ -85,7 +85,7 @@ Refusal form_refusal(const StepRequest& request, const RegionParts& parts) {
   return {};
 }
 
-/// What becomes of the offer that `ask` gets for the convolution.
+/// Turns the offer that `ask` gets for the convolution into one for the whole step.
 template <class Ask>
 Offer pooled(const StepRequest& whole, Ask&& ask) {
   const RegionParts parts(whole);
@@ -117,8 +117,8 @@ Offer pooled(const StepRequest& whole, Ask&& ask) {
   return offer;
 }
 
-/// The tactic with a pool behind what it makes. It asks the tactic for the convolution alone, whose
-/// requirements are seen to then.
+/// The tactic with a pool after its result. It asks the tactic only for the convolution, whose requirements
+/// are seen to then.
 engine::Tactic with_pool(const engine::Tactic& tactic) {
   const auto convolution = std::make_shared<const engine::Tactic>(tactic);
   return {

@@ -42,7 +42,7 @@ std::optional<RecurrentCell> cell_of(const graph::Node& node, size_t directions)
   return are({"Tanh"}, {kRelu}) ? std::optional(RecurrentCell::kRelu) : std::nullopt;
 }
 
-/// Whether every sequence is known to be as long as the input.
+/// True if every sequence is known to be as long as the input.
 bool are_whole(const tensor::Tensor* lengths, int64_t steps) {
   if (lengths == nullptr) return false;
   const std::vector<int64_t> values = lengths->to_int64();
@@ -88,9 +88,9 @@ Refusal read(const StepRequest& request, RecurrentSize& size, Product& product) 
   return recurrent_refusal(size);
 }
 
-/// Where the parts of the scratch area begin.
+/// The beginnings of the parts of the scratch area.
 struct Scratch {
-  int64_t states = 0;   ///< behind the products
+  int64_t states = 0;   ///< after the products
   int64_t library = 0;  ///< what cuBLASLt asks for
   int64_t end = 0;
 

@@ -21,7 +21,7 @@ using tensor::DType;
 struct Kind {
   const char* op;
   ReductionKind kind;
-  /// Whether results stay in float32: products and squares soon leave fp16's range.
+  /// True if results stay in float32: products and squares soon leave fp16's range.
   bool wide = false;
 };
 

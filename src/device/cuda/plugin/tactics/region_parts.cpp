@@ -17,7 +17,7 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-/// Without a type where the body makes something of a size that only running it tells.
+/// A descriptor without a type where the body has a size that is only known when it runs.
 TensorDesc plain_desc(const graph::TensorType& type) {
   TensorDesc desc;
   if (!type.fully_known()) return desc;

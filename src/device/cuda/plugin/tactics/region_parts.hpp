@@ -13,7 +13,7 @@
 
 namespace hone::device::cuda {
 
-/// Where the operands of a part are among the inputs of its step.
+/// The places of a part's operands among the inputs of its step.
 class PartOperands {
  public:
   PartOperands() = default;
@@ -26,7 +26,7 @@ class PartOperands {
   /// The same within a step of which these operands' step is a part.
   PartOperands within(const PartOperands& outer) const;
 
-  /// Of the pointers of a step's inputs that of an operand; null where it is none of them.
+  /// The pointer to an operand among the pointers of a step's inputs; null where it is none of them.
   const void* of(std::span<const void* const> inputs, size_t operand) const {
     return position(operand) < 0 ? nullptr : inputs[static_cast<size_t>(position(operand))];
   }
@@ -42,7 +42,7 @@ class PartOperands {
 struct RegionPart {
   graph::Node node;  ///< graph::outer_part()
   PartOperands operands;
-  /// Of that node. Operands that are made inside the region have a type and lie plain.
+  /// The request for that node. Operands that are made inside the region have a type and lie plain.
   engine::StepRequest request;
 
   RegionPart(graph::Node outer, PartOperands positions, const engine::StepRequest& whole);
@@ -53,17 +53,17 @@ struct RegionPart {
   graph::Convolution geometry() const;
 };
 
-/// For the shapes of a step that is a region.
+/// The parts of a step that is a region, for its shapes.
 class RegionParts {
  public:
   explicit RegionParts(const engine::StepRequest& whole);
 
   /// The roles, what plays them, which of their operands the others make, and what leaves the region:
   /// "conv=Conv pool=MaxPool(0:conv) -> pool". A FusedConv stands there as Conv, a region as Region:kind.
-  /// Untrusted files may have any body in a region of any kind, so that tactics compare this with what they
-  /// take. Names that are no words are "?", so that no two bodies of words have the same form.
+  /// Untrusted files may have any body in a region of any kind, so that tactics compare this with the forms
+  /// that they take. Names that are no words are "?", so that no two bodies of words have the same form.
   const std::string& form() const { return form_; }
-  /// What plays a role; null where nothing does.
+  /// The part in a role; null where there is none.
   const RegionPart* find(std::string_view role) const;
   /// One of the roles that the form names.
   const RegionPart& part(std::string_view role) const;

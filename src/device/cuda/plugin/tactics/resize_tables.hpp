@@ -27,7 +27,7 @@ struct ResizeTables {
   float extrapolation = 0;
 };
 
-/// Of images with one to three spatial axes, whose batch and channels stay.
+/// Tables for images with one to three spatial axes, whose batch and channels stay.
 ResizeTables resize_tables(const engine::StepRequest& request);
 
 }  // namespace hone::device::cuda

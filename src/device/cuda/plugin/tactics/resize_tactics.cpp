@@ -28,7 +28,7 @@ ResizeAxisTaps on_device(const ResizeTable& table, Gpu& gpu, DeviceTables& kept)
   return axis;
 }
 
-/// Whether every output is an element of the input.
+/// True if every output is an element of the input.
 bool only_picks(const ResizeTables& tables) {
   return std::all_of(tables.axes.begin(), tables.axes.end(), [](const ResizeTable& axis) {
     if (axis.stays()) return true;

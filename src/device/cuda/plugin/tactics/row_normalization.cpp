@@ -21,7 +21,7 @@ int64_t product(const Shape& shape, size_t begin, size_t end) {
   return result;
 }
 
-/// Whether a scale or bias has one value for each element of a row: the data's dimensions from the axis on,
+/// True if a scale or bias has one value for each element of a row: the data's dimensions from the axis on,
 /// with no others than of size 1 in front.
 bool covers(const Shape& scale, const Shape& data, size_t axis) {
   const size_t inner = data.size() - axis;
@@ -40,7 +40,7 @@ std::optional<float> constant_number(const StepRequest& request, int input) {
   return constant->values<float>()[0];
 }
 
-/// Whether the mean is over the last axis alone and keeps it.
+/// True if the mean is only over the last axis and keeps it.
 bool is_over_rows(const RegionPart& mean, const StepRequest& request, size_t rank) {
   const int axes = mean.operands.position(1);
   if (axes < 0 || mean.node.attributes.get_int("keepdims") == 0) return false;

@@ -11,10 +11,10 @@ struct RowNormalization {
   int x = 0;
   int scale = -1;
   int shift = -1;
-  /// Whether the mean is subtracted.
+  /// True if the mean is subtracted.
   bool centers = true;
   float epsilon = 0;
-  /// Whether scale and shift are constants.
+  /// True if scale and shift are constants.
   bool constants = false;
   int64_t rows = 0;
   int64_t columns = 0;

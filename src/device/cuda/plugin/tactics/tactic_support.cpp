@@ -1,4 +1,4 @@
-// What tactics share: types, launches, post-ops; see tactics.hpp.
+// Helpers of tactics: types, launches, post-ops; see tactics.hpp.
 #include <algorithm>
 #include <limits>
 
@@ -63,7 +63,7 @@ LaunchOptions launch_options(const engine::Run& run) {
 
 namespace {
 
-/// Of elements that are not computed with, from the other order.
+/// Makes the kernel that moves elements which are not computed with from the other order.
 std::shared_ptr<const engine::Kernel> make_move_kernel(size_t bytes, ImageOrder to_order,
                                                        const ImageSize& size) {
   const bool last = to_order == ImageOrder::kChannelsLast;

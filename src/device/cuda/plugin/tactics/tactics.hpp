@@ -25,14 +25,14 @@ using engine::TacticList;
 class CudnnCompiler;
 class Cublaslt;
 
-// Rows keep the references that they are made with, to what outlives them.
+// Rows keep the references that they are made with; their targets outlive them.
 
 /// Conv and FusedConv of images, also with the max pool and the convolution after them (regions conv_max_pool
 /// and stem), by kernels of ours.
 void add_stem_tactics(TacticList& list, Gpu& gpu);
 /// Conv and FusedConv by implicit GEMM kernels of ours.
 void add_gemm_tactics(TacticList& list, Gpu& gpu);
-/// The same of 3 x 3, with filters in registers.
+/// Convolutions of 3 x 3 with filters in registers.
 void add_stationary_convolution_tactics(TacticList& list, Gpu& gpu);
 /// Conv and FusedConv through cuDNN.
 void add_cudnn_tactics(TacticList& list, Gpu& gpu, CudnnCompiler& cudnn);
@@ -51,9 +51,9 @@ void add_global_pooled_convolution_tactics(TacticList& list, Gpu& gpu);
 void add_pooled_convolution_tactics(TacticList& list);
 /// Gemm, MatMul, Conv by filters of one pixel, and their fused forms through cuBLASLt.
 void add_matrix_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt);
-/// The same with a constant matrix by kernels of ours.
+/// Products with a constant matrix by kernels of ours.
 void add_layer_tactics(TacticList& list, Gpu& gpu);
-/// The same for few rows, and regions row_products.
+/// Products of few rows, and regions row_products.
 void add_row_product_tactics(TacticList& list, Gpu& gpu);
 /// Pools over windows and over whole images.
 void add_pooling_tactics(TacticList& list);
@@ -92,7 +92,7 @@ void add_reduction_tactics(TacticList& list);
 /// A kernel of which one knows whether the step before it may let it in early, and what it leaves the next.
 class EarlyKernel : public engine::Kernel {
  public:
-  /// Whether it always launches something, and what it launches first waits for the kernel before it by
+  /// True if it always launches something, and its first launch waits for the previous kernel by
   /// griddepcontrol.
   virtual bool waits() const = 0;
   /// LaunchOptions::behind_cluster of the next.
@@ -121,11 +121,11 @@ class LaunchKernel final : public EarlyKernel {
 
 /// A pool of an image of that batch and these channels.
 PoolSize pool_size(int64_t batch, int64_t channels, const std::vector<graph::WindowAxis>& axes);
-/// Whether kernels, which compute windows in 32 bits, can run these.
+/// True if kernels, which compute windows in 32 bits, can run these.
 bool fits_in_int(const std::vector<graph::WindowAxis>& axes);
 
 FloatType float_type(tensor::DType dtype);
-/// Whether kernels compute with elements of this type.
+/// True if kernels compute with elements of this type.
 bool is_float_type(tensor::DType dtype);
 ImageOrder image_order(engine::Layout layout);
 /// How the kernels of one execution are launched.
@@ -151,7 +151,7 @@ struct PostOpRequest {
   OperandShape shape = OperandShape::kFull;  ///< of a binary post-op's operand
 };
 
-/// Where a result has its channels.
+/// The axis of a result's channels.
 enum class ChannelAxis : uint8_t {
   kSecond,  ///< of images
   kLast     ///< of matrices and stacks of them, whose columns they are
@@ -178,7 +178,7 @@ enum class FilterOrder : uint8_t { kKrsc, kKrscTf32, kRsck };
 PackedConstant pack_filter(Gpu& gpu, const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                            FilterOrder order, int64_t channels, engine::WeightStore& weights,
                            int64_t filters = 0);
-/// Where a weight goes among as many: `place(filter, tap, channel)`.
+/// The place of a weight: `place(filter, tap, channel)`.
 using FragmentPlace = std::function<size_t(int64_t, int64_t, int64_t)>;
 /// The constant filter, each weight where `place` says: as wgmma takes left matrices. `order` names that of
 /// all its weights.

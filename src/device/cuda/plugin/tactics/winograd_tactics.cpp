@@ -17,7 +17,7 @@ using tensor::Precision;
 
 constexpr int kMostAlgorithms = 3;
 constexpr int64_t kAlignment = 256;
-/// What fits the L2 caches of large GPUs beside filters, and what fills such a GPU.
+/// Sizes that fit the L2 caches of large GPUs together with filters, and that fill such a GPU.
 constexpr int64_t kPartMegabytes[] = {32, 128};
 
 struct Plan {
@@ -74,7 +74,7 @@ struct Choice {
   }
 };
 
-/// Those that differ for this size.
+/// Choices that differ for this size.
 std::vector<Choice> choices(const Winograd& size, Cublaslt& cublaslt) {
   std::vector<Choice> result;
   int64_t before = 0;

@@ -1,4 +1,4 @@
-// The GPU's global timer beside the host's clock.
+// The GPU's global timer next to the host's clock.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hone::device::cuda {
 
-/// Asks both clocks for the time when it is made and when it is told to, and draws a line through the two.
+/// Reads both clocks when it is made and when it is asked to, and draws a line through the two readings.
 class GpuClock {
  public:
   explicit GpuClock(const Stream& stream) : first_(ask(stream)), last_(first_) {}

@@ -18,10 +18,10 @@
 
 namespace hone::device::cuda {
 
-/// Takes the place of plain calls while it lives. Of one stream of a GPU, which is current and has nothing
-/// under way when it is made. Kernels are timed by their stamps. Copies are timed by the host, from the call
-/// to the end of the wait for it, less what that takes for a copy of a few bytes: anything that asks the GPU
-/// costs more than most copies take.
+/// Takes the place of plain calls while it lives. Watches one stream of a GPU, which is current and has
+/// nothing under way when it is made. Kernels are timed by their stamps. Copies are timed by the host, from
+/// the call to the end of the wait for it, less what that takes for a copy of a few bytes: anything that asks
+/// the GPU costs more than most copies take.
 class GpuWatch final : public engine::DeviceWatch {
  public:
   /// `at_end` is called when the watch ends.
@@ -49,7 +49,8 @@ class GpuWatch final : public engine::DeviceWatch {
   void add_kernels(int64_t call, std::span<const KernelStamp> stamps);
   void add_notes();
 
-  /// What had ended when a call returned. The watched program waits meanwhile, so only this much is noted.
+  /// The work that had ended when a call returned. The watched program waits meanwhile, so only this much is
+  /// noted.
   struct Wait {
     int64_t call = 0;
     size_t copies = 0;  ///< handed over since the wait before

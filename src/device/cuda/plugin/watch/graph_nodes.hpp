@@ -1,4 +1,4 @@
-// What the nodes of a recorded graph are, asked of the driver.
+// Descriptions of the nodes of a recorded graph, asked of the driver.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,7 +18,7 @@ struct NodeDescription {
   int64_t bytes = 0;  ///< of copies and fills
 };
 
-/// Of a graph whose nodes follow each other, in their order; an internal error for another one.
+/// Describes a graph whose nodes follow each other, in their order; an internal error for another one.
 std::vector<NodeDescription> describe_chain(const Graph& graph);
 
 /// Nodes that a stream has recorded so far.

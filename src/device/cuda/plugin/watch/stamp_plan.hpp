@@ -1,4 +1,4 @@
-// Which stamps tell when a node of the steps' graph ran. No CUDA: tested without a GPU.
+// Which stamps show when a node of the steps' graph ran. No CUDA: tested without a GPU.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct RecordedNode {
   bool early = false;  ///< let in before the node ahead has ended
 };
 
-/// A small kernel that tells the time.
+/// A small kernel that reads the time.
 enum class Mark : uint8_t {
   kNone,
   kBeside,   ///< on a branch of its own, which hardly costs the steps anything
@@ -32,7 +32,7 @@ struct Moment {
 };
 
 /// Neighbouring nodes of a step that are timed together: one that stamps itself, or others, from the end of
-/// what ran before them to the beginning of what ran after.
+/// the node before them to the beginning of the one after.
 struct Stretch {
   size_t first = 0;  ///< among the recorded nodes
   size_t count = 0;
@@ -44,7 +44,7 @@ struct Stretch {
 /// that both do not stamp themselves, and at such a first and last node.
 std::vector<Mark> find_marks(const std::vector<RecordedNode>& nodes, size_t steps);
 
-/// `marks`: the place of the stamp whose beginning tells the time before each step and after the last one; -1
+/// `marks`: the place of the stamp whose beginning is the time before each step and after the last one; -1
 /// where none does.
 std::vector<Stretch> find_stretches(const std::vector<RecordedNode>& nodes,
                                     const std::vector<int64_t>& marks);
@@ -53,7 +53,7 @@ std::vector<Stretch> find_stretches(const std::vector<RecordedNode>& nodes,
 uint64_t time_of(const Moment& moment, std::span<const KernelStamp> stamps);
 
 /// Microseconds of each of `steps` steps, from the latest end before it to its own, so that they add up where
-/// steps overlap; 0 of steps without nodes, and of what had ended before something ahead of it.
+/// steps overlap; 0 of steps without nodes, and of steps that had ended before an earlier one.
 std::vector<double> step_times(const std::vector<RecordedNode>& nodes, const std::vector<Stretch>& stretches,
                                std::span<const KernelStamp> stamps, size_t steps);
 

@@ -41,7 +41,7 @@ class Places final : public StampSource {
   int64_t taken_ = 0;
 };
 
-/// Small kernels that tell when what was handed over before them had ended.
+/// Small kernels that record when earlier work had ended.
 class Marks {
  public:
   explicit Marks(const Stream& stream) : stream_(stream), side_(Stream::Priority::kHighest) {}
@@ -75,7 +75,7 @@ struct Recording {
   int64_t places = 0;
 };
 
-/// To be called while the stream captures; `wanted` as find_marks() says. `marks` must outlive the capture.
+/// Called while the stream captures; `wanted` as find_marks() says. `marks` must outlive the capture.
 Recording record(const Stream& stream, const std::vector<Mark>& wanted, Marks& marks, KernelStamp* stamps,
                  const StepRunner& run_step) {
   Recording result;

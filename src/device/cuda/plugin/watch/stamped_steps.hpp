@@ -16,7 +16,7 @@ namespace hone::device::cuda {
 /// Hands a step over to the stream, whose kernels leave stamps where the source says.
 using StepRunner = std::function<void(size_t step, StampSource* stamps)>;
 
-/// Kernels of ours stamp themselves; beside steps of libraries, small kernels tell the time. A last one
+/// Kernels of ours stamp themselves; next to steps of libraries, small kernels read the time. A last one
 /// brings all stamps to the host.
 class StampedSteps {
  public:
@@ -27,7 +27,7 @@ class StampedSteps {
   const std::vector<RecordedNode>& nodes() const { return nodes_; }
   const std::vector<Stretch>& stretches() const { return stretches_; }
   const NodeDescription& description(size_t node) const { return chain_[nodes_[node].chain]; }
-  /// Of the last launch, which has ended: what time_of() reads.
+  /// The stamps of the last launch, which has ended, for time_of().
   std::span<const KernelStamp> stamps() const {
     return {reinterpret_cast<const KernelStamp*>(collected_->data()), static_cast<size_t>(places_)};
   }

@@ -1,4 +1,4 @@
-// From what the GPU and the host saw to times on the host's clock. No CUDA: tested without a GPU.
+// Converts the GPU's and the host's readings to times on the host's clock. No CUDA: tested without a GPU.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct ClockReading {
   int64_t uncertainty_ns = 0;  ///< of host_ns
 };
 
-/// The host's clock when the GPU's stood there, by a line through both readings; where they are less than
-/// 20 ms apart, by the first one alone, since their errors would say more of the clocks' rates than they do.
+/// The host's clock when the GPU's stood there, by a line through both readings; where they are less than 20
+/// ms apart, only by the first one, since their errors would say more of the clocks' rates than they do.
 int64_t host_time(const ClockReading& first, const ClockReading& last, int64_t gpu_ns);
 
 /// Kernels in the order in which they ran: one that was let in before the one ahead had ended counts from

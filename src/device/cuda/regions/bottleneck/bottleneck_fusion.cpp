@@ -21,7 +21,7 @@ enum class Filters { kInEachBlock, kInCluster };
 constexpr int64_t kChannels = 64;    ///< whose filters fit into a block
 constexpr int64_t kTilePixels = 64;  ///< of a row, that a block makes at once
 constexpr int64_t kClusterTilePixels = 32;
-/// Of a device that runs them all at once.
+/// The most blocks of a device that runs them all at once.
 constexpr int64_t kMostBlocks = 128;
 
 bool takes_channels(Filters filters, int64_t channels) {
@@ -35,7 +35,7 @@ struct Tail {
   int32_t project = -1;  ///< of the shortcut, and -1 where nothing is
   int32_t next = -1;     ///< -1 where none fits, which blocks of a cluster do without
 
-  /// The node that makes the result of the bottleneck.
+  /// The node whose result is the bottleneck's.
   int32_t last() const { return project < 0 ? expand : project; }
 };
 
@@ -61,7 +61,7 @@ int32_t next_convolution(const Editor& editor, const Tail& tail, int64_t channel
   return found;
 }
 
-/// What a convolution reads; 0 where its filters are not constant, or the node is none.
+/// The input channels of a convolution; 0 where its filters are not constant, or the node is none.
 int64_t channels_of(const Graph& graph, const Node& node) {
   if (node.op != "Conv" && node.op != "FusedConv") return 0;
   const auto& constant = graph.value(node.inputs[1]).constant;
@@ -80,7 +80,7 @@ std::optional<Tail> find_tail(const Editor& editor, int32_t index, Filters filte
     return std::nullopt;
   if (!adds_first(expand)) {
     if (filters == Filters::kInCluster) return std::nullopt;
-    // Of two convolutions that could take the addition the later one has it.
+    // If two convolutions could take the addition, the later one has it.
     tail.project = editor.single_reader(expand.outputs[0]);
     if (tail.project < 0) return std::nullopt;
     const Node& project = editor.node(tail.project);
@@ -103,7 +103,8 @@ Refusal size_refusal(const graph::Dim& height, const graph::Dim& width, int64_t 
     return {};
   }
   if (!height.known()) return "the height of its images is not known";
-  // Two columns lie between rows of a tile, and the kernel has room for what the windows of a tile reach.
+  // Two columns lie between rows of a tile, and the kernel has room for the pixels under the windows of a
+  // tile.
   const int64_t rows = (kClusterTilePixels + 2) / (w + 2);
   const int64_t room = channels == 128 ? 104 : 72;
   if (rows * w * 4 < kClusterTilePixels * 3)

@@ -14,7 +14,7 @@ using namespace transform;
 
 namespace {
 
-// What the kernel takes (warpgroup_sum.hpp).
+// Limits of the kernel (warpgroup_sum.hpp).
 constexpr int64_t kChannelMultiple = 8;
 constexpr int64_t kMostStride = 8;
 constexpr int64_t kMostKernel = 127;
@@ -23,7 +23,7 @@ constexpr int64_t kMostElements = int64_t{1} << 30;  ///< of an image
 
 bool is_convolution(const Node& node) { return node.op == "Conv" || node.op == "FusedConv"; }
 
-/// Whether images of that type, (N, C, H, W), are known to be larger than the kernel's.
+/// True if images of that type, (N, C, H, W), are known to be larger than the kernel's.
 bool is_large(const graph::TensorType& type) {
   int64_t elements = 1;
   for (size_t i = 1; i < type.dims->size(); ++i) {

@@ -1,5 +1,5 @@
-// Fuses a convolution of small images, as a network's last one is, with the global average pool that alone
-// reads its result: a kernel that has an image in one tile writes the means alone.
+// Fuses a convolution of small images, as a network's last one is, with the global average pool that is the
+// only reader of its result: a kernel that has an image in one tile only writes the means.
 #include "device/cuda/passes/pass_list.hpp"
 #include "transform/fusion.hpp"
 #include "transform/region.hpp"
@@ -10,7 +10,7 @@ using namespace transform;
 
 namespace {
 
-// What the kernel takes (warpgroup_pooled.hpp).
+// Limits of the kernel (warpgroup_pooled.hpp).
 constexpr int64_t kPixels = 64;
 constexpr int64_t kChannelMultiple = 8;
 

@@ -17,7 +17,7 @@ const Node* own_part(const Editor& editor, ValueId id, const char* op) {
   return editor.read_once(id) ? editor.made_by(id, op) : nullptr;
 }
 
-/// Whether the node cuts `begin` to `end` out of rows of `depth` elements.
+/// True if the node cuts `begin` to `end` out of rows of `depth` elements.
 bool cuts(const Graph& graph, const Node& slice, int64_t begin, int64_t end, int64_t depth) {
   const auto starts = known_integers(graph, slice.input(1));
   const auto ends = known_integers(graph, slice.input(2));
@@ -56,7 +56,7 @@ std::optional<std::vector<Part>> turned_halves(const Editor& editor, ValueId id,
       {"first", *first}, {"second", *second}, {"negative", *negative}, {"turned", *turned}};
 }
 
-/// Of the product of a row and a table, x; kNoValue where the match is none.
+/// The product of a row and a table, x; kNoValue where the match is none.
 struct Rotation {
   std::vector<Part> parts;
   ValueId x = graph::kNoValue;

@@ -11,7 +11,7 @@ using graph::ValueId;
 
 namespace {
 
-/// What the kernel takes (matrix_vector.hpp).
+/// Limits of the kernel (matrix_vector.hpp).
 constexpr int64_t kMostRows = 8;
 constexpr int64_t kDepthMultiple = 8;
 constexpr size_t kMostPostOps = 6;
@@ -20,7 +20,7 @@ bool is_product(const Node& node) {
   return node.op == "MatMul" || node.op == "FusedMatMul" || node.op == "Gemm" || node.op == "FusedGemm";
 }
 
-/// Whether the rows of a value are known to be few, and of a length that the kernel takes.
+/// True if the rows of a value are known to be few, and of a length that the kernel takes.
 bool has_few_rows(const Graph& graph, ValueId id) {
   const graph::TensorType& type = graph.value(id).type;
   if (type.dtype != graph::DType::kFloat32 || !type.fully_known() || type.dims->size() < 2) return false;

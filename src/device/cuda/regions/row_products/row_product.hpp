@@ -8,7 +8,7 @@ namespace hone::device::cuda {
 /// That the kernel has side by side (matrix_vector.hpp).
 constexpr size_t kMostProducts = 4;
 
-/// Whether the node multiplies few rows with a constant matrix, and adds a constant row at most before its
+/// True if the node multiplies few rows with a constant matrix, and adds a constant row at most before its
 /// post-ops.
 bool is_row_product(const graph::Graph& graph, const graph::Node& node);
 

@@ -20,10 +20,10 @@ using namespace transform;
 namespace {
 
 constexpr size_t kMostPairPostOps = 2;
-/// Where extra inputs of a fused product begin.
+/// The index of the first extra input of a fused product.
 constexpr size_t kFirstExtra = 3;
 
-/// Whether the node normalizes the rows of its first input by constants.
+/// True if the node normalizes the rows of its first input by constants.
 bool is_normalization(const Graph& graph, const Node& node) {
   if (node.op == "LayerNormalization") {
     if (node.has_output(1) || node.has_output(2)) return false;
@@ -75,7 +75,7 @@ class RowProducts {
   }
 
  private:
-  /// The product whose result alone is what the first binary post-op of `index` takes; -1 where it is none.
+  /// The product whose result only the first binary post-op of `index` takes; -1 where there is none.
   int32_t pair_of(int32_t index, const std::vector<int32_t>& products) const {
     const Node& node = editor_.node(index);
     const PostOps post_ops = post_ops_of(node);

@@ -20,7 +20,7 @@ using graph::Tensor;
 
 namespace {
 
-/// What lies between the rows and the split; -1 where it is not there.
+/// The nodes between the rows and the split; -1 where one is not there.
 struct Chain {
   int32_t product = -1;
   int32_t sum = -1;

@@ -1,5 +1,5 @@
-// Fuses the convolution of an image with the max pool that alone reads its result: at the image's resolution,
-// that is the largest result of many a network, and need not be written then.
+// Fuses the convolution of an image with the max pool that is the only reader of its result: at the image's
+// resolution, that is the largest result of many a network, and need not be written then.
 #include <algorithm>
 
 #include "device/cuda/passes/pass_list.hpp"
@@ -16,7 +16,7 @@ namespace {
 /// Channels that an image has at most.
 constexpr int64_t kImageChannels = 4;
 
-/// Of few input channels, and nearly as fine as its input.
+/// True for a convolution with few input channels whose output is nearly as fine as its input.
 bool is_stem(const Graph& graph, const Node& node) {
   if (node.op != "Conv" && node.op != "FusedConv") return false;
   const graph::TensorType& weights = graph.value(node.inputs[1]).type;

@@ -11,11 +11,11 @@ using namespace transform;
 
 namespace {
 
-// What the kernel takes (warpgroup_pooled_stem.hpp).
+// Limits of the kernel (warpgroup_pooled_stem.hpp).
 constexpr int64_t kImageChannels = 4;
-constexpr int64_t kChannels = 64;  ///< behind each convolution
+constexpr int64_t kChannels = 64;  ///< after each convolution
 constexpr int64_t kRowMultiple = 4;
-/// Of larger images there is enough to do in each step.
+/// Larger images have enough work in each step.
 constexpr int64_t kMostPixels = int64_t{256} * 256;
 
 /// The convolution of 1 x 1 that reads `image`, or -1.
@@ -28,7 +28,7 @@ int32_t next_convolution(const Editor& editor, ValueId image) {
   return -1;
 }
 
-/// Why a stem stays with its pool alone; empty when it does not.
+/// Why a stem stays with only its pool; empty when it does not.
 Refusal refusal(const Graph& graph, const Node& stem, const Node& next) {
   const graph::TensorType& image = graph.value(stem.inputs[0]).type;
   const auto& filters = graph.value(stem.inputs[1]).constant;

@@ -112,8 +112,8 @@ int create_file() {
   return -1;
 }
 
-/// For that many bytes from the begin of the file on. The descriptor is not kept: a program that closes all
-/// that it knows nothing of could get its number.
+/// Makes room for that many bytes from the beginning of the file on. The descriptor is not kept: a program
+/// that closes all that it knows nothing of could get its number.
 bool make_room(size_t bytes) {
   const size_t ready = file.ready.load();
   if (bytes <= ready) return true;
@@ -135,8 +135,8 @@ bool has_room(size_t bytes) {
   return make_room(bytes);
 }
 
-/// Where a chunk has room, for the caller alone; 0 when there is none. A request that fails takes no place,
-/// so that chunks follow one another without gaps.
+/// The place where a chunk has room, for this caller only; 0 when there is none. A request that fails takes
+/// no place, so that chunks follow one another without gaps.
 size_t reserve_chunk() {
   size_t place = file.next.load();
   while (has_room(place + kChunkBytes)) {
@@ -145,7 +145,7 @@ size_t reserve_chunk() {
   return 0;
 }
 
-/// What the file begins with: the process, and the thread in which it began.
+/// Writes the beginning of the file: the process, and the thread in which it began.
 void write_preamble() {
   Appender out(file.memory);
   out.add(raw::kMagic);

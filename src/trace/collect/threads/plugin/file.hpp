@@ -22,7 +22,7 @@ struct Chunk {
 /// An empty chunk when there is no room; then the record is counted as lost. The first makes the file.
 Chunk take_chunk();
 
-/// Whether anything was recorded yet.
+/// True if anything was recorded yet.
 bool has_file();
 
 /// The system's number of this thread.

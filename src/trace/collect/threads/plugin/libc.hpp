@@ -1,4 +1,4 @@
-// The thread functions that stand behind ours.
+// The thread functions of libc, which ours replace.
 #pragma once
 
 #include <pthread.h>

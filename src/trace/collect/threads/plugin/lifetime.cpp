@@ -14,14 +14,14 @@ namespace {
 
 const void* object_of(pthread_t thread) { return reinterpret_cast<const void*>(thread); }
 
-/// What a new thread is to run. They lie in a table, since allocators start threads too.
+/// The function that a new thread is to run. They lie in a table, since allocators start threads too.
 struct Beginning {
   std::atomic<bool> taken = false;
   void* (*run)(void*) = nullptr;
   void* argument = nullptr;
 };
 
-/// Of threads that were created and have not begun yet.
+/// Threads that were created and have not begun yet.
 constinit std::array<Beginning, 1024> beginnings{};
 constinit std::atomic<uint32_t> next_beginning = 0;
 

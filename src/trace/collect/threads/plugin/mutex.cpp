@@ -12,7 +12,7 @@
 namespace hone::trace::threads {
 namespace {
 
-/// After a try that failed: `lock` waits. What it returns is the answer, whatever it is.
+/// After a try that failed: `lock` waits. Its result is returned, whatever it is.
 template <class Lock>
 int wait_for_mutex(ThreadFunction function, pthread_mutex_t* mutex, const void* caller, const Lock& lock) {
   if (!is_of_program(caller)) return lock();

@@ -19,7 +19,7 @@ namespace {
 
 constinit std::atomic<bool> recording = false;
 
-/// What a thread needs of its own; a signal may interrupt it while it writes.
+/// State of a thread's own for writing; a signal may interrupt it while it writes.
 struct Writing {
   Chunk chunk;
   bool busy = false;

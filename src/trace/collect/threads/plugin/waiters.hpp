@@ -7,11 +7,11 @@
 
 namespace hone::trace::threads {
 
-/// Of all objects that share it: that costs a look too many now and then, never one too few.
+/// Counts waiters of all objects that share it: that costs a look too many now and then, never one too few.
 struct Waiters {
   std::atomic<uint32_t> count = 0;
   // The last unlock of a mutex that somebody waited for. Whoever writes or reads them has the mutex; two
-  // mutexes that share them may disturb each other, which `mutex` tells but for a moment's coincidence.
+  // mutexes that share them may disturb each other, which `mutex` shows except for a moment's coincidence.
   std::atomic<const void*> mutex = nullptr;
   std::atomic<uint64_t> unlocked = 0;
   std::atomic<uint32_t> unlocked_by = 0;
@@ -29,7 +29,7 @@ inline Waiters& Waiters::of(const void* object) {
   return all_waiters[(address * kMultiplier) >> kShift];
 }
 
-/// Before a mutex that others wait for is unlocked.
+/// Called before a mutex that others wait for is unlocked.
 void note_unlock(const void* mutex);
 
 }  // namespace hone::trace::threads

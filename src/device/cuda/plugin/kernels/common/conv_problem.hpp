@@ -15,8 +15,8 @@
 
 namespace hone::device::cuda {
 
-/// What x, w and y hold. kTf32 are floats that tensor cores multiply after rounding them to 11 bits; w is
-/// rounded already.
+/// The type of the elements of x, w and y. kTf32 are floats that tensor cores multiply after rounding them to
+/// 11 bits; w is rounded already.
 enum class Element : uint8_t { kHalf, kBFloat16, kFloat, kTf32 };
 
 inline int element_bytes(Element element) {
@@ -45,8 +45,8 @@ struct ConvProblem {
   int dilation_w = 1;
   /// Elements between two pixels of a row when they overlap or have gaps; 0: `channels`, densely packed.
   int pixel_pitch = 0;
-  /// Whether y has floats whatever x and w have, as logits do. Clusters of the warpgroup GEMM alone do that,
-  /// with bounds behind the sums at most.
+  /// True if y has floats whatever x and w have, as logits do. Only clusters of the warpgroup GEMM do that,
+  /// with bounds after the sums at most.
   bool float_result = false;
 
   int out_height() const {
@@ -61,7 +61,7 @@ struct ConvProblem {
   double flops() const { return 2.0 * static_cast<double>(rows()) * filters * static_cast<double>(depth()); }
 };
 
-/// Whether a row of the product is a row of memory: no window, no stride, no padding.
+/// True if a row of the product is a row of memory: no window, no stride, no padding.
 inline bool is_pointwise(const ConvProblem& p) {
   return p.kernel_h == 1 && p.kernel_w == 1 && p.stride_h == 1 && p.stride_w == 1 && p.pad_top == 0 &&
          p.pad_left == 0 && p.pad_bottom == 0 && p.pad_right == 0 && p.pitch() == p.channels;
@@ -93,7 +93,7 @@ struct ConvArgs {
   void* y = nullptr;
   std::array<EpilogueStep, kMaxEpilogueSteps> steps{};
   int step_count = 0;
-  /// Whether the next kernel of the stream is one of ours that waits for this one itself
+  /// True if the next kernel of the stream is one of ours that waits for this one itself
   /// (griddepcontrol.wait), so that it may be let in early. Kernels of libraries need not wait as ours do.
   bool next_waits = false;
   /// Conv_workspace_bytes() bytes of any content; launches on one stream share them.

@@ -1,4 +1,4 @@
-// What follows from a GPU's compute capability.
+// Properties that follow from a GPU's compute capability.
 #include "device/cuda/plugin/kernels/common/device_properties.hpp"
 
 namespace hone::device::cuda {

@@ -8,7 +8,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// A block of it takes all shared memory of a multiprocessor, so that it is alone there.
+/// A block of it takes all shared memory of a multiprocessor, so that no other runs there.
 __global__ void fill_multiprocessor() {}
 
 /// Which clusters fit is a matter of how multiprocessors are grouped, which only the driver knows.

@@ -11,7 +11,7 @@
 
 namespace hone::device::cuda {
 
-/// Those of an H200 where nothing else is said.
+/// Properties of a GPU; the defaults are those of an H200.
 struct DeviceProperties {
   int multiprocessors = 132;
   int shared_memory = 232448;         ///< bytes that one block can get
@@ -29,14 +29,15 @@ struct DeviceProperties {
   std::array<int, 4> clusters_of = {66, 32, 16, 8};
 
   int architecture() const { return 10 * major + minor; }
-  /// Of `blocks`, a power of two up to 16; 0 where the GPU has no room for a single one.
+  /// The number of clusters of `blocks` blocks, a power of two up to 16, that run at once; 0 where the GPU
+  /// has no room for a single one.
   int clusters_at_once(int blocks) const;
 };
 
 /// Asks the driver. The error of CUDA that stopped it, cudaSuccess otherwise.
 cudaError_t find_device_properties(int ordinal, DeviceProperties& device);
 
-/// What a GPU of that compute capability can do, given that kernels were compiled for it.
+/// Sets the capabilities of a GPU of that compute capability, given that kernels were compiled for it.
 void set_capabilities(DeviceProperties& device);
 
 }  // namespace hone::device::cuda

@@ -13,7 +13,7 @@ __device__ __forceinline__ void for_each(float (&x)[width], const Function& func
   for (int i = 0; i < width; ++i) x[i] = function(x[i]);
 }
 
-/// Of results of type T.
+/// The sigmoid for results of type T.
 template <class T>
 __device__ __forceinline__ float sigmoid_for(float x) {
   return sizeof(T) == 2 ? quick_sigmoid(x) : sigmoid(x);
@@ -80,7 +80,7 @@ __device__ __forceinline__ void apply_epilogue(const Epilogue& epilogue, float (
   }
 }
 
-/// Whether all full operands allow 16-byte accesses.
+/// True if all full operands allow 16-byte accesses.
 inline bool is_aligned(const Epilogue& epilogue) {
   for (int i = 0; i < epilogue.count; ++i) {
     if (epilogue.links[i].full && !is_aligned(epilogue.links[i].operand)) return false;

@@ -1,5 +1,5 @@
-// What follows a convolution in the same kernel: the post-ops of fused nodes, applied to float values before
-// they are rounded.
+// The epilogue of a convolution in the same kernel: the post-ops of fused nodes, applied to float values
+// before they are rounded.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
@@ -7,7 +7,7 @@
 
 namespace hone::device::cuda {
 
-/// What alpha and beta mean says the post-op.
+/// The post-op defines the meaning of alpha and beta.
 struct PostOpLink {
   graph::PostOp op = graph::PostOp::kRelu;
   float alpha = 0;

@@ -12,7 +12,7 @@ struct alignas(16) KernelStamp {
   uint64_t end;    ///< the last block's last instruction
 };
 
-/// Where launches leave their stamps.
+/// The memory in which launches leave their stamps.
 class StampSource {
  public:
   virtual ~StampSource() = default;

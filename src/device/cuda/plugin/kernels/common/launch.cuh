@@ -21,13 +21,13 @@ constexpr int kThreads = 256;
 /// may be one of a library, which need not wait as ours do.
 __device__ __forceinline__ void begin_kernel() { ptx::wait_for_previous_kernel(); }
 
-/// The same for kernels after which another of ours may come early, when that one waits itself.
+/// Begins a kernel after which another of ours may come early, when that one waits itself.
 __device__ __forceinline__ void begin_kernel(bool next_waits) {
   if (next_waits) ptx::allow_next_kernel();
   begin_kernel();
 }
 
-/// The kernel's parameters are the arguments and, behind them, the place of its stamp.
+/// The kernel's parameters are the arguments and, after them, the place of its stamp.
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, const LaunchOptions& options,
                    Arguments&&... arguments) {

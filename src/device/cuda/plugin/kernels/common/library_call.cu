@@ -11,7 +11,7 @@ __global__ void wait_for_all() {}
 struct Capture {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   cudaGraph_t graph = nullptr;
-  /// What the next node will depend on.
+  /// The nodes on which the next node will depend.
   std::vector<cudaGraphNode_t> ends;
 };
 
@@ -26,7 +26,7 @@ cudaError_t read_capture(cudaStream_t stream, Capture& capture) {
   return error;
 }
 
-/// Of the edges that leave a node, makes the programmatic ones full.
+/// Makes the programmatic edges that leave a node full ones.
 cudaError_t complete_edges(cudaGraph_t graph, cudaGraphNode_t from) {
   size_t count = 0;
   cudaError_t error = cudaGraphNodeGetDependentNodes(from, nullptr, nullptr, &count);

@@ -1,4 +1,4 @@
-// Work of a library behind work that lets its successor in early.
+// Work of a library after work that lets its successor in early.
 #pragma once
 
 #include <cuda_runtime.h>

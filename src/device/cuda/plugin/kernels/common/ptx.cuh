@@ -26,7 +26,7 @@ __device__ __forceinline__ T in_register(T value) {
   return value;
 }
 
-/// Whatever reads the value behind this stays behind it.
+/// Code that reads the value after this stays after it.
 __device__ __forceinline__ void hold(float& value) { asm volatile("" : "+f"(value)); }
 
 /// The larger of both; NaN where one is NaN.
@@ -174,7 +174,7 @@ __device__ __forceinline__ void round_to_tf32(uint32_t (&fragment)[4]) {
   }
 }
 
-/// For 16 x 8 x 8.
+/// The product for 16 x 8 x 8.
 template <>
 __device__ __forceinline__ void mma<Tf32>(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
 #if __CUDA_ARCH__ >= 800

@@ -1,5 +1,5 @@
-// The GELUs of epilogues whose results have two bytes, with special functions in the place of erff() and
-// tanhf(), which take some 30 instructions.
+// The GELUs of epilogues whose results have two bytes, with special functions instead of erff() and tanhf(),
+// which take some 30 instructions.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/quick_sigmoid.cuh"
@@ -20,7 +20,7 @@ __device__ __forceinline__ float quick_gelu_erf(float x) {
   return x * (x < 0.0f ? tail : 1.0f - tail);
 }
 
-/// With 0.5 (1 + tanh(u)) as the sigmoid of 2 u.
+/// Computes 0.5 (1 + tanh(u)) as the sigmoid of 2 u.
 __device__ __forceinline__ float quick_gelu_tanh(float x) {
   return x * quick_sigmoid(1.595769122f * fmaf(0.044715f * x * x, x, x));
 }

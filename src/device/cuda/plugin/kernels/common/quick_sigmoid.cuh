@@ -12,8 +12,8 @@ __device__ __forceinline__ float quick_sigmoid(float x) {
   return ptx::reciprocal(1.0f + ptx::power_of_two(-kLog2E * x));
 }
 
-/// Of two, 0 below 2^-63, with three special functions instead of four: these have an eighth of the rate of
-/// other instructions. 1 / (a b) is one of them; times b and a it is 1 / a and 1 / b.
+/// The sigmoids of two values, 0 below 2^-63, with three special functions instead of four: these have an
+/// eighth of the rate of other instructions. 1 / (a b) is one of them; times b and a it is 1 / a and 1 / b.
 __device__ __forceinline__ float2 quick_sigmoid(float2 x) {
   constexpr float kLog2E = 1.44269504f;
   constexpr float kMost = 63;  // the product stays finite

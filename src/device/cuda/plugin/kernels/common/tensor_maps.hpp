@@ -19,7 +19,7 @@ struct MapEncoders {
 
 const MapEncoders& map_encoders();
 
-/// Of elements of two bytes.
+/// The map's type for elements of two bytes.
 CUtensorMapDataType map_type(Element element);
 
 /// Boxes of a tensor of up to four dimensions without gaps, the first the innermost; false when

@@ -1,5 +1,5 @@
-// Matrix products of a warpgroup (wgmma) and copies by tensor map (TMA), which compute capability 9.0a has
-// alone. PTX ISA 9.0, 9.7.15 (wgmma) and 9.7.9.27 (cp.async.bulk.tensor).
+// Matrix products of a warpgroup (wgmma) and copies by tensor map (TMA), which only compute capability 9.0a
+// has. PTX ISA 9.0, 9.7.15 (wgmma) and 9.7.9.27 (cp.async.bulk.tensor).
 #pragma once
 
 #include <cuda.h>
@@ -18,11 +18,11 @@ __device__ __forceinline__ int warp() {
   return __shfl_sync(0xffffffff, static_cast<int>(threadIdx.x) / 32, 0);
 }
 
-/// The same of its warpgroup.
+/// The index of the thread's warpgroup.
 __device__ __forceinline__ int warpgroup() { return warp() / 4; }
 
 /// True for one lane of a warp whose lanes are all here, the same one each time. Where a whole warp goes
-/// round and one lane starts copies, their addresses stay in uniform registers; where one thread alone does,
+/// round and one lane starts copies, their addresses stay in uniform registers; where only one thread does,
 /// the compiler makes a loop over lanes of each copy.
 __device__ __forceinline__ bool elected() {
   uint32_t chosen = 0;
@@ -102,7 +102,7 @@ __device__ __forceinline__ void wait_received(uint32_t barrier) {
 #endif
 }
 
-/// Brings a tensor map near, ahead of its first copy.
+/// Brings a tensor map near, before its first copy.
 __device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
 #ifdef HONE_HAS_WGMMA
   asm volatile("prefetch.tensormap [%0];" ::"l"(reinterpret_cast<uint64_t>(&map)) : "memory");
@@ -133,7 +133,7 @@ __device__ __forceinline__ void copy_planes(uint32_t target, const CUtensorMap& 
 #endif
 }
 
-/// A box of a map of four dimensions, at (channel, x, y, image). What lies outside of the tensor is zero.
+/// A box of a map of four dimensions, at (channel, x, y, image). Elements outside of the tensor are zero.
 __device__ __forceinline__ void copy_pixels(uint32_t target, const CUtensorMap& map, uint32_t barrier,
                                             int channel, int x, int y, int image) {
 #ifdef HONE_HAS_WGMMA
@@ -171,7 +171,7 @@ __device__ __forceinline__ void copy_rows(uint32_t target, const CUtensorMap& ma
 #endif
 }
 
-/// ... and to it. What lies outside of the tensor is not written.
+/// ... and to it. Elements outside of the tensor are not written.
 __device__ __forceinline__ void store_rows(const CUtensorMap& map, uint32_t source, int column, int row) {
 #ifdef HONE_HAS_WGMMA
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(
@@ -234,7 +234,7 @@ __device__ __forceinline__ void store_matrix_x2_transposed(uint32_t address, con
 #endif
 }
 
-/// The same of four, at the addresses of all lanes.
+/// Stores four matrices, at the addresses of all lanes.
 __device__ __forceinline__ void store_matrix_x4_transposed(uint32_t address, const uint32_t (&fragment)[4]) {
 #ifdef HONE_HAS_WGMMA
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
@@ -357,9 +357,9 @@ __device__ __forceinline__ void multiply(float (&d)[kN / 2], uint64_t left, uint
   }
 }
 
-/// The same with the left matrix in registers: left[2 i + h] are row lane / 4 + 8 h of the warp's 16, columns
-/// 8 i + lane % 4 * 2 and the next, as the sums of two neighbouring j of d lie. They must stay as they are
-/// until the product is waited for.
+/// Multiplies with the left matrix in registers: left[2 i + h] are row lane / 4 + 8 h of the warp's 16,
+/// columns 8 i + lane % 4 * 2 and the next, as the sums of two neighbouring j of d lie. They must stay as
+/// they are until the product is waited for.
 template <class T, int kN>
 __device__ __forceinline__ void multiply(float (&d)[kN / 2], const uint32_t (&left)[4], uint64_t right) {
   if constexpr (__is_same(T, __half)) {
@@ -369,7 +369,7 @@ __device__ __forceinline__ void multiply(float (&d)[kN / 2], const uint32_t (&le
   }
 }
 
-/// The same with 64 columns, whose right matrix has the depth across rows: 16 rows of 64 columns
+/// Multiplies into 64 columns with a right matrix that has the depth across rows: 16 rows of 64 columns
 /// (matrix_descriptor()).
 template <class T>
 __device__ __forceinline__ void multiply_across(float (&d)[32], const uint32_t (&left)[4], uint64_t right) {

@@ -8,7 +8,7 @@
 
 namespace hone::device::cuda::ptx {
 
-/// Where the window of the first pixel of a column stands: its corner in image `n`.
+/// The place of the window of the first pixel of a column: its corner in image `n`.
 struct WindowCorner {
   int w;
   int h;
@@ -16,7 +16,7 @@ struct WindowCorner {
 };
 
 /// Descriptor of a matrix of rows of 128 bytes in shared memory, swizzled by 128 bytes: eight rows lie 1024
-/// bytes from the next eight. What is swizzled is the address, so that a matrix may begin at any row.
+/// bytes from the next eight. The address is swizzled, so that a matrix may begin at any row.
 HONE_HOST_DEVICE uint64_t matrix_descriptor(uint32_t address) {
   constexpr uint64_t kSwizzle128 = uint64_t{1} << 62;
   constexpr uint64_t kEightRows = uint64_t{1024 >> 4} << 32;

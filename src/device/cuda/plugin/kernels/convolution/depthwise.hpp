@@ -28,7 +28,7 @@ struct ConvolutionSize {
 
 struct ConvolutionArguments {
   const void* input = nullptr;
-  /// In the launcher's own packing and element type.
+  /// Weights in the launcher's own packing and element type.
   const void* weights = nullptr;
   /// One per output channel, or null.
   const float* bias = nullptr;
@@ -59,15 +59,15 @@ inline bool has_tile_windows(const ConvolutionSize& size) {
 }
 
 /// Rows of outputs that a thread of depthwise_tiles() may take: fewer at a stride of 2, whose windows read
-/// twice as many rows of the input.
+/// twice the rows of the input.
 inline std::array<int, 2> depthwise_tile_runs(const ConvolutionSize& size) {
   return size.stride[1] == 1 ? std::array{4, 7} : std::array{2, 4};
 }
 
-/// The same of fp16 and bf16 for compute capability 9.0, by threads that go down tiles which the copy unit
-/// brings: `run` rows of outputs each, one of depthwise_tile_runs(). cudaErrorInvalidValue for what
-/// depthwise_tiles_refusal() names, cudaErrorMisalignedAddress where something does not begin at a multiple
-/// of 16 bytes.
+/// A depthwise convolution of fp16 and bf16 for compute capability 9.0, by threads that go down tiles which
+/// the copy unit brings: `run` rows of outputs each, one of depthwise_tile_runs(). cudaErrorInvalidValue for
+/// problems that depthwise_tiles_refusal() names, cudaErrorMisalignedAddress where an operand does not begin
+/// at a multiple of 16 bytes.
 cudaError_t depthwise_tiles(const ConvolutionArguments& arguments, FloatType type,
                             const ConvolutionSize& size, const StreamEpilogue& epilogue, int run,
                             const LaunchOptions& options);

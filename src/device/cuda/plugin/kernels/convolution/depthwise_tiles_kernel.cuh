@@ -68,7 +68,7 @@ class DepthwiseStrip {
     if (p_.bias != nullptr && !idle_) bias_ = *reinterpret_cast<const float2*>(p_.bias + channel_);
   }
 
-  /// Of a tile whose pixels lie in `stage` when `barrier` completes phase `parity`.
+  /// Computes a tile whose pixels lie in `stage` when `barrier` completes phase `parity`.
   __device__ __forceinline__ void run(const DepthwiseCorner& corner, int stage, uint32_t barrier,
                                       uint32_t parity, bool is_last_tile, RunningKernel& running) const {
     const int columns = p_.out_columns - corner.column - column_;

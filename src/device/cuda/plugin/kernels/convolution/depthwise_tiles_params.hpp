@@ -1,4 +1,4 @@
-// What the kernel of depthwise_tiles() gets as its parameter. Internal.
+// The parameter of the kernel of depthwise_tiles(). Internal.
 #pragma once
 
 #include <cuda.h>
@@ -12,19 +12,19 @@
 
 namespace hone::device::cuda {
 
-/// How a block's strips lie beside and below each other, and in how many images.
+/// How a block's strips lie next to and below each other, and in how many images.
 struct DepthwiseTilePlan {
   static constexpr int kThreads = 128;
   static constexpr int kChannels = 32;                      ///< of a block; a thread has two of them
   static constexpr int kStrip = 7;                          ///< outputs along a row that a thread makes
   static constexpr int kStrips = kThreads * 2 / kChannels;  ///< of a block
-  static constexpr int kMostAcross = 4;                     ///< strips beside each other
+  static constexpr int kMostAcross = 4;                     ///< strips side by side
   static constexpr int kStages = 2;                         ///< tiles in a block's memory
   static constexpr int kPixelBytes = kChannels * 2;
-  static constexpr int kFilterAt = 128;  ///< behind the barriers
+  static constexpr int kFilterAt = 128;  ///< after the barriers
 
   int run;     ///< rows of a strip
-  int across;  ///< strips beside each other
+  int across;  ///< strips side by side
   int down;    ///< and below
   int images;
   int box_columns;  ///< of the input
@@ -51,7 +51,7 @@ struct DepthwiseTilePlan {
     stage_bytes = ceil_divide(box_bytes(), 128) * 128;
   }
 
-  /// Tiles beside and below each other, and of all images; blocks of all channels.
+  /// Tiles next to and below each other, and of all images; blocks of all channels.
   int64_t tiles_across(const ConvolutionSize& size) const {
     return ceil_divide(size.output[2], across * kStrip);
   }

@@ -32,7 +32,7 @@ struct Tile {
   static_assert(kInputLoads > 0 && kWeightLoads > 0);
 };
 
-/// Where one output pixel's window begins.
+/// The beginning of one output pixel's window.
 struct Corner {
   int y, x;
   int64_t image;

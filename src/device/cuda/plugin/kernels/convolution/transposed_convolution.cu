@@ -14,7 +14,7 @@ __device__ __forceinline__ int64_t source_of(const ConvolutionSize& size, int ax
   return source < size.input[axis] ? source : -1;
 }
 
-/// What one output reads: its pixel, and where its channels begin.
+/// The place from which one output reads: its pixel, and where its channels begin.
 struct Place {
   int64_t at[3];
   int64_t input;           ///< of channel 0 of the group, at pixel 0

@@ -1,4 +1,4 @@
-// Transposed convolutions: the gradient of a convolution with respect to what it reads.
+// Transposed convolutions: the gradient of a convolution with respect to its input.
 #pragma once
 
 #include "device/cuda/plugin/kernels/convolution/depthwise.hpp"

@@ -27,7 +27,7 @@ Refusal winograd_refusal(const Winograd& size) {
     if (channels % kMultiple != 0)
       return std::to_string(channels) + " channels, no multiple of " + std::to_string(kMultiple);
   }
-  // Of one element each: more than a part ever has.
+  // Bounds the units of one element each: more than a part ever has.
   if (size.tiles() * std::max(size.channels, size.filters) >= kMostUnits) return "a huge image";
   return {};
 }

@@ -13,7 +13,7 @@ constexpr int kWidth = 2;
 
 struct Plan {
   int first, count, tiles;  ///< of the part, and of all
-  int channels;             ///< of what is made
+  int channels;             ///< of the result
   int rows, columns;        ///< of the image that is read or written
   int pad_y, pad_x;
   Divisor<uint32_t> by_group, by_column, by_row;
@@ -159,7 +159,7 @@ Plan plan_of(const Winograd& size, int64_t first, int64_t count, bool image) {
   plan.by_group = Divisor<uint32_t>(plan.channels / kWidth);
   plan.by_column = Divisor<uint32_t>(size.tiles_x());
   plan.by_row = Divisor<uint32_t>(size.tiles_y());
-  // Tiles behind the last one are transformed as zeros, but nothing is written for them.
+  // Tiles after the last one are transformed as zeros, but nothing is written for them.
   const int64_t made = image ? count : std::min(count, size.tiles() - first);
   plan.units = static_cast<uint32_t>(std::max<int64_t>(made, 0) * plan.channels / kWidth);
   return plan;

@@ -1,7 +1,7 @@
 // Convolutions of 3 x 3 and 5 x 5 by minimal filtering (winograd_transforms.hpp): the image and the filters
-// are transformed, multiplied as 36 matrix products, and transformed back. In float alone: the sums are
-// nearly as exact as those of a direct convolution, but a narrower type would lose what the transforms
-// cancel. An infinity makes NaN of every output of the tiles that it lies in.
+// are transformed, multiplied as 36 matrix products, and transformed back. Only in float: the sums are nearly
+// as exact as those of a direct convolution, but a narrower type would lose what the transforms cancel. An
+// infinity in the image makes every output of its tiles NaN.
 #pragma once
 
 #include <string>
@@ -31,7 +31,8 @@ struct Winograd {
   int64_t tiles_y() const { return (out_height + tile() - 1) / tile(); }
   int64_t tiles_x() const { return (out_width + tile() - 1) / tile(); }
   int64_t tiles() const { return batch * tiles_y() * tiles_x(); }
-  /// Of a part's transformed image and of its products, when the tiles are taken in so many equal parts.
+  /// Sizes of a part's transformed image and of its products, when the tiles are taken in `parts` equal
+  /// parts.
   int64_t part_tiles(int64_t parts) const { return (tiles() + parts - 1) / parts; }
   int64_t image_bytes(int64_t parts) const { return product_bytes(parts, channels); }
   int64_t result_bytes(int64_t parts) const { return product_bytes(parts, filters); }
@@ -47,15 +48,15 @@ Refusal winograd_refusal(const Winograd& size);
 /// Why they take it without gain; empty when there may be one.
 Refusal winograd_loss(const Winograd& size);
 
-/// In how many parts the tiles are taken so that what a part is transformed to has at most so many bytes, if
-/// a single tile has.
+/// The number of parts in which the tiles are taken so that the transform of a part has at most `most_bytes`
+/// bytes, if that of a single tile has.
 int64_t winograd_parts(const Winograd& size, int64_t most_bytes);
 
 /// The filters [K][C][taps][taps] as [36][K][C], on the host.
 void winograd_filter(const Winograd& size, const float* filter, float* to);
 
-/// The tiles [first, first + count) of x as v [36][count][C]; zeros for those behind the last one. x is
-/// 8-byte aligned.
+/// The tiles [first, first + count) of x as v [36][count][C]; zeros for those after the last one. x is 8-byte
+/// aligned.
 cudaError_t winograd_image(const Winograd& size, const float* x, int64_t first, int64_t count, float* v,
                            const LaunchOptions& options);
 

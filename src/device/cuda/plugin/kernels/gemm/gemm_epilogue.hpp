@@ -1,4 +1,4 @@
-// What a GEMM kernel does with its sums: bias, then a list of steps, then the store. Internal to the kernels.
+// The epilogue of a GEMM kernel: bias, then a list of steps, then the store. Internal to the kernels.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/conv_problem.hpp"
@@ -23,12 +23,12 @@ struct EpilogueParams {
   int filters;
   FastDivisor pixels;  ///< out_height * out_width
   EpilogueMode mode;
-  bool float_y;  ///< of depths split over a cluster, with bounds alone
+  bool float_y;  ///< of depths split over a cluster, with only bounds
   int step_count;
   EpilogueStep steps[kMaxEpilogueSteps];
 };
 
-/// Whether the steps are at most kMaxEpilogueSteps and exactly the binary ones have an operand.
+/// True if the steps are at most kMaxEpilogueSteps and exactly the binary ones have an operand.
 bool valid_steps(const ConvArgs& args);
 
 EpilogueParams make_epilogue(const ConvProblem& problem, const ConvArgs& args);

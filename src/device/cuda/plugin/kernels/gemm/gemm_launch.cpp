@@ -9,9 +9,9 @@
 namespace hone::device::cuda {
 namespace {
 
-/// The same for every configuration: what a launch needs is not what an earlier, captured one needs, and a
-/// multiprocessor must be idle to change its split between cache and shared memory, so that kernels which
-/// prefer different splits could not overlap.
+/// The settings are the same for every configuration: those of an earlier, captured launch must stay valid,
+/// and a multiprocessor must be idle to change its split between cache and shared memory, so that kernels
+/// which prefer different splits could not overlap.
 cudaError_t prepare(const GemmLaunch& launch, const DeviceProperties& device) {
   constexpr int kPortableCluster = 8;
   const std::pair<cudaFuncAttribute, int> attributes[] = {

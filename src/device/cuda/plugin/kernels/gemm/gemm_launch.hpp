@@ -21,8 +21,8 @@ cudaError_t resident_blocks(const GemmLaunch& launch, const DeviceProperties& de
 /// `params` points to the kernel's first parameter; the second is the place of its stamp.
 cudaError_t launch_gemm(const GemmLaunch& launch, const void* params, const LaunchOptions& options);
 
-/// The same of a kernel whose blocks take one tile of pixels after another, `tiles_m` of them, for one of
-/// `tiles_n` tiles of filters: as many blocks as run at once, the same number for every tile of filters.
+/// Launches a kernel whose blocks take one tile of pixels after another, `tiles_m` of them, for one of
+/// `tiles_n` tiles of filters: all blocks run at once, the same number for every tile of filters.
 cudaError_t launch_resident_tiles(GemmLaunch launch, int64_t tiles_m, int64_t tiles_n, const void* params,
                                   const LaunchOptions& options);
 

@@ -62,7 +62,7 @@ __device__ __forceinline__ void pack(const float (&values)[8], uint4* to) {
   for (int i = 0; i < kRunWords<T>; ++i) to[i] = packed.words[i];
 }
 
-/// By the fast exponential; softplus() is right to a few ulp.
+/// Softplus by the fast exponential; softplus() is right to a few ulp.
 __device__ __forceinline__ float quick_softplus(float v) {
   return (v < 0.0f ? 0.0f : v) + log1pf(__expf(-fabsf(v)));
 }
@@ -106,7 +106,8 @@ __device__ __forceinline__ void apply_steps(const EpilogueParams& p, int row, in
   for (int s = 0; s < p.step_count; ++s) {
     const EpilogueStep& step = p.steps[s];
     if (sizeof(T) == 2 && step.op == graph::PostOp::kGeluErf) {
-      // Of all values at once, so that one's special functions pass while others are computed.
+      // Applies the step to all values at once, so that one's special functions pass while others are
+      // computed.
 #pragma unroll
       for (float& value : values) value = quick_gelu_erf(value);
       continue;

@@ -67,8 +67,8 @@ struct FrameInput {
 
   int32_t input_width = 0;
   int32_t input_height = 0;
-  /// Of each channel of the input: its colour (0 red, 1 green, 2 blue), what the levels 0 to 255 become
-  /// ([3][256]), and what stands around the rectangle.
+  /// For each channel of the input: its colour (0 red, 1 green, 2 blue), the values of the levels 0 to 255
+  /// ([3][256]), and the value around the rectangle.
   int32_t colour[3] = {0, 1, 2};
   const float* levels = nullptr;
   float margin[3] = {};
@@ -134,7 +134,7 @@ HONE_HOST_DEVICE Pixel mixed_at(const FrameInput& input, int32_t x, int32_t y) {
   return result;
 }
 
-/// The same of windows. Sums of 255 times all weights have room in 32 bits.
+/// The pixel filtered by windows. Sums of 255 times all weights have room in 32 bits.
 template <FrameFormat format>
 HONE_HOST_DEVICE Pixel filtered_at(const FrameInput& input, int32_t x, int32_t y) {
   constexpr int32_t kHalf = 1 << (kWindowBits - 1);

@@ -16,7 +16,7 @@ constexpr int kBlockThreads = 32 * kWarps;
 static_assert(kWarps * kWarpRows == kTileKeys, "tiles of all operands have the same size at most");
 
 /// Rows of a tile lie kDepth + kRun elements apart, so that they begin in different banks. Copies rows
-/// [first, first + kRows) of a matrix to shared memory, zeros for what it does not have.
+/// [first, first + kRows) of a matrix to shared memory, and zeros for rows beyond it.
 template <int kDepth, int kRows, class T>
 __device__ __forceinline__ void load_tile(T* tile, const T* matrix, int64_t row_stride, int64_t first,
                                           int64_t rows, int columns, bool aligned) {
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     MaskTile<kWarpKeys / 8> added;
     if constexpr (kMasks == MaskWay::kLoaded) load_masks(added, params, masks, first + warp_key, keys_left);
     ptx::wait_copies<0>();
-    // What is copied is there, and nobody reads the other stage any more.
+    // The copy has arrived, and nobody reads the other stage any more.
     __syncthreads();
     if (first + kTileKeys < size.keys) load(stage ^ 1, first + kTileKeys);
     const T* const tile = tiles + stage * 2 * kTile + warp_key * (kDepth + kRun);

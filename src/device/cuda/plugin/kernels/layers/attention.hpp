@@ -19,7 +19,7 @@ struct AttentionMatrix {
   int64_t column = 1;  ///< 1 but for masks
 };
 
-/// Whether a mask is bools, and `value` takes the place of scores where it is `where`; else it is added.
+/// True if a mask is bools, and `value` replaces scores where it is `where`; else it is added.
 struct AttentionFill {
   bool fills = false;
   bool where = false;
@@ -54,25 +54,25 @@ struct AttentionArgs {
   const void* q = nullptr;
   const void* k = nullptr;
   const void* v = nullptr;
-  /// Of float, or of bool where the mask fills.
+  /// Masks of float, or of bool where the mask fills.
   const void* masks[AttentionSize::kMostMasks] = {};
   void* y = nullptr;
 };
 
 /// The rotation of one row by its position, as rotary.hpp has it; of whole rows in runs of 16 bytes.
 struct RowRotation {
-  /// As many elements each as the row has; null where it stays as it is.
+  /// One element for each of the row; null where it stays as it is.
   const void* cosines = nullptr;
   const void* sines = nullptr;
 };
 
 /// One row that is appended to keys and one to values, which are caches then.
 struct AppendedRow {
-  /// Which row of the caches it becomes; counted from behind where it is negative.
+  /// The row of the caches that it becomes; counted from the end where it is negative.
   const int64_t* place = nullptr;
   const void* k = nullptr;
   const void* v = nullptr;
-  /// Where they lie for each head; of these only the offset and the loops count.
+  /// The matrices of each head; only the offset and the loops count.
   AttentionMatrix k_heads;
   AttentionMatrix v_heads;
   /// The caches, AttentionArgs::k and v, to write to.
@@ -86,19 +86,20 @@ struct AppendedRow {
 /// Why there is no kernel for this; empty when there is.
 Refusal attention_refusal(const AttentionSize& size, const DeviceProperties& device);
 
-/// For half and bfloat16. `split`: 1, 2 or 4 warps share the keys of 16 rows, so that a block of four warps
-/// has 64, 32 or 16 rows. The more blocks, the sooner few rows are done, and the more often keys are read.
+/// Attention for half and bfloat16. `split`: 1, 2 or 4 warps share the keys of 16 rows, so that a block of
+/// four warps has 64, 32 or 16 rows. The more blocks, the sooner few rows are done, and the more often keys
+/// are read.
 cudaError_t attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int split,
                       const LaunchOptions& options);
 
 /// Why warpgroups have no kernel for this; empty when they have.
 Refusal warpgroup_attention_refusal(const AttentionSize& size, const DeviceProperties& device);
 
-/// What the warpgroups of a block share: nothing, where it has one of 64 rows; or it has two, which share the
-/// keys of the same 64 rows, or read the same keys for 64 rows each.
+/// The data that the warpgroups of a block share: nothing, where it has one of 64 rows; or it has two, which
+/// share the keys of the same 64 rows, or read the same keys for 64 rows each.
 enum class WarpgroupShares : int { kNothing, kRows, kKeys };
 
-/// By warpgroups that share that.
+/// Attention by warpgroups that share that.
 cudaError_t warpgroup_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size,
                                 int shares, const LaunchOptions& options);
 
@@ -109,8 +110,8 @@ Refusal row_attention_refusal(const AttentionSize& size, const DeviceProperties&
 cudaError_t row_attention(const AttentionArgs& args, FloatType type, const AttentionSize& size, int blocks,
                           const LaunchOptions& options);
 
-/// The same for one row of queries, to which the appended row belongs as if it had been in the caches before;
-/// afterwards it is. A place beyond the caches is none, and nothing is appended.
+/// Attention for one row of queries, to which the appended row belongs as if it had been in the caches
+/// before; afterwards it is. A place beyond the caches is none, and nothing is appended.
 cudaError_t appending_row_attention(const AttentionArgs& args, const AppendedRow& row, FloatType type,
                                     const AttentionSize& size, int blocks, const LaunchOptions& options);
 

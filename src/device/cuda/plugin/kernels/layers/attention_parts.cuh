@@ -1,5 +1,5 @@
-// What kernels of attention share: where a head lies, the softmax of the scores that a thread has, and the
-// result. Internal to the kernels.
+// The common part of the kernels of attention: where a head lies, the softmax of the scores that a thread
+// has, and the result. Internal to the kernels.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Params {
   AttentionArgs args;
   AttentionSize size;
   int row_tiles = 1;
-  /// Whether every run of an operand begins at a multiple of 16 bytes.
+  /// True if every run of an operand begins at a multiple of 16 bytes.
   bool aligned = false;
   bool next_waits = false;
   /// By the lengths of the loops over heads, of which there are fewer than 2^31 in all.
@@ -60,17 +60,17 @@ struct Head {
   }
 };
 
-/// What a thread has of a warp's 16 rows: two rows, and two neighbouring columns of every eight.
+/// A thread's part of a warp's 16 rows: two rows, and two neighbouring columns of every eight.
 template <int kBlocks>
 using Sums = float[kBlocks][4];
 
-/// As instructions of a warpgroup name them.
+/// The sums as instructions of a warpgroup name them.
 template <int kBlocks>
 __device__ __forceinline__ float (&flat(Sums<kBlocks>& sums))[kBlocks * 4] {
   return *reinterpret_cast<float(*)[kBlocks * 4]>(&sums);
 }
 
-/// Whatever reads the sums behind it stays behind it, and so behind the wait for the products.
+/// Code that reads the sums after it stays after it, and so after the wait for the products.
 template <int kBlocks>
 __device__ __forceinline__ void hold(Sums<kBlocks>& sums) {
 #pragma unroll
@@ -102,7 +102,7 @@ struct MaskRows {
   int64_t rows[AttentionSize::kMostMasks][2];
 };
 
-/// Those of row `row` and of the one 8 below, of rows that there are.
+/// The masks of row `row` and of the one 8 below, if these rows exist.
 __device__ __forceinline__ MaskRows mask_rows(const AttentionSize& size, const Head& head, int64_t row) {
   MaskRows masks;
 #pragma unroll
@@ -123,15 +123,15 @@ __device__ __forceinline__ float in_base_2(float mask) {
   return finite ? fminf(fmaxf(scaled, -FLT_MAX), FLT_MAX) : scaled;
 }
 
-/// What masks do to the scores of a thread: `added` is added, or takes the place of those whose bit of
-/// `filled` is set, which has four for each block.
+/// The masks' effect on the scores of a thread: `added` is added, or replaces those whose bit of `filled` is
+/// set, which has four for each block.
 template <int kBlocks>
 struct MaskTile {
   Sums<kBlocks> added = {};
   uint32_t filled = 0;
 };
 
-/// Puts a fill in the place of the scores for which a mask says so; `rows` are where the mask's rows begin.
+/// Replaces the scores for which a mask says so by a fill; `rows` are where the mask's rows begin.
 template <int kBlocks>
 __device__ __forceinline__ void fill_where(MaskTile<kBlocks>& tile, const unsigned char* mask,
                                            const int64_t (&rows)[2], int64_t column,
@@ -206,7 +206,7 @@ __device__ __forceinline__ void normalize(Sums<kBlocks>& scores, float scale, No
     for (int block = 0; block < kBlocks; ++block)
       largest = fmaxf(largest, fmaxf(scores[block][2 * row], scores[block][2 * row + 1]));
     largest = fmaxf(state.largest[row], largest_of_row(largest) * scale);
-    // Of a row without any score yet, whose exponentials are zeros.
+    // For a row without any score yet, the exponentials are zeros.
     const float shift = largest == -INFINITY ? 0.0f : largest;
     const float factor = ptx::power_of_two(state.largest[row] - shift);
     state.largest[row] = largest;
@@ -367,7 +367,7 @@ __device__ __forceinline__ void store_joined(const Params& params, T* y, int64_t
   }
 }
 
-/// Whether every run of the operands begins at a multiple of 16 bytes.
+/// True if every run of the operands begins at a multiple of 16 bytes.
 inline bool are_aligned(const AttentionArgs& args, const AttentionSize& size) {
   const auto aligned = [](const void* pointer, const AttentionMatrix& matrix) {
     const auto in_runs = [](int64_t elements) { return elements % kRun == 0; };

@@ -14,7 +14,7 @@ std::string too_wide(const AttentionSize& size, int most) {
          std::to_string(most) + " at most";
 }
 
-/// Whether all rows of operands lie in runs of 16 bytes.
+/// True if all rows of operands lie in runs of 16 bytes.
 bool lie_in_runs(const AttentionSize& size) {
   constexpr int64_t kRun = 8;
   const auto in_runs = [](int64_t elements) { return elements % kRun == 0; };

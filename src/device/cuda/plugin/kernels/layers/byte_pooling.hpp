@@ -5,8 +5,8 @@
 
 namespace hone::device::cuda {
 
-/// Of a sum over `n` taps inside of the image, y = clamp(round((sum - n * x_zero_point) * factor / divisor),
-/// low, high) + y_zero_point, where the divisor is the number of taps that the kind counts.
+/// The mean of a sum over `n` taps inside of the image: y = clamp(round((sum - n * x_zero_point) * factor /
+/// divisor), low, high) + y_zero_point, where the divisor is the number of taps that the kind counts.
 struct ByteAverage {
   bool unsigned_x = false;
   int x_zero_point = 0;

@@ -6,7 +6,7 @@
 namespace hone::device::cuda {
 
 enum class SampleMode : uint8_t { kNearest, kLinear, kCubic };
-/// What lies beyond the image: zeros, its outermost pixels, or its mirror image.
+/// The values beyond the image: zeros, its outermost pixels, or its mirror image.
 enum class SamplePadding : uint8_t { kZeros, kBorder, kReflection };
 
 /// Images with up to three spatial axes; absent axes (the first ones) have size 1.
@@ -18,7 +18,7 @@ struct GridSampleSize {
   int axes = 2;
   SampleMode mode = SampleMode::kLinear;
   SamplePadding padding = SamplePadding::kZeros;
-  /// Whether -1 and 1 are the centres of the outermost pixels, not their outer edges.
+  /// True if -1 and 1 are the centres of the outermost pixels, not their outer edges.
   bool align_corners = false;
 };
 

@@ -41,7 +41,7 @@ struct Pieces {
   float epsilon = 0;
 };
 
-/// Whether pieces of runs cover the groups.
+/// True if pieces of runs cover the groups.
 bool has_runs(const GroupNormalization& norm) {
   const int64_t run = run_of(norm.type);
   const int64_t members = norm.channels / norm.groups;
@@ -77,7 +77,7 @@ Pieces pieces_of(const GroupNormalization& norm) {
   return pieces;
 }
 
-/// Of some elements: how many, their mean, and the sum of their squared differences from it.
+/// Moments of some elements: how many, their mean, and the sum of their squared differences from it.
 struct Moments {
   float count = 0.0f;
   float mean = 0.0f;
@@ -95,7 +95,7 @@ struct Moments {
   }
 };
 
-/// Those of all lanes, in each.
+/// Combines the moments of all lanes, in each.
 __device__ __forceinline__ Moments of_warp(Moments moments) {
 #pragma unroll
   for (int mask = 16; mask > 0; mask >>= 1) {

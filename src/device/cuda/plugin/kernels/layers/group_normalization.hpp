@@ -1,4 +1,4 @@
-// Group and instance normalization with activations behind it. Large groups are for many warps each: a kernel
+// Group and instance normalization with activations after it. Large groups are for many warps each: a kernel
 // for their statistics and one that normalizes. Statistics are in float.
 #pragma once
 
@@ -6,19 +6,19 @@
 
 namespace hone::device::cuda {
 
-/// What is normalized: the pixels and channels of each group of an image.
+/// A group that is normalized together: the pixels and channels of each group of an image.
 struct GroupNormalization {
   FloatType type = FloatType::kHalf;
   ImageOrder order = ImageOrder::kPlain;
   float epsilon = 0;
   int64_t batch = 1;
   int64_t channels = 1;
-  int64_t groups = 1;  ///< a divisor of the channels; as many as channels: instance normalization
+  int64_t groups = 1;  ///< a divisor of the channels; equal to the channels: instance normalization
   int64_t pixels = 1;
   Epilogue activations;  ///< of the result, without operands
 };
 
-/// Bytes of any content that a launch needs beside its operands.
+/// Bytes of any content that a launch needs besides its operands.
 int64_t group_normalization_bytes(const GroupNormalization& norm);
 
 /// y = (x - mean) / sqrt(variance + epsilon) * scale + bias; scale and bias have one float per channel, or

@@ -16,12 +16,12 @@ constexpr int kMostIndexed = 8;
 /// data.
 struct ElementPicks {
   std::vector<int64_t> sizes;    ///< of the indices
-  std::vector<int64_t> strides;  ///< of the data, 0 where the index is in place of the coordinate
+  std::vector<int64_t> strides;  ///< of the data, 0 where the index replaces the coordinate
   int64_t axis_size = 1;
   int64_t axis_stride = 1;
 };
 
-/// One tuple of indices per slice of neighbours: the first coordinates of the data behind its batch.
+/// One tuple of indices per slice of neighbours: the first coordinates of the data after its batch.
 struct SlicePicks {
   std::vector<int64_t> sizes;    ///< of the data, one per index of a tuple
   std::vector<int64_t> strides;  ///< of the data, likewise

@@ -250,7 +250,7 @@ cudaError_t gather(const void* from, const void* indices, size_t index_bytes, vo
                    int64_t outer, int64_t axis, int64_t inner, int64_t count, const LaunchOptions& options) {
   if ((index_bytes != 4 && index_bytes != 8) || (axis <= 0 && outer * count * inner != 0))
     return cudaErrorInvalidValue;
-  // What lies behind an index together is moved as words.
+  // Elements that lie together for an index are moved as words.
   const StridedView rows =
       widened({{axis, inner}, {inner, 1}, 0},
               reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to), &bytes);

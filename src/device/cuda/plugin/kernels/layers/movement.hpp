@@ -35,9 +35,9 @@ struct StridedView {
 /// The same elements without dimensions of size 1, neighbours that lie alike merged.
 StridedView merged(const StridedView& view);
 
-/// The same bytes as fewer, wider elements, where they lie together in the input and begin at multiples of so
-/// many bytes; `addresses` has the bits of where input and output begin. `bytes` of an element becomes up
-/// to 16.
+/// The same bytes as fewer, wider elements, where they lie together in the input and begin at multiples of
+/// their size; `addresses` has the bits of where input and output begin. `bytes` of an element becomes up to
+/// 16.
 StridedView widened(const StridedView& view, uint64_t addresses, size_t* bytes);
 
 /// Dimensions that a view may have, once merged, and an image that is padded.

@@ -25,8 +25,8 @@ struct Statistics {
   float scale;  ///< 1 / sqrt(variance + epsilon)
 };
 
-/// Two passes: the variance from sums of squares would cancel. Of elements that are not centered the mean
-/// counts as 0.
+/// Two passes: the variance from sums of squares would cancel. If elements are not centered, the mean counts
+/// as 0.
 template <class T>
 __device__ __forceinline__ Statistics statistics(const T* from, const Members& members, bool centers,
                                                  float epsilon, float* scratch) {
@@ -78,8 +78,8 @@ constexpr int kBlockRows = 4;
 /// Runs of a row that a lane takes, at most.
 constexpr int kMostRuns = 4;
 constexpr int kMostRowWarps = 8;
-/// From so many rows on a warp for each fills the multiprocessors; fewer rows have several warps each, so
-/// that a lane waits for one load in place of several.
+/// From this many rows on, a warp for each fills the multiprocessors; fewer rows have several warps each, so
+/// that a lane waits for one load instead of several.
 constexpr int64_t kManyRows = 4096;
 /// Elements that a lane reads at once.
 template <class T>
@@ -98,7 +98,7 @@ struct RowParams {
   bool next_waits = false;
 };
 
-/// Of a row's warps, which share it; `scratch` is null where it is one.
+/// The sum over a row's warps, which share it; `scratch` is null where it is one.
 __device__ __forceinline__ float sum_of_row(float value, float* scratch) {
   return scratch == nullptr ? reduce_warp(value, Plus()) : reduce_block(value, scratch, Plus());
 }
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(32 * kMostRowWarps)
   const auto load_parameters = [&] {
 #pragma unroll
     for (int r = 0; r < kRuns; ++r) {
-      // Of a lane behind the row's end those of its beginning, which are not used.
+      // A lane after the row's end loads its beginning, which is not used.
       const int at = column(r) < p.columns ? column(r) : 0;
 #pragma unroll
       for (int i = 0; i < kRun; ++i) scales[r][i] = 1.0f;
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(32 * kMostRowWarps)
 
 namespace {
 
-/// The kernel of as many runs a lane as the columns need, null where no kernel has as many.
+/// The kernel with the number of runs a lane that the columns need, null where there is none.
 template <class T, bool kShared, int kRuns = 1>
 const void* row_kernel_for(int64_t columns, int64_t lanes) {
   if (columns <= lanes * kRunOf<T> * kRuns) return kernel_address(normalize_row_kernel<T, kRuns, kShared>);

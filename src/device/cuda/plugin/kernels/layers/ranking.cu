@@ -6,7 +6,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Whether element j comes before element i.
+/// True if element j comes before element i.
 __device__ __forceinline__ bool comes_before(float b, int64_t j, float a, int64_t i, bool largest) {
   const bool less = b < a || (b == b && a != a);
   const bool greater = a < b || (a == a && b != b);

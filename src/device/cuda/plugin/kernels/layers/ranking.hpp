@@ -5,8 +5,8 @@
 
 namespace hone::device::cuda {
 
-/// The k largest (or smallest) elements, in order, and where they are: [outer][k][inner]. Of equal ones the
-/// first comes first; NaN is larger than every number. Every element is compared with all of its row.
+/// The k largest (or smallest) elements, in order, and where they are: [outer][k][inner]. Among equal ones
+/// the first comes first; NaN is larger than every number. Every element is compared with all of its row.
 cudaError_t top_k(const void* input, void* values, int64_t* indices, FloatType type, bool largest,
                   int64_t outer, int64_t axis, int64_t inner, int64_t k, const LaunchOptions& options);
 

@@ -15,7 +15,7 @@ constexpr int kMostTurns = 4;
 struct Params {
   RecurrentArgs args;
   RecurrentSize size;
-  float* h[2];  ///< states before and behind a step take turns
+  float* h[2];  ///< states before and after a step take turns
   float* c;
 };
 
@@ -24,8 +24,8 @@ __device__ __forceinline__ int64_t state_at(const RecurrentSize& size, int64_t d
   return row * size.hidden;
 }
 
-/// The next state of a unit from the sums of its gates. Of a GRU's last gate they have the input's part
-/// alone: `recurrent` is the other one.
+/// The next state of a unit from the sums of its gates. For a GRU's last gate they only have the input's
+/// part: `recurrent` is the other one.
 template <RecurrentCell kCell>
 __device__ __forceinline__ float next_state(const float (&sums)[recurrent_gates(kCell)], float recurrent,
                                             float before, float& c) {

@@ -12,7 +12,7 @@
 namespace hone::device::cuda {
 
 /// Cells with the activation functions that ONNX takes by default, and RNN's with a rectifier. A GRU applies
-/// its reset gate behind the recurrent product (linear_before_reset).
+/// its reset gate after the recurrent product (linear_before_reset).
 enum class RecurrentCell : uint8_t { kLstm, kGru, kTanh, kRelu };
 
 HONE_HOST_DEVICE constexpr int recurrent_gates(RecurrentCell cell) {

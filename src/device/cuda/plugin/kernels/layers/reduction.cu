@@ -90,7 +90,7 @@ struct Candidate {
   int64_t index;
 };
 
-/// Whether b replaces a.
+/// True if b replaces a.
 __device__ __forceinline__ bool wins(const Candidate& b, const Candidate& a, bool largest, bool last) {
   if (a.index < 0 || b.index < 0) return a.index < 0;
   const bool equal = b.value == a.value || (b.value != b.value && a.value != a.value);

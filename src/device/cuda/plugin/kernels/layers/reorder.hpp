@@ -20,7 +20,7 @@ cudaError_t convert(const void* from, FloatType from_type, void* to, FloatType t
 cudaError_t reorder(const void* from, FloatType from_type, ImageOrder from_order, void* to, FloatType to_type,
                     ImageOrder to_order, const ImageSize& size, const LaunchOptions& options);
 
-/// Plain to channels-last with `padded_channels` >= channels; the channels behind the image's are zeros.
+/// Plain to channels-last with `padded_channels` >= channels; the channels after the image's are zeros.
 cudaError_t reorder_padded(const void* from, FloatType from_type, void* to, FloatType to_type,
                            const ImageSize& size, int64_t padded_channels, const LaunchOptions& options);
 

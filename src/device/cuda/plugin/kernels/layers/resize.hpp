@@ -5,7 +5,7 @@
 
 namespace hone::device::cuda {
 
-/// What every output position of one axis reads: `taps` input positions with their weights, [output][taps],
+/// The reads of every output position of one axis: `taps` input positions with their weights, [output][taps],
 /// in device memory. Nearest has one tap, linear two, cubic four, antialiasing more; all coordinate modes of
 /// ONNX are only different tables. A first position of -1 means the extrapolation value.
 struct ResizeAxisTaps {
@@ -28,7 +28,7 @@ struct ResizeSize {
 cudaError_t resize(const void* input, void* output, FloatType type, ImageOrder order, const ResizeSize& size,
                    float extrapolation, const LaunchOptions& options);
 
-/// The same of bytes, signed or not, by tables of one tap of weight 1.
+/// Resizes bytes, signed or not, by tables of one tap of weight 1.
 cudaError_t resize_bytes(const void* input, void* output, ImageOrder order, const ResizeSize& size,
                          const LaunchOptions& options);
 

@@ -34,12 +34,12 @@ struct Found {
   float sum = 0.0f;
 };
 
-/// Of scores relative to another one; nothing was above minus infinity where `top` is that.
+/// The factor of scores relative to another one; nothing was above minus infinity where `top` is that.
 __device__ __forceinline__ float factor_to(float largest, float top) {
   return ptx::power_of_two(largest - (top == -INFINITY ? 0.0f : top));
 }
 
-/// What a lane has found in its columns of the values.
+/// A lane's result from its columns of the values.
 struct Weighed {
   Found found;
   float values[kRun] = {};
@@ -55,7 +55,7 @@ struct Weighed {
   }
 };
 
-/// What several warps, or blocks, have found, side by side in shared memory.
+/// The results of several warps, or blocks, side by side in shared memory.
 template <int kColumns>
 struct Shares {
   Found found[kWarps];
@@ -145,7 +145,7 @@ __device__ __forceinline__ bool is_first_of_its_keys(const AttentionSize& size, 
   return first;
 }
 
-/// What masks say of the keys that a lane has asked for.
+/// The masks' values for the keys that a lane has asked for.
 struct Masks {
   float values[AttentionSize::kMostMasks][kAhead];
 
@@ -166,7 +166,7 @@ struct Masks {
     }
   }
 
-  /// A score, which is a logarithm of base 2, with what masks do to it.
+  /// Applies the masks to a score, which is a logarithm of base 2.
   __device__ __forceinline__ float apply(const Params& params, int i, float score) const {
 #pragma unroll
     for (int m = 0; m < AttentionSize::kMostMasks; ++m) {
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   const auto load_keys = [&](int64_t first) {
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
-      // Of keys that there are not the last one, which counts for nothing.
+      // Beyond the last key that key is read, and counts for nothing.
       const int64_t key = min(first + i * stride, size.keys - 1);
       load<kRun>(keys + key * size.k.row, k[i]);
       load<kRun>(values + key * size.v.row, v[i]);
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   const float scale = size.scale * kLog2E;
 
   Weighed own;
-  // All lanes of a warp take as many turns.
+  // All lanes of a warp take the same number of turns.
   for (int64_t begin = own_keys; begin < size.keys; begin += kAhead * stride) {
     const int64_t first = begin + lane / kLanes;
     if (begin != own_keys) load_keys(first);
@@ -294,7 +294,7 @@ __global__ void __launch_bounds__(32 * kWarps)
     for (int c = 0; c < kRun; ++c) own.values[c] *= factor;
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
-      // What is not there, or hidden, is not multiplied: its values may be no numbers.
+      // A missing or hidden key is not multiplied: its values may be no numbers.
       if (scores[i] == -INFINITY) continue;
       const float weight = ptx::power_of_two(scores[i] - shift);
       own.found.sum += weight;

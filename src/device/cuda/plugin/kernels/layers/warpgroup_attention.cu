@@ -20,13 +20,12 @@ constexpr int kRowBytes = kDepth * 2;
 constexpr int kTileBytes = kTileKeys * kRowBytes;
 constexpr int kStages = 3;
 
-/// What is added to scores: nothing, one number for each key, or whatever masks say.
+/// The summand of scores: nothing, one number for each key, or any masks.
 enum class Masking : uint8_t { kNone, kByKey, kAny };
 /// Keys of which a block keeps the masks.
 constexpr int64_t kMostMaskedKeys = 4096;
 
-/// Copies rows [first, first + 64) of a matrix to a tile, zeros for what it does not have, by `threads`
-/// threads.
+/// Copies rows [first, first + 64) of a matrix to a tile, and zeros for rows beyond it, by `threads` threads.
 template <class T>
 __device__ __forceinline__ void load_tile(uint32_t tile, const T* matrix, int64_t row_stride, int64_t first,
                                           int64_t rows, int columns, int thread, int threads) {
@@ -94,7 +93,7 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking,
   const uint32_t shared = ptx::shared_address(memory);
   constexpr int kRowGroups = kShareKeys ? kGroups : 1;
   constexpr int kKeyGroups = kShareKeys ? 1 : kGroups;
-  /// Those that read the same tiles.
+  /// Threads that read the same tiles.
   constexpr int kTileThreads = kRowGroups * kGroupThreads;
   const AttentionSize& size = params.size;
   const Head head(params, blockIdx.x / params.row_tiles);
@@ -112,8 +111,8 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking,
   MaskRows masks;
   if constexpr (kMasking == Masking::kAny) masks = mask_rows(size, head, first_row + warp_row + lane / 4);
   begin_kernel(params.next_waits);
-  // Three stages of keys and values a warpgroup, behind the queries: of the tile whose weights are being
-  // made, of the next one, whose scores are, and of one that comes.
+  // Three stages of keys and values a warpgroup, after the queries: of the tile whose weights are being made,
+  // of the next one, whose scores are, and of one that comes.
   constexpr int kStagesBytes = kStages * 2 * kTileBytes;
   const uint32_t stages = shared + kRowGroups * kTileBytes + key_group * kStagesBytes;
   auto* const key_masks =
@@ -155,7 +154,7 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking,
     ptx::commit_products();
   };
   // A group without keys multiplies what lies there and looks at none of it: a product that may not be made
-  // would have to be waited for at once, as would the one behind the last tile.
+  // would have to be waited for at once, as would the one after the last tile.
   start_scores(scores, 0);
   ptx::wait_products<0>();
   hold(scores);
@@ -231,7 +230,7 @@ const void* kernel_for(WarpgroupShares shares, Masking masking) {
 Masking masking_of(const AttentionSize& size) {
   if (size.masks == 0) return Masking::kNone;
   for (int m = 0; m < size.masks; ++m) {
-    // What takes the place of scores hides those that are no numbers, too.
+    // A fill also hides scores that are no numbers.
     if (size.mask[m].row != 0 || size.fill[m].fills) return Masking::kAny;
   }
   return size.keys <= kMostMaskedKeys ? Masking::kByKey : Masking::kAny;

@@ -1,4 +1,4 @@
-// What every generated pointwise kernel begins with. No headers: NVRTC then needs no toolkit on the machine.
+// The beginning of every generated pointwise kernel. No headers: NVRTC then needs no toolkit on the machine.
 #pragma once
 
 namespace hone::device::cuda {

@@ -33,7 +33,7 @@ struct PointwiseStep {
   std::vector<int> arguments;
   double alpha = 0;
   double beta = 0;
-  /// What "Cast" casts to.
+  /// The type to which "Cast" casts.
   Storage to = Storage::kFloat;
 };
 
@@ -45,8 +45,8 @@ struct PointwiseProgram {
   std::vector<Storage> outputs;
 };
 
-/// Where elements lie. Outputs are dense, row-major over `sizes`; list dimensions in the order of the memory,
-/// for channels-last images N, pixels, C.
+/// The places of elements. Outputs are dense, row-major over `sizes`; list dimensions in the order of the
+/// memory, for channels-last images N, pixels, C.
 struct PointwiseGeometry {
   std::vector<int64_t> sizes;
   /// Per operand and dimension, in elements; 0 where it broadcasts.

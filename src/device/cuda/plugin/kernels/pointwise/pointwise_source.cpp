@@ -12,7 +12,7 @@ namespace hone::device::cuda {
 namespace {
 
 using Kind = PointwiseOperation::Kind;
-/// What a value is computed in.
+/// The type in which a value is computed.
 enum class Class : uint8_t { kFloat, kInteger, kBool };
 
 struct StorageInfo {

@@ -32,11 +32,11 @@ struct BottleneckParts {
     if (narrows) next = &parts.part("next");
   }
 
-  /// Of another form than a bottleneck's.
+  /// True for another form than a bottleneck's.
   bool unknown() const { return window == nullptr; }
   /// The part that adds.
   const RegionPart& last() const { return project == nullptr ? *expand : *project; }
-  /// Position of the shortcut, or of what is projected to make it, among the region's inputs.
+  /// Position of the shortcut, or of the image that is projected to make it, among the region's inputs.
   int shortcut() const {
     return project == nullptr ? expand->operands.position(3) : project->operands.position(0);
   }
@@ -55,7 +55,7 @@ struct BottleneckParts {
   const RegionPart* next = nullptr;     ///< null where none is
 };
 
-/// Whether its first post-op adds something of the size of its result.
+/// True if its first post-op adds something of the size of its result.
 bool adds_first(const RegionPart& part) {
   const auto post_ops = part.node.attributes.get_or<std::vector<std::string>>("post_ops", {});
   return !post_ops.empty() && post_ops[0] == "add" &&
@@ -100,7 +100,7 @@ Refusal read_size(const BottleneckParts& parts, Bottleneck& size) {
   return {};
 }
 
-/// Where weights go; an empty function where they stay as they are.
+/// The places of weights; an empty function where they stay as they are.
 struct FilterPlaces {
   FragmentPlace window;
   FragmentPlace expand;

@@ -70,7 +70,7 @@ StepRequest request_of(const StepRequest& request, const Graph& body, const Node
   return part;
 }
 
-/// Nothing for what is made inside in another way.
+/// Nothing for a row that the region computes in another way.
 std::optional<Row> read_row(const StepRequest& request, const Graph& body, ValueId id) {
   if (const auto input = input_of(body, id)) return Row{*input, std::nullopt};
   const Node* const node = maker_of(body, id);

@@ -22,11 +22,11 @@ constexpr std::string_view kForm = "shortcut=Conv sum=Conv(3:shortcut) -> sum";
 
 struct Plan {
   ConvolutionRequest request;  ///< the convolution that adds the other one, without the addition
-  ConvSum sum;                 ///< of as many images as a launch takes
+  ConvSum sum;                 ///< of the images that a launch takes
   int images = 0;              ///< in all
 };
 
-/// Whether the first post-op adds the other convolution as it is.
+/// True if the first post-op adds the other convolution as it is.
 bool adds_shortcut(const ConvolutionRequest& sum, const RegionPart& shortcut) {
   if (sum.post_ops.empty() || shortcut.node.has_input(2) || shortcut.node.op != "Conv") return false;
   const PostOpRequest& first = sum.post_ops[0];
@@ -50,7 +50,7 @@ Refusal make_plan(const StepRequest& request, const RegionParts& parts, Plan& pl
                          ? std::nullopt
                          : stream_epilogue(conv_args(plan.request));
   if (!steps || steps->kind != StreamKind::kBounds) return "its epilogue is more than bounds";
-  // As conv_refusal() has it.
+  // Limits of conv_refusal().
   constexpr int64_t kMostElements = int64_t{1} << 30;
   constexpr int64_t kMostImages = int64_t{1} << 20;
   const int64_t images = plan.request.geometry.batch;

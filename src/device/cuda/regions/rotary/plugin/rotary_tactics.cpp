@@ -33,7 +33,7 @@ std::optional<int64_t> constant_integer(const StepRequest& request, const Region
 
 bool is_last(int64_t axis, size_t rank) { return axis == -1 || axis + 1 == static_cast<int64_t>(rank); }
 
-/// Whether the part cuts these elements out of rows.
+/// True if the part cuts these elements out of rows.
 bool cuts(const StepRequest& request, const RegionPart& part, size_t rank, int64_t begin, int64_t end,
           int64_t depth) {
   const auto start = constant_integer(request, part, 1);
@@ -44,7 +44,7 @@ bool cuts(const StepRequest& request, const RegionPart& part, size_t rank, int64
          std::min(*stop, depth) == end;
 }
 
-/// Where rows of a table lie for the leading dimensions of x; false where they do not broadcast into it.
+/// Strides of the rows of a table for the leading dimensions of x; false where they do not broadcast into it.
 bool read_table(const Shape& table, const Shape& x, int64_t (&strides)[kLeading]) {
   if (table.empty() || table.size() > x.size() || table.back() != x.back()) return false;
   int64_t stride = table.back();

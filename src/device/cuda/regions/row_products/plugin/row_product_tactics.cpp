@@ -57,7 +57,7 @@ struct RowProducts {
   }
 };
 
-/// Of an operand of the product.
+/// The position of an operand of the product.
 int position_of(const PlacedProduct& product, size_t operand) {
   return product.request->node.has_input(operand) ? product.operands.position(operand) : -1;
 }
@@ -93,7 +93,7 @@ Refusal take(Gpu& gpu, const PlacedProduct& placed, bool x_inside, engine::Weigh
   return {};
 }
 
-/// Steps behind the first matrix, whose operands are the step's inputs but for that of `pair`.
+/// Steps after the first matrix, whose operands are the step's inputs but for that of `pair`.
 void take_steps(const PlacedProduct& placed, RowProducts& products) {
   const engine::Shape& shape = placed.request->outputs[0].shape;
   products.size.rows_of_image = shape.size() > 2 ? products.size.rows / shape[0] : 1;
@@ -116,7 +116,7 @@ Offer finish(const StepRequest& request, Offer offer, RowProducts products) {
   return offer;
 }
 
-/// What all products have in common, from the first of them.
+/// The common parameters of all products, from the first of them.
 RowProducts products_of(const Product& product) {
   RowProducts products;
   products.type = float_type(product.dtype);
@@ -141,7 +141,7 @@ Offer offer_product(Gpu& gpu, const StepRequest& request, engine::WeightStore& w
     return Offer::refuse(std::move(reason));
   RowProducts products = products_of(placed.layer.product);
   products.size.columns[0] = placed.layer.product.columns;
-  // Before the matrix is packed.
+  // Refused before the matrix is packed.
   if (Refusal reason = matrix_vector_refusal(products.size, products.type))
     return Offer::refuse(std::move(reason));
   Offer offer;
@@ -217,7 +217,7 @@ Refusal take_rows(const Body& body, const StepRequest& request, RowProducts& pro
   return body.norm->operands.arrange(wanted, offer.inputs);
 }
 
-/// Why a product cannot stand beside the first one; empty when it can.
+/// Why a product cannot run together with the first one; empty when it can.
 Refusal beside_refusal(const PlacedProduct& placed, const PlacedProduct& first, bool x_inside) {
   const Product& product = placed.layer.product;
   const Product& other = first.layer.product;

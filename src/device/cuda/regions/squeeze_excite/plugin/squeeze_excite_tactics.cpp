@@ -95,7 +95,7 @@ class SqueezeExciteStep {
         w1_(std::move(w1)),
         w2_(std::move(w2)) {}
 
-  /// Of the image, and of the result behind it.
+  /// Scratch for the image, and for the result after it.
   int64_t scratch_bytes() const { return size_.pixels == 1 ? 2 * aligned_bytes() : 0; }
 
   cudaError_t operator()(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch,

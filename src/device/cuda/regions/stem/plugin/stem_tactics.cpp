@@ -23,10 +23,10 @@ constexpr std::string_view kStemForm = "pooled=Region:conv_max_pool next=Conv(0:
 
 struct StemPlan {
   GemmPlan convolution;
-  std::optional<StemNext> next;  ///< of the convolution behind its pool: its activation
+  std::optional<StemNext> next;  ///< of the convolution after its pool: its activation
 };
 
-/// What a step is made of: a convolution alone, with its pool, or with both.
+/// The parts of a step: only a convolution, or one with its pool, or with both.
 class StemParts {
  public:
   explicit StemParts(const StepRequest& whole) : conv_(whole) {
@@ -61,9 +61,9 @@ class StemParts {
 
   /// Why they are no such parts.
   const Refusal& refusal() const { return refusal_; }
-  /// With the result of the pool where there is one.
+  /// The request with the result of the pool where there is one.
   const StepRequest& conv() const { return *conv_; }
-  /// Of the convolution among the step's inputs.
+  /// Operands of the convolution among the step's inputs.
   const PartOperands& operands() const { return operands_; }
   const RegionPart* pool() const { return pool_; }
   const RegionPart* next() const { return next_; }
@@ -137,7 +137,7 @@ Refusal refusal(const StemPlan& plan, const StemConfig& config, const DeviceProp
   return {};
 }
 
-/// What the launches of every form of the step need.
+/// The common data of the launches of every form of the step.
 struct Launch {
   std::shared_ptr<const DeviceBytes> filter;
   PartOperands operands;
@@ -209,7 +209,7 @@ Offer make(Gpu& gpu, const StepRequest& request, const StemPlan& plan, const Ste
 }  // namespace
 
 void add_stem_tactics(TacticList& list, Gpu& gpu) {
-  // The first convolution straight from the caller's image, the pool behind it, and the convolution behind
+  // The first convolution straight from the caller's image, the pool after it, and the convolution after
   // that.
   list.push_back(configured_tactic<StemPlan, StemConfig>(
       "stem_gemm", {"Conv", "FusedConv", "Region:conv_max_pool", "Region:stem"}, gpu,

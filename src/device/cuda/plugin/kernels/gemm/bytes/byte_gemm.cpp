@@ -99,7 +99,7 @@ double guess(const ByteProblem& problem, const WarpgroupConfig& config, const De
   return (std::max(busy, std::ceil(of_one / beside) * alone) + 1800) / kClocksPerMicrosecond;
 }
 
-/// Boxes of 64 rows and a slab's channels of y, or of what is added to it.
+/// Boxes of 64 rows and a slab's channels of y, or of its summand.
 bool map_rows(const ByteProblem& problem, const WarpgroupConfig& config, const void* y, CUtensorMap& map) {
   const int channels = byte_slab_channels(config.tile_n);
   const CUtensorMapSwizzle swizzle = channels == 128  ? CU_TENSOR_MAP_SWIZZLE_128B

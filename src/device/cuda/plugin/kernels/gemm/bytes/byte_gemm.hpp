@@ -1,5 +1,5 @@
-// Convolutions and matrix products of bytes by warpgroup GEMM (wgmma with sums of int32, compute capability
-// 9.0 alone): which configurations a problem has, and the launch.
+// Convolutions and matrix products of bytes by warpgroup GEMM (wgmma with sums of int32, only on compute
+// capability 9.0): which configurations a problem has, and the launch.
 //
 // y = finish(scales[k] * sum + bias[k]), and what finish does to v is, in this order:
 //   1. rounded: v = clamp(round(v), first_low, first_high) * first_factor;
@@ -40,8 +40,8 @@ struct ByteProblem {
 int64_t byte_filters(const ByteProblem& problem);
 /// Numbers of `scales` and `bias`: those of all tiles.
 int64_t byte_scales(const ByteProblem& problem);
-/// The row of the weights that holds filter `filter`. Of 16 filters each thread of a quarter has the sums of
-/// two and two in wgmma's order; in this one they are four neighbours.
+/// The row of the weights that holds filter `filter`. From 16 filters each thread of a quarter has two pairs
+/// of sums in wgmma's order; in this order they are four neighbours.
 int64_t byte_filter_place(int64_t filter);
 
 struct ByteFinish {

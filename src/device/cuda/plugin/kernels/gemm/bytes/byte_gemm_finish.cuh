@@ -33,7 +33,7 @@ struct ByteSlabs {
   static constexpr int kBytes = kSlabs * kSlabBytes;
   static_assert(kChannels == 32 || kChannels == 64 || kChannels == 128);
 
-  /// What a row's numbers of 16 bytes are XORed with.
+  /// The number with which the numbers of a row's 16 bytes are XORed.
   static __device__ __forceinline__ int swizzle(int row) {
     return kChannels == 128 ? row & 7 : kChannels == 64 ? row >> 1 & 3 : row >> 2 & 1;
   }
@@ -87,7 +87,7 @@ struct ByteProduct {
     return thread / 128 * TileT::kFragments * 64 + thread % 128 / 32 * 16 + thread % 32 / 4;
   }
 
-  /// Those of row 8 * half of fragment `i` in run `run` of 16 channels.
+  /// The sums of row 8 * half of fragment `i` in run `run` of 16 channels.
   __device__ __forceinline__ int4 four(int i, int run, int half) const {
     const int32_t* const from = sums[i] + 8 * run + 2 * half;
     return make_int4(from[0], from[1], from[4], from[5]);
@@ -96,7 +96,7 @@ struct ByteProduct {
   int32_t sums[TileT::kFragments][TileT::kN / 2];
 };
 
-/// What is decided for a whole tile: a choice that every number makes anew costs an instruction in each.
+/// Choices for a whole tile: one that every number makes anew costs an instruction in each.
 template <ByteFunction kFunction_, bool kClamps_, bool kRoundsFirst_>
 struct FinishKind {
   static constexpr ByteFunction kFunction = kFunction_;
@@ -115,14 +115,14 @@ __device__ __forceinline__ void with_finish_kind(const ByteFinish& p, const Fini
   finish.template operator()<FinishKind<kFunction, false, false>>();
 }
 
-/// What is behind a sum, in registers. `late` is added at last.
+/// The operations after a sum, in registers. `late` is added at last.
 template <class Kind>
 struct ByteFinisher {
   const ByteFinish& p;
   float offset;
   float late;
 
-  /// What begins a channel's sums: all that is added before a function or a rounding.
+  /// The start of a channel's sums: all that is added before a function or a rounding.
   __device__ __forceinline__ float start(float bias) const {
     if (Kind::kFunction == ByteFunction::kBounds) return bias + late;
     return Kind::kAdds && !Kind::kRoundsFirst ? bias + (offset + late) : bias;
@@ -166,9 +166,9 @@ __device__ __forceinline__ float4 widen_bytes(uint32_t bytes) {
                      static_cast<float>(bytes >> 16 & 0xff), static_cast<float>(bytes >> 24));
 }
 
-/// Rounded to the nearest integer, halves to even, and then to what an unsigned byte holds; `flip` makes that
-/// the signed byte that is 128 less. A zero point goes with clamped numbers only, which it takes out of no
-/// range.
+/// Rounded to the nearest integer, halves to even, and then to the range of an unsigned byte; `flip` makes
+/// that the signed byte that is 128 less. A zero point goes with clamped numbers only, which it takes out of
+/// no range.
 template <class Kind>
 __device__ __forceinline__ uint32_t narrow_bytes(const ByteParams& p, const float4& v) {
   const auto integer = [&](float value) {
@@ -177,7 +177,7 @@ __device__ __forceinline__ uint32_t narrow_bytes(const ByteParams& p, const floa
   return ptx::pack_unsigned_bytes(integer(v.x), integer(v.y), integer(v.z), integer(v.w)) ^ p.flip;
 }
 
-/// A warpgroup's sums as bytes to their places in shared memory, behind the addition of what lies there. A
+/// Writes a warpgroup's sums as bytes to their places in shared memory, after adding the present contents. A
 /// warp's 16 rows and 32 channels are four matrices, as ldmatrix and stmatrix take them.
 template <class Kind, class TileT>
 __device__ __forceinline__ void finish_bytes(const ByteParams& p, uint32_t output, int tile_n,

@@ -1,4 +1,4 @@
-// What the GEMM of bytes gets as its parameter, and the table of compiled kernels. Internal.
+// The parameter of the GEMM of bytes, and the table of compiled kernels. Internal.
 #pragma once
 
 #include "device/cuda/plugin/kernels/gemm/bytes/byte_gemm.hpp"
@@ -27,16 +27,16 @@ constexpr int byte_slab_channels(int tile_n) { return tile_n < 128 ? tile_n : 12
 inline constexpr int kByteOutputs = 2;
 constexpr int byte_output_barrier_bytes(int groups) { return 8 + groups * 16; }
 
-/// Channels of a stage where an image has as many: half of a stage of 128 would be zeros.
+/// Channels of a stage if an image has no more: half of a stage of 128 would be zeros.
 inline constexpr int kNarrowRowBytes = 64;
 
-/// Ring of stages whose rows have so many bytes, finished tiles, barriers of both.
+/// Ring of stages whose rows have `row_bytes` bytes, finished tiles, barriers of both.
 constexpr int64_t byte_shared_bytes(const WarpgroupConfig& config, int groups, int row_bytes) {
   return int64_t{config.stages} * ((config.tile_m + config.tile_n) * row_bytes + kRingBarrierBytes) +
          kByteOutputs * (int64_t{config.tile_m} * config.tile_n + byte_output_barrier_bytes(groups));
 }
 
-// In the order of kWarpgroupShapes; one table a source file: the result's elements, then the function.
+// Tables in the order of kWarpgroupShapes; one table a source file: the result's elements, then the function.
 extern const WarpgroupTable kByteBounds;
 extern const WarpgroupTable kByteBoundsNarrow;
 extern const WarpgroupTable kByteAdd;

@@ -14,7 +14,7 @@ namespace hone::device::cuda {
 /// Elements of y.
 struct Bytes {};
 
-/// Whether the tile in shared memory begins as an operand.
+/// True if the tile in shared memory begins as an operand.
 template <ByteFunction kFunction, class Out>
 inline constexpr bool kBringsOperand = kFunction == ByteFunction::kAdd&& __is_same(Out, Bytes);
 
@@ -141,8 +141,8 @@ __device__ __forceinline__ void byte_products(const StreamBlock<TileT>& block) {
   });
 }
 
-/// Blocks that are to fit a multiprocessor beside each other: one finishes while others multiply. Some sums
-/// need just a few registers less for that.
+/// Blocks that are to share a multiprocessor: one finishes while others multiply. Some sums need just a few
+/// registers less for that.
 template <class TileT>
 inline constexpr int kBlocksBeside = TileT::kFragments* TileT::kN <= 128 ? 2 : 1;
 

@@ -28,7 +28,8 @@ struct ConvConfig {
   int split_k = 1;
   Reduction reduction = Reduction::kCluster;
 
-  /// For instance "64x32x64_s4" or "64x32x64_s4_c8" (cluster) or "64x32x64_s4_w16" (workspace).
+  /// The text of a configuration: "64x32x64_s4" or "64x32x64_s4_c8" (cluster) or "64x32x64_s4_w16"
+  /// (workspace).
   std::string text() const;
   static std::optional<ConvConfig> parse(const std::string& text);
   bool operator==(const ConvConfig& other) const { return text() == other.text(); }
@@ -41,8 +42,8 @@ Refusal conv_refusal(const ConvProblem& problem, const ConvConfig& config, const
 std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceProperties& device,
                                      size_t limit = 24);
 
-/// What a search should time: the best guesses and, in float, the best of each large tile as well. Those
-/// compute a third faster than small ones, which the guess does not know.
+/// The configurations that a search should time: the best guesses and, in float, the best of each large tile
+/// as well. Large tiles compute a third faster than small ones, which the guess does not know.
 std::vector<ConvConfig> conv_candidates(const ConvProblem& problem, const DeviceProperties& device);
 
 /// Bytes for the sums of parts and for a counter of each tile; 0 unless the depth is split with
@@ -52,7 +53,8 @@ int64_t conv_counter_bytes(const ConvProblem& problem, const ConvConfig& config)
 
 /// Enqueues the convolution. With `pdl` (programmatic dependent launch, compute capability 9.0) it may start
 /// while the kernel before it on the stream still runs: it reads `w` and `bias` at once, and touches
-/// everything else after that kernel has finished. cudaErrorInvalidValue for what conv_refusal refuses.
+/// everything else after that kernel has finished. cudaErrorInvalidValue for a configuration that
+/// conv_refusal refuses.
 cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, const ConvArgs& args,
                         const LaunchOptions& options);
 

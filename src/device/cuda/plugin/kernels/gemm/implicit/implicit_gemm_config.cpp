@@ -1,4 +1,4 @@
-// What configurations a convolution by implicit GEMM has, and which to try first. See implicit_gemm.hpp.
+// The configurations of a convolution by implicit GEMM, and which to try first. See implicit_gemm.hpp.
 #include <algorithm>
 #include <cstdio>
 #include <limits>
@@ -68,7 +68,8 @@ double guess(const ConvProblem& problem, const ConvConfig& config, const DeviceP
          kClocksPerMicrosecond;
 }
 
-/// Stages worth trying: as many as the depth can use within half and within a quarter of the shared memory.
+/// Stages worth trying: the most that the depth can use within half and within a quarter of the shared
+/// memory.
 std::vector<int> stage_counts(ConvConfig config, const ConvProblem& problem, const DeviceProperties& device) {
   const int64_t steps = ceil_divide(ceil_divide(problem.depth(), config.tile_k), config.split_k);
   std::vector<int> counts;
@@ -96,7 +97,8 @@ Refusal problem_extents(const ConvProblem& p) {
   if (int64_t{p.kernel_h} * p.dilation_h > kMaxExtent || int64_t{p.kernel_w} * p.dilation_w > kMaxExtent) {
     return "the window spans more than 2^20";
   }
-  // Tested as spans: a division rounds towards zero and would make an output of a window that does not fit.
+  // The test compares spans: a division rounds towards zero and would accept an output whose window does not
+  // fit.
   const int64_t span_h =
       int64_t{p.height} + p.pad_top + p.pad_bottom - int64_t{p.dilation_h} * (p.kernel_h - 1);
   const int64_t span_w =
@@ -121,7 +123,7 @@ std::optional<ConvConfig> ConvConfig::parse(const std::string& text) {
                                  &config.tile_k, &config.stages, &kind, &config.split_k);
   if (fields != 4 && fields != 6) return std::nullopt;
   config.reduction = kind == 'w' ? Reduction::kWorkspace : Reduction::kCluster;
-  // Comparing with the text of what was read refuses everything that has a second spelling.
+  // Comparing the text with that of the parsed configuration refuses everything that has a second spelling.
   if (config.text() != text) return std::nullopt;
   return config;
 }

@@ -6,7 +6,7 @@
 
 namespace hone::device::cuda {
 
-/// Where a block stands: its tile of the output and its part of the depth.
+/// The place of a block: its tile of the output and its part of the depth.
 struct BlockPlace {
   __device__ __forceinline__ explicit BlockPlace(const TileParams& p)
       : tile(static_cast<int>(p.split.divide(blockIdx.x))),
@@ -37,7 +37,7 @@ struct EpilogueMemory {
   uint4* prefetched;
 };
 
-/// What a block finishes: all of its tile, or its share in a cluster.
+/// The part that a block finishes: all of its tile, or its share in a cluster.
 template <class TileT>
 __device__ __forceinline__ TileShare share_of(const TileParams& p, const BlockPlace& place) {
   constexpr int kRuns = TileT::kM * TileT::kN / 8;

@@ -1,5 +1,5 @@
 // The implicit GEMM: a ring of stages in shared memory filled by cp.async, multiplied stage by stage. One
-// block makes one tile of y, or its part of the depth of it.
+// block computes one tile of y, or its part of the tile's depth.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/kernel_stamp.cuh"

@@ -28,8 +28,8 @@ struct Tile {
   static_assert(kM % kRowsAtOnce == 0 && kN % kRowsAtOnce == 0 && kRowsAtOnce % 8 == 0);
   static_assert(kM % (kWarpsM * 16) == 0 && kN % (kWarpsN * 16) == 0 && kN <= kThreads);
 
-  /// What a row's chunk numbers are XORed with, so that 8 rows' equal chunks lie in 8 different bank groups:
-  /// ldmatrix then has no conflict. Rows of 64 bytes lie two to a line of 128.
+  /// The number with which a row's chunk numbers are XORed, so that 8 rows' equal chunks lie in 8 different
+  /// bank groups: ldmatrix then has no conflict. Rows of 64 bytes lie two to a line of 128.
   static __device__ __forceinline__ int swizzle(int row) { return kK == 32 ? (row >> 1) & 3 : row & 7; }
 };
 
@@ -56,7 +56,7 @@ struct StageLoader {
     }
   }
 
-  /// Where this thread's chunk of step `step` begins along the depth.
+  /// The beginning of this thread's chunk of step `step` along the depth.
   __device__ __forceinline__ int depth_of(int step) const {
     return (step * TileT::kChunks + chunk) * (16 / static_cast<int>(sizeof(T)));
   }

@@ -1,4 +1,4 @@
-// What the implicit GEMM's kernel gets as its parameter, and the table of compiled kernels. Internal.
+// The parameter of the implicit GEMM's kernel, and the table of compiled kernels. Internal.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hone::device::cuda {
 
-/// What kernels that may split the depth over blocks have in common.
+/// The common parameters of kernels that may split the depth over blocks.
 struct TileParams {
   EpilogueParams epilogue;
   float* partials;
@@ -78,7 +78,7 @@ inline constexpr TileShape kTileShapes[] = {
     {32, 64, 64, 128},  {32, 64, 128, 128},  {64, 32, 32, 128},  {64, 32, 64, 128},  {64, 32, 128, 128},
     {64, 64, 32, 128},  {64, 64, 64, 128},   {64, 64, 128, 128}, {64, 128, 64, 128}, {128, 64, 32, 128},
     {128, 64, 64, 128}, {128, 128, 32, 256}, {128, 128, 64, 256}};
-/// The same for elements of four bytes.
+/// Shapes for elements of four bytes.
 inline constexpr TileShape kWideTileShapes[] = {{32, 32, 32, 128},  {32, 64, 32, 128},  {64, 32, 32, 128},
                                                 {64, 64, 16, 128},  {64, 64, 32, 128},  {64, 128, 32, 128},
                                                 {128, 64, 32, 128}, {128, 128, 16, 256}};

@@ -74,8 +74,8 @@ struct MatrixProduct {
   int b_start;
 };
 
-/// The same in IEEE float: every thread keeps kM x kN sums, of pixels 4 and filters 8 apart, so that the rows
-/// that a warp reads at once lie in different banks.
+/// The product in IEEE float: every thread keeps kM x kN sums, of pixels 4 and filters 8 apart, so that the
+/// rows that a warp reads at once lie in different banks.
 template <class TileT>
 struct FloatProduct {
   static constexpr int kStepM = 4;

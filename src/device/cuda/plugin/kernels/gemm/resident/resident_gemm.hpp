@@ -21,7 +21,7 @@ struct ResidentConfig {
   int slices = 8;   ///< groups of warps among which a block divides its depth
   int parts = 1;    ///< blocks of a cluster, which divide the input channels: 1, 2, 4 or 8
 
-  /// For instance "32x32_k8" or "32x32_k8_c4" (a cluster of 4).
+  /// The text of a configuration: "32x32_k8" or "32x32_k8_c4" (a cluster of 4).
   std::string text() const;
   static std::optional<ResidentConfig> parse(const std::string& text);
   bool operator==(const ResidentConfig&) const = default;

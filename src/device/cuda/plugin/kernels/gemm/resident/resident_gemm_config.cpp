@@ -1,4 +1,4 @@
-// What configurations the resident GEMM has for a problem, and which to try first. See resident_gemm.hpp.
+// The configurations of the resident GEMM for a problem, and which to try first. See resident_gemm.hpp.
 #include <algorithm>
 #include <cstdio>
 
@@ -31,7 +31,7 @@ int64_t patch_pixels(const ConvProblem& problem, int tile_m) {
   return int64_t{patch.height} * patch.width;
 }
 
-/// Microseconds that a configuration may take, from what is known of Hopper: shared memory gives 128 bytes a
+/// Microseconds that a configuration may take, from known figures of Hopper: shared memory gives 128 bytes a
 /// clock, a step of 16 of the depth takes a warp about 70 clocks, L2 gives a multiprocessor about 40 bytes a
 /// clock, and starting, the way to L2, the sum and the store take their time once.
 double guess(const ConvProblem& problem, const ResidentConfig& config, const ResidentShape& shape,
@@ -67,7 +67,7 @@ std::optional<ResidentConfig> ResidentConfig::parse(const std::string& text) {
   ResidentConfig config;
   const int fields = std::sscanf(text.c_str(), "%4dx%4d_k%2d_c%2d", &config.tile_m, &config.tile_n,
                                  &config.slices, &config.parts);
-  // Comparing with the text of what was read refuses everything that has a second spelling.
+  // Comparing the text with that of the parsed configuration refuses everything that has a second spelling.
   if (fields < 3 || config.text() != text) return std::nullopt;
   return config;
 }

@@ -1,6 +1,6 @@
-// The resident GEMM: one block makes one tile of y, or its part of the channels of it, without a main loop
-// over memory: all operands land first. At batch 1 a step is a few hundred instructions long, all of whose
-// latencies show, so that whatever does not need the kernel ahead is done before waiting for it.
+// The resident GEMM: one block computes one tile of y, or its part of the tile's channels, without a main
+// loop over memory: all operands land first. At batch 1 a step is a few hundred instructions long, all of
+// whose latencies show, so that whatever does not need the kernel ahead is done before waiting for it.
 #pragma once
 
 #include <type_traits>
@@ -176,7 +176,7 @@ __device__ __forceinline__ void sum_slices(const float* staged, int run, float (
   }
 }
 
-/// The runs that this thread finishes: worked out, and the operand of an addition fetched, ahead of the sums.
+/// The runs that this thread finishes: worked out, and the operand of an addition fetched, before the sums.
 template <class T, class TileT>
 struct ThreadRuns {
   template <class Tile>

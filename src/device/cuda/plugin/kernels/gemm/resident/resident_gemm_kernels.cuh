@@ -6,7 +6,7 @@
 
 namespace hone::device::cuda {
 
-/// By the place of its tile in kResidentShapes.
+/// The kernel with the tile at this place of kResidentShapes.
 template <class T, class Tile, int kShape>
 ResidentKernel resident_kernel() {
   constexpr ResidentShape kS = kResidentShapes[kShape];

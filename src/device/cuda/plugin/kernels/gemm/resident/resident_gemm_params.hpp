@@ -1,5 +1,5 @@
-// What the resident GEMM's kernel gets as its parameter, how its shared memory lies, and the table of
-// compiled kernels. Internal.
+// The parameter of the resident GEMM's kernel, how its shared memory lies, and the table of compiled kernels.
+// Internal.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ struct ResidentParams {
   int weight_pitch;  ///< bytes between two filters' rows in shared memory
   int patch_pitch;   ///< bytes between two pixels
   int tap_skip;      ///< bytes from the end of a tap's slab to the next tap in the row
-  int row_skip;      ///< bytes from behind a row's last tap to the next row's first
+  int row_skip;      ///< bytes from after a row's last tap to the next row's first
   int down_pitch;    ///< bytes between output pixels one below the other
   int right_pitch;   ///< bytes between neighbouring output pixels
   int patch_at;      ///< bytes from the start of shared memory
@@ -79,7 +79,7 @@ inline constexpr ResidentShape kResidentShapes[] = {
     {16, 32, 8, 1, 1}, {16, 64, 4, 1, 2}, {32, 32, 4, 1, 1}, {32, 32, 8, 1, 1},  {32, 64, 4, 1, 2},
     {64, 32, 4, 2, 1}, {64, 64, 2, 2, 2}, {64, 64, 4, 2, 2}, {64, 128, 1, 2, 4}, {128, 64, 1, 4, 2}};
 
-/// Whether a pixel of y needs more than one pixel of x, or one that may be padding.
+/// True if a pixel of y needs more than one pixel of x, or one that may be padding.
 inline bool has_window(const ConvProblem& p) {
   return p.kernel_h != 1 || p.kernel_w != 1 || p.pad_top != 0 || p.pad_left != 0 || p.pad_bottom > 0 ||
          p.pad_right > 0;
@@ -94,9 +94,9 @@ struct ResidentPatch {
   int height = 1;
   int width = 1;
 };
-/// The rectangle of `tile_m` pixels that makes fewest tiles, and of those the one with the smallest patch.
+/// The rectangle of `tile_m` pixels with the fewest tiles; among equal ones, the one with the smallest patch.
 ResidentPatch resident_patch(const ConvProblem& problem, int tile_m);
-/// What the kernel needs to know of it; patch_pitch must be there.
+/// Sets the parameters of the patch; patch_pitch must be there.
 void set_patch(const ConvProblem& problem, const ResidentPatch& patch, ResidentParams& params);
 
 /// Tiles of pixels over all images.

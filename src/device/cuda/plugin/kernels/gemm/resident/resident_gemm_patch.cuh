@@ -1,5 +1,5 @@
-// Where the pixels of a resident GEMM's tile come from and where they lie in shared memory. Everything that
-// can be known before the kernel ahead has ended is computed in the constructors.
+// The sources of the pixels of a resident GEMM's tile and their places in shared memory. Everything that can
+// be known before the kernel ahead has ended is computed in the constructors.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/ptx.cuh"

@@ -19,7 +19,7 @@ struct WarpGemmConfig {
   static constexpr int kFilters = 32;  ///< of a tile
   int tile_m = 32;                     ///< output pixels of a tile: 16 or 32
 
-  /// For instance "32x32".
+  /// The text of a configuration: "32x32".
   std::string text() const;
   static std::optional<WarpGemmConfig> parse(const std::string& text);
   bool operator==(const WarpGemmConfig&) const = default;

@@ -26,7 +26,7 @@ class WarpTiles {
     const auto* const w = static_cast<const T*>(p_.w);
 #pragma unroll
     for (int i = 0; i < kProducts; ++i) {
-      // Of the column of product i that this lane brings.
+      // The filter of the column of product i that this lane brings.
       const int filter = first + row_ / 2 * 8 + i * 2 + row_ % 2;
 #pragma unroll
       for (int c = 0; c < kChunks; ++c) {
@@ -39,10 +39,10 @@ class WarpTiles {
     }
   }
 
-  /// What a lane loads of a tile's pixels.
+  /// The part of a tile's pixels that a lane loads.
   using Pixels = uint4[kRows / 8][kChunks];
 
-  /// Of the tile that begins with that row of y.
+  /// Loads the tile that begins with that row of y.
   __device__ __forceinline__ void load(int first_row, Pixels& pixels) const {
 #pragma unroll
     for (int e = 0; e < kEights; ++e) load_pixels(first_row + row_ + 8 * e, pixels[e]);
@@ -93,7 +93,7 @@ class WarpTiles {
     to[3] = words.w;
   }
 
-  /// Of rows 0 to 7 and 8 to 15.
+  /// Multiplies rows 0 to 7 and 8 to 15.
   __device__ __forceinline__ void multiply(const uint4 (&upper)[kChunks], const uint4 (&lower)[kChunks],
                                            float (&sums)[kProducts][4]) const {
 #pragma unroll

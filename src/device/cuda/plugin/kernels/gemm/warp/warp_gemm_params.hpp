@@ -1,4 +1,4 @@
-// What the kernel of warp_gemm.hpp gets as its parameter, and which are compiled. Internal.
+// The parameter of the kernel of warp_gemm.hpp, and which kernels are compiled. Internal.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/fast_divisor.hpp"

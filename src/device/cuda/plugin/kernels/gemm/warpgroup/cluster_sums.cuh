@@ -1,7 +1,7 @@
 // Sums of a tile whose depth is split over a cluster: each block sends every row to the block that finishes
-// it, which then adds up the parts and stores. What can be worked out ahead is, before the kernel waits for
-// the one ahead: addresses and bounds read from parameters after the products took as long as the sums
-// themselves.
+// it, which then adds up the parts and stores. Everything that is known in advance is computed before the
+// kernel waits for the previous one: addresses and bounds read from parameters after the products took as
+// long as the sums themselves.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
@@ -39,7 +39,7 @@ class SumExchange {
     }
   }
 
-  /// By the threads that multiply.
+  /// Called by the threads that multiply.
   __device__ __forceinline__ void send(WarpgroupProduct<T, TileT>& product) const {
     product.hold();
     if (kMayCount && counts_) {
@@ -53,7 +53,7 @@ class SumExchange {
     }
   }
 
-  /// Until all has been received; by all threads.
+  /// Waits until all has been received; called by all threads.
   __device__ __forceinline__ void wait() const {
     if (kMayCount && counts_) {
       ptx::wait_received(received_);
@@ -147,7 +147,7 @@ class ShareFinish {
   /// The first channel, in the tile, of all runs of this thread.
   static __device__ __forceinline__ int column() { return static_cast<int>(threadIdx.x) % kPerRow * 8; }
 
-  /// Where a run lies in y.
+  /// The place of a run in y.
   struct Place {
     __device__ __forceinline__ Place(const ShareFinish& finish, int run)
         : row(finish.row_ + run / kPerRow),
@@ -167,7 +167,7 @@ class ShareFinish {
   __device__ __forceinline__ void run(const float* sums) const {
     constexpr int kPitch = TileT::kN + kStagePad;
     constexpr int kRows = TileT::kM / kParts;
-    // Of eight threads, four begin with the first half of their runs, so that they read all banks.
+    // Four of eight threads begin with the first half of their runs, so that they read all banks.
     const int begin = static_cast<int>(threadIdx.x) / 4 % 2;
 #pragma unroll 1
     for (int v = static_cast<int>(threadIdx.x); v < kRows * kPerRow; v += kThreads) {

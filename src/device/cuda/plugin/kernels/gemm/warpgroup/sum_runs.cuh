@@ -7,15 +7,15 @@
 
 namespace hone::device::cuda {
 
-/// Of eight channels and 16 pixels there are two, one after the other; of the next eight two more.
+/// Eight channels of 16 pixels take two runs, one after the other; the next eight two more.
 inline constexpr int kSumRunBytes = 512;
 
-/// A lane's 16 bytes of run `run`, 0 or 1. Those of the second are turned by four lanes, so that reading them
-/// meets no bank twice.
+/// A lane's 16 bytes of run `run`, 0 or 1. Four lanes turn the second run, so that reading them meets no bank
+/// twice.
 __device__ __forceinline__ int sum_run_place(int run, int lane) { return (lane ^ 4 * run) * 16; }
 
-/// Four neighbouring sums of a row. Of eight columns each (`first`, `second`) a thread has two
-/// neighbours; one with an even number takes four of the first, others of the second.
+/// Four neighbouring sums of a row. A thread has two neighbours of each eight columns (`first`, `second`);
+/// one with an even number takes four of the first, others of the second.
 __device__ __forceinline__ float4 four_neighbours(float2 first, float2 second, int lane) {
   const bool odd = lane % 2 != 0;
   const float x = ptx::from_neighbour(odd ? first.x : second.x);
@@ -23,7 +23,7 @@ __device__ __forceinline__ float4 four_neighbours(float2 first, float2 second, i
   return odd ? make_float4(x, y, second.x, second.y) : make_float4(first.x, first.y, x, y);
 }
 
-/// Where the sum of pixel `pixel` of 32, channel `channel` of eight, lies behind the first of their runs.
+/// Where the sum of pixel `pixel` of 32, channel `channel` of eight, lies after the first of their runs.
 __device__ __forceinline__ int sum_place(int pixel, int channel) {
   const int four = pixel / 4;
   const int run = four / 4;

@@ -1,5 +1,5 @@
-// Convolution by warpgroup GEMM (wgmma and tensor maps, compute capability 9.0 alone): which configurations a
-// problem has, and the launch. Half and bfloat16.
+// Convolution by warpgroup GEMM (wgmma and tensor maps, only on compute capability 9.0): which configurations
+// a problem has, and the launch. Half and bfloat16.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,7 +19,7 @@ struct WarpgroupConfig {
   int stages = 4;    ///< of 64 channels of one tap
   int parts = 1;     ///< blocks of a cluster that share a tile's depth: 1, 2, 4 or 8
 
-  /// For instance "128x64_s4" or "64x32_s4_c8".
+  /// The text of a configuration: "128x64_s4" or "64x32_s4_c8".
   std::string text() const;
   static std::optional<WarpgroupConfig> parse(const std::string& text);
   bool operator==(const WarpgroupConfig&) const = default;

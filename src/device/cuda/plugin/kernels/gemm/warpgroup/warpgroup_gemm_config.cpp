@@ -1,4 +1,4 @@
-// What configurations a convolution by warpgroup GEMM has, and which to try first. See warpgroup_gemm.hpp.
+// The configurations of a convolution by warpgroup GEMM, and which to try first. See warpgroup_gemm.hpp.
 #include <algorithm>
 #include <cstdio>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMinStages = 2;
 constexpr int kMaxStages = 8;
-/// What maps of four dimensions hold: corners, offsets of taps and strides.
+/// Limits of maps of four dimensions: corners, offsets of taps and strides.
 constexpr int kMaxCorner = 127;
 constexpr int kMaxOffset = 255;
 constexpr int kMaxStride = 8;
@@ -64,7 +64,7 @@ Refusal map_refusal(const ConvProblem& p) {
   return {};
 }
 
-/// As many stages as fit one to three times into a multiprocessor.
+/// The numbers of stages that fit one to three times into a multiprocessor.
 std::vector<int> stage_counts(WarpgroupConfig config, int64_t depth_steps, const DeviceProperties& device) {
   const int64_t steps = ceil_divide(depth_steps, config.parts);
   std::vector<int> counts;
@@ -91,7 +91,7 @@ std::optional<WarpgroupConfig> WarpgroupConfig::parse(const std::string& text) {
   WarpgroupConfig config;
   const int fields = std::sscanf(text.c_str(), "%4dx%4d_s%2d_c%2d", &config.tile_m, &config.tile_n,
                                  &config.stages, &config.parts);
-  // Comparing with the text of what was read refuses everything that has a second spelling.
+  // Comparing the text with that of the parsed configuration refuses everything that has a second spelling.
   if ((fields != 3 && fields != 4) || config.text() != text) return std::nullopt;
   return config;
 }

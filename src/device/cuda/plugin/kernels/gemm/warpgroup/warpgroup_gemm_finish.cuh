@@ -1,4 +1,4 @@
-// From a warpgroup's sums to the place in shared memory that the copy unit stores y from.
+// Moves a warpgroup's sums to the place in shared memory from which the copy unit stores y.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/quick_gelu.cuh"
@@ -18,7 +18,7 @@ struct OutputSlabs {
   static constexpr int kBytes = kSlabs * kSlabBytes;
   static_assert(kChannels == 64 || kChannels == 32);
 
-  /// What a row's numbers of 16 bytes are XORed with.
+  /// The number with which the numbers of a row's 16 bytes are XORed.
   static __device__ __forceinline__ int swizzle(int row) { return kChannels == 64 ? row & 7 : row >> 1 & 3; }
 };
 
@@ -40,8 +40,8 @@ __device__ __forceinline__ void begin_sums(const EpilogueParams& p, int tile_n,
   }
 }
 
-/// What follows the sums, in pairs of neighbouring channels. Bounds are those of rounded numbers: rounding
-/// keeps their order. NaN stays NaN.
+/// The operations after the sums, on pairs of neighbouring channels. Bounds are those of rounded numbers:
+/// rounding keeps their order. NaN stays NaN.
 template <class T, StreamKind kKind>
 class PairFinish {
  public:
@@ -82,8 +82,8 @@ class PairFinish {
   Pair high_;
 };
 
-/// A warpgroup's sums to their places in the output, behind the addition of what lies there: those of the
-/// first `filters_left`, rounded up to 16; the copy unit stores none behind the last filter. A warp's 16 rows
+/// Writes a warpgroup's sums to their places in the output, after adding the present contents: those of the
+/// first `filters_left`, rounded up to 16; the copy unit stores none after the last filter. A warp's 16 rows
 /// and 16 channels are four matrices, as ldmatrix and stmatrix take them.
 template <StreamKind kKind, class T, class TileT>
 __device__ __forceinline__ void finish_sums(const StreamEpilogue& epilogue, uint32_t output, int filters_left,

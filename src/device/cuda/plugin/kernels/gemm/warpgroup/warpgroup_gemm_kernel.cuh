@@ -31,7 +31,7 @@ struct WithCopier : TileT {
   static_assert(TileT::kN <= kThreads);
 };
 
-/// What a block has: its place, its part of the depth, its shared memory.
+/// A block's own parts: its place, its part of the depth, its shared memory.
 template <class TileT>
 struct GemmBlock {
   static constexpr int kCopier = TileT::kGroups * 128;  ///< the first thread of the warp that copies
@@ -42,7 +42,7 @@ struct GemmBlock {
   DepthPart depth;
   float* bias;
   StageRing ring;
-  uint32_t received;  ///< barrier of what a cluster sends
+  uint32_t received;  ///< barrier of the rows that a cluster sends
   uint4* prefetched;
 
   __device__ __forceinline__ GemmBlock(const typename TileT::Params& params, unsigned char* shared)
@@ -53,11 +53,11 @@ struct GemmBlock {
         bias(reinterpret_cast<float*>(memory + p.staging_bytes)),
         ring{ptx::shared_address(memory), ptx::shared_address(bias + TileT::kN), p.stages},
         received(ring.barriers + p.stages * kRingBarrierBytes),
-        prefetched(reinterpret_cast<uint4*>(bias + TileT::kN) + p.stages + 1) {}  // behind the barriers
+        prefetched(reinterpret_cast<uint4*>(bias + TileT::kN) + p.stages + 1) {}  // after the barriers
 
   static __device__ __forceinline__ bool multiplies() { return static_cast<int>(threadIdx.x) < kCopier; }
 
-  /// Barriers; all threads are together behind it.
+  /// Sets up the barriers; all threads are together after it.
   __device__ __forceinline__ void begin() const {
     if (static_cast<int>(threadIdx.x) == kCopier) {
       ptx::prefetch_map(p.filters);

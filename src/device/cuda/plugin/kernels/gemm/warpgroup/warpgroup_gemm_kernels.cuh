@@ -38,7 +38,7 @@ struct StreamKernels {
   }
 };
 
-/// The same of sums of convolutions.
+/// The kernels for sums of convolutions.
 template <class Kernels>
 struct SumsOf {
   template <class TileT>

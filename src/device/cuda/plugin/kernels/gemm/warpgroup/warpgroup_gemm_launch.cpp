@@ -13,7 +13,7 @@ CUtensorMapSwizzle swizzle_of(int depth) {
   return depth == kStageDepth ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
 }
 
-/// Boxes of `depth` channels of tile_n filters at one tap. What lies outside of w is zero.
+/// Boxes of `depth` channels of tile_n filters at one tap. Elements outside of w are zero.
 CUresult map_filters(const ConvProblem& p, const WarpgroupConfig& config, const void* w, int depth,
                      CUtensorMap& map) {
   const auto channels = static_cast<cuuint64_t>(p.channels);

@@ -1,4 +1,4 @@
-// What launches of warpgroup GEMM kernels share: tensor maps, the parameter, the grid. Internal.
+// Helpers of launches of warpgroup GEMM kernels: tensor maps, the parameter, the grid. Internal.
 #pragma once
 
 #include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
@@ -23,12 +23,12 @@ bool set_source(const ConvProblem& problem, const WarpgroupConfig& config, const
   return set_maps(problem, config, x, w, source, depth);
 }
 
-/// All but the sources and the steps along the depth: what depends on the result alone.
+/// All but the sources and the steps along the depth: everything that depends only on the result.
 void set_result(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
                 WarpgroupParams& params);
 
-/// Boxes of 64 rows of y or of what is added to it, as many channels as a slab of the output has; false where
-/// the driver cannot describe it.
+/// Boxes of 64 rows of y or of its summand, with the channels of a slab of the output; false where the driver
+/// cannot describe it.
 bool set_rows(const ConvProblem& problem, const WarpgroupConfig& config, const void* y, CUtensorMap& map);
 
 /// A kernel of the table, of one block or a cluster of config.parts blocks for each of `tiles`; `params`
@@ -36,7 +36,7 @@ bool set_rows(const ConvProblem& problem, const WarpgroupConfig& config, const v
 cudaError_t launch_blocks(const WarpgroupTable& kernels, const WarpgroupConfig& config, bool prefetch,
                           int tiles, const void* params, const LaunchOptions& options);
 
-/// A kernel of the table that makes a stream of tiles, of as many blocks as the device holds at once.
+/// A kernel of the table that computes a stream of tiles, with all blocks that the device holds at once.
 cudaError_t launch_tiles(const WarpgroupTable& kernels, const WarpgroupConfig& config, int tiles,
                          const void* params, const LaunchOptions& options);
 

@@ -1,5 +1,5 @@
-// What the warpgroup GEMM's kernel gets as its parameter, how its shared memory lies, and the table of
-// compiled kernels. Internal.
+// The parameter of the warpgroup GEMM's kernel, how its shared memory lies, and the table of compiled
+// kernels. Internal.
 #pragma once
 
 #include <cuda.h>
@@ -53,7 +53,7 @@ struct SecondSource : SourceMaps {
   SourceWindows geometry;
 };
 
-/// Of a sum of two convolutions, whose depth is that of the first and then that of the second.
+/// The parameter of a sum of two convolutions, whose depth is that of the first and then that of the second.
 struct WarpgroupSumParams : WarpgroupParams {
   SecondSource second;
   int first_steps;  ///< stages of the first one's depth
@@ -101,15 +101,15 @@ extern const WarpgroupTable kBFloat16SumSplit;
 /// Stages of the depth of a convolution whose extents are valid.
 int64_t warpgroup_depth_steps(const ConvProblem& problem);
 
-/// As without `depth_steps`, of a depth of so many stages: that of the convolution and of others whose sum it
-/// is.
+/// Without `depth_steps`, for a depth of this number of stages: that of the convolution and of others whose
+/// sum it is.
 Refusal warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
                           const DeviceProperties& device, int64_t depth_steps);
 std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,
                                                size_t limit, int64_t depth_steps);
 
-/// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or behind it the sums that
-/// a cluster sends; bias (of one block a tile), barriers of the stages and of what is received, prefetched
+/// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or after it the sums that
+/// a cluster sends; bias (of one block a tile), barriers of the stages and of received rows, prefetched
 /// operand.
 constexpr int64_t warpgroup_staging_bytes(const WarpgroupConfig& config) {
   const int64_t ring = int64_t{config.stages} * (config.tile_m + config.tile_n) * kStageRowBytes;
@@ -123,7 +123,7 @@ constexpr int64_t warpgroup_shared_bytes(const WarpgroupConfig& config, bool pre
          (prefetch ? int64_t{config.tile_m} * config.tile_n * 2 : 0);
 }
 
-/// Of a block that makes a stream of tiles: ring, output, barriers of both.
+/// Shared memory of a block that computes a stream of tiles: ring, output, barriers of both.
 inline int64_t stream_shared_bytes(const WarpgroupConfig& config, int groups) {
   return int64_t{config.stages} * ((config.tile_m + config.tile_n) * kStageRowBytes + kRingBarrierBytes) +
          int64_t{config.tile_m} * config.tile_n * 2 + 8 + int64_t{groups} * 16;

@@ -1,4 +1,4 @@
-// The warpgroup GEMM with a mean behind it: a tile's rows are the pixels of one image, and what leaves it is
+// The warpgroup GEMM with a mean after it: a tile's rows are the pixels of one image, and what leaves it is
 // their mean for each filter. Blocks stay on their multiprocessor and make tile after tile.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace hone::device::cuda {
 
-/// What all roles of a block know.
+/// The values that all roles of a block know.
 template <class TileT>
 struct PooledBlock {
   static_assert(TileT::kM == kPooledRows && TileT::kGroups == 1 && TileT::kFragments == 1);
@@ -29,7 +29,7 @@ struct PooledBlock {
     }
   }
   __device__ __forceinline__ int pixels() const { return static_cast<int>(p.epilogue.pixels.divisor); }
-  /// Rows behind the image's own are those of the next one, or zeros; they count for nothing.
+  /// Rows after the image's own are those of the next one, or zeros; they count for nothing.
   __device__ __forceinline__ StageCopies<TileT> copies(int image, int tile_n) const {
     return StageCopies<TileT>(p, image * pixels(), tile_n, 0);
   }
@@ -37,8 +37,8 @@ struct PooledBlock {
   __device__ __forceinline__ int ahead() const { return min(p.stages, p.depth_steps); }
 };
 
-/// The warp that copies. Another one brings the windows of the first stages: where the kernel ahead has ended
-/// before this block begins, they would come behind all filters.
+/// The warp that copies. Another one brings the windows of the first stages: where the previous kernel has
+/// ended before this block begins, they would come after all filters.
 template <class TileT>
 __device__ __forceinline__ void pooled_stages(const PooledBlock<TileT>& block) {
   RingPlace place;
@@ -63,8 +63,8 @@ __device__ __forceinline__ void pooled_first_windows(const PooledBlock<TileT>& b
       .start_ring_windows(block.p, block.ring, block.ahead());
 }
 
-/// What is added to a thread's sums, in pairs of channels: of the row that its sums begin with and the one 8
-/// below, for each eight filters.
+/// Loads the summands of a thread's sums, in pairs of channels: of the row that its sums begin with and the
+/// one 8 below, for each eight filters.
 template <class T, class TileT>
 __device__ __forceinline__ void load_pairs(const PooledBlock<TileT>& block, int image, int tile_n,
                                            uint32_t (&pairs)[TileT::kN / 4]) {
@@ -137,7 +137,7 @@ __device__ __forceinline__ void store_means(const PooledBlock<TileT>& block, int
 template <class T, StreamKind kKind, class TileT>
 __device__ __forceinline__ void pooled_products(const PooledBlock<TileT>& block) {
   RingPlace place;
-  // Two of them: who writes sums again has met all others behind the tile between.
+  // Two of them: who writes sums again has met all others after the tile in between.
   float* sums = block.sums;
   float* other = sums + 4 * TileT::kN;
   block.tiles([&](int image, int tile_n) {

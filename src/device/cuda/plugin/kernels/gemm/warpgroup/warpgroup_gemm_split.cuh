@@ -1,5 +1,5 @@
-// The warpgroup GEMM whose depth is split over a cluster: one block makes its part of the depth of one tile
-// of y, and finishes its share of the tile's rows.
+// The warpgroup GEMM whose depth is split over a cluster: one block computes its part of the depth of one
+// tile of y, and finishes its share of the tile's rows.
 #pragma once
 
 #include "device/cuda/plugin/kernels/gemm/warpgroup/cluster_sums.cuh"

@@ -1,5 +1,6 @@
-// What the warpgroup GEMM kernels share: the ring of stages in shared memory, the warp that has the copy unit
-// fill it, and the warpgroups that multiply what is in it. No thread works out an address of an element.
+// The common part of the warpgroup GEMM kernels: the ring of stages in shared memory, the warp that has the
+// copy unit fill it, and the warpgroups that multiply its contents. No thread works out an address of an
+// element.
 #pragma once
 
 #include <type_traits>
@@ -24,7 +25,7 @@ struct WarpgroupTile {
   static constexpr bool kSums = false;
 };
 
-/// The same of a sum of two convolutions.
+/// The tile of a sum of two convolutions.
 template <class TileT>
 struct SumTile : TileT {
   using Params = WarpgroupSumParams;
@@ -48,7 +49,7 @@ struct StageRing {
   }
 };
 
-/// A place in the ring that goes round. Who fills starts one round behind, since all stages are empty at
+/// A place in the ring that goes round. The filler starts one round behind, since all stages are empty at
 /// first.
 struct RingPlace {
   int stage = 0;
@@ -60,12 +61,12 @@ struct RingPlace {
   }
 };
 
-/// Where the warp that copies stands in the depth of a tile. All of its lanes are together in each call, and
-/// know the same. `source` is what the stages are of: the kernel's parameter, or the second of a sum.
+/// The place of the copying warp in the depth of a tile. All of its lanes are together in each call, and know
+/// the same. `source` is what the stages are of: the kernel's parameter, or the second of a sum.
 template <class TileT>
 class StageCopies {
  public:
-  /// From output pixel `first_pixel` of the batch and stage `first_stage` of the depth on.
+  /// Starts at output pixel `first_pixel` of the batch and stage `first_stage` of the depth.
   __device__ __forceinline__ StageCopies(const WarpgroupParams& p, int first_pixel, int tile_n,
                                          int first_stage)
       : StageCopies(p, p, first_pixel, tile_n, first_stage) {}
@@ -94,7 +95,7 @@ class StageCopies {
     start_ring_filters(source, ring, count);
     windows.start_ring_windows(source, ring, count);
   }
-  /// Of places `first` to `end`, as the next.
+  /// Starts the filters of the places from the next one to before `end`.
   template <class Source>
   __device__ __forceinline__ void start_ring_filters(const Source& source, const StageRing& ring, int end,
                                                      int first = 0) {
@@ -168,7 +169,7 @@ class StageCopies {
   int tap_x_;
 };
 
-/// The same for a sum of two convolutions. Each has loops of its own: a choice in every turn takes their
+/// The copies of a sum of two convolutions. Each has loops of its own: a choice in every turn takes their
 /// addresses out of uniform registers.
 template <class TileT>
 class SumCopies {
@@ -219,7 +220,7 @@ class SumCopies {
 template <class TileT>
 using CopiesOf = std::conditional_t<TileT::kSums, SumCopies<TileT>, StageCopies<TileT>>;
 
-/// Those of a sum's second convolution; others have none.
+/// Prefetches the maps of a sum's second convolution; others have none.
 __device__ __forceinline__ void prefetch_second_maps(const WarpgroupParams& /*params*/) {}
 __device__ __forceinline__ void prefetch_second_maps(const WarpgroupSumParams& p) {
   ptx::prefetch_map(p.second.filters);
@@ -271,7 +272,7 @@ struct WarpgroupProduct {
     if (speaks) ptx::arrive(ring.empty(before));
   }
 
-  /// Whatever reads the sums behind it stays behind it, and so behind the wait for the products.
+  /// Code that reads the sums after it stays after it, and so after the wait for the products.
   __device__ __forceinline__ void hold() {
 #pragma unroll
     for (auto& fragment : sums) {

@@ -8,7 +8,7 @@
 
 namespace hone::device::cuda {
 
-/// The barriers of the tile in shared memory, behind those of the ring.
+/// The barriers of the tile in shared memory, after those of the ring.
 struct OutputBarriers {
   uint32_t start;
   __device__ __forceinline__ uint32_t operand() const { return start; }  ///< has landed
@@ -16,7 +16,7 @@ struct OutputBarriers {
   __device__ __forceinline__ uint32_t stored(int group) const { return start + 16 + group * 16; }
 };
 
-/// What all roles of a block know.
+/// The values that all roles of a block know.
 template <class TileT>
 struct StreamBlock {
   const typename TileT::Params& p;
@@ -55,8 +55,8 @@ __device__ __forceinline__ void copy_operand(const StreamBlock<TileT>& block, in
   __syncwarp();
 }
 
-/// Whether the warp that stores brings the first windows: where the kernel ahead has ended before this block
-/// begins, they come behind all filters otherwise. Beside an operand it does not pay.
+/// True if the warp that stores brings the first windows: where the previous kernel has ended before this
+/// block begins, they come after all filters otherwise. Beside an operand it does not pay.
 template <StreamKind kKind>
 inline constexpr bool kWindowsApart = kKind != StreamKind::kAdd;
 

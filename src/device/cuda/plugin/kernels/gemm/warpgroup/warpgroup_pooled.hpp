@@ -1,4 +1,4 @@
-// A convolution and the global average pool behind it by warpgroup GEMM, in one kernel: a network's last
+// A convolution and the global average pool after it by warpgroup GEMM, in one kernel: a network's last
 // convolution, whose images are small. Half and bfloat16.
 #pragma once
 

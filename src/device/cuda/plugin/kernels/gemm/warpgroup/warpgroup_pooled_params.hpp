@@ -18,7 +18,7 @@ using PooledTable = std::array<PooledKernels, 4>;
 extern const PooledTable kHalfPooled;
 extern const PooledTable kBFloat16Pooled;
 
-/// Of a block: ring, its barriers, sums of four warps for two tiles.
+/// Shared memory of a block: ring, its barriers, sums of four warps for two tiles.
 constexpr int64_t pooled_shared_bytes(const WarpgroupConfig& config) {
   return int64_t{config.stages} * ((config.tile_m + config.tile_n) * kStageRowBytes + kRingBarrierBytes) +
          int64_t{config.tile_n} * 2 * 4 * 4;

@@ -8,7 +8,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Of the products that kernels are compiled for.
+/// The columns of the products for which kernels are compiled.
 constexpr int kColumns[] = {56, 104, 120};
 constexpr int kRowBytes = 128;
 /// Sums of eight columns by a warpgroup.
@@ -33,10 +33,10 @@ StationaryPlan StationaryPlan::of(const ConvProblem& p, const DeviceProperties& 
   plan.rows = rows_of(p, plan.columns);
   plan.strips = strips_of(p, plan.columns);
   plan.parts = p.channels / kBlockChannels;
-  // Rows above and below, and the first pixel behind them; the last window's columns may end later.
+  // Rows above and below, and the first pixel after them; the last window's columns may end later.
   const int64_t pitch = p.width + 1;
   const int64_t pixels = std::max((plan.rows + 3) * pitch, 2 * pitch + 2 + plan.columns);
-  // A warpgroup finishes every other eight columns. What the other one gives it takes the place of pixels.
+  // A warpgroup finishes every other eight columns. The parts that the other one sends replace pixels.
   const int64_t eights = ceil_divide(plan.columns, 16);
   plan.slab_bytes =
       static_cast<int>(ceil_divide(std::max(pixels * kRowBytes, eights * kEightBytes), 1024) * 1024);

@@ -27,8 +27,8 @@ const void* kernel_of(const StationaryPlan& plan) {
   return plan.parts == 2 ? kernel_of<T, 2>(plan.columns) : kernel_of<T, 4>(plan.columns);
 }
 
-/// How many tiles blocks of the same filters take one after the other: few enough that all tiles are taken at
-/// once, where blocks have room for as many. A block's filters leave no room for another on its
+/// The number of tiles that blocks of the same filters take one after the other: few enough that all tiles
+/// are taken at once, where blocks have room for them. A block's filters leave no room for another on its
 /// multiprocessor.
 int64_t tiles_a_block(const DeviceProperties& device, const StationaryPlan& plan, int64_t tiles,
                       int64_t filter_groups) {

@@ -30,9 +30,9 @@ struct StationaryPlan {
   int most_tiles = 0;  ///< that a block has room for
   int slab_bytes = 0;  ///< a tile's pixels of 64 channels
 
-  /// Of what warpgroup_stationary_refusal() takes.
+  /// The plan of a problem that warpgroup_stationary_refusal() accepts.
   static StationaryPlan of(const ConvProblem& problem, const DeviceProperties& device);
-  /// Of a block that takes so many tiles.
+  /// Shared memory of a block that takes `tiles` tiles.
   int64_t shared_bytes(int64_t tiles) const { return kFilterBytes + tiles * 2 * slab_bytes + kBarrierBytes; }
 };
 

@@ -67,7 +67,7 @@ class StationaryBlock {
   static constexpr int kTapBytes = 64 * kRowBytes;
   static constexpr int kGroupBytes = kTaps * kTapBytes;  ///< filters of a warpgroup
   static constexpr int kCopier = 8;
-  /// Filters come in so many copies, of 1, 2, 3 and 3 taps: products begin when little has come.
+  /// Filters come in kFilterCopies copies, of 1, 2, 3 and 3 taps: products begin when little has come.
   static constexpr int kFilterCopies = 4;
   static constexpr __device__ int first_tap(int copy) { return min(copy * (copy + 1) / 2, kTaps); }
 
@@ -101,7 +101,7 @@ class StationaryBlock {
     return *reinterpret_cast<float4*>(bytes_ + slab_at(i, group) + e * kEightBytes + lane_place());
   }
   /// In the place of filters: sums of warpgroup `group` from one of the kParts - 1 other blocks, counted from
-  /// the one behind this.
+  /// the one after this.
   __device__ __forceinline__ int received_at(int i, int group, int from, int j) const {
     return (((2 * i + group) * (kParts - 1) + from) * kOwned + j) * kEightBytes + lane_place();
   }
@@ -112,7 +112,7 @@ class StationaryBlock {
     return kGroupBytes + (warp_ * kPieces * 16 + pixel) * 32 + (half ^ (pixel / 4 & 1)) * 16;
   }
   __device__ __forceinline__ int lane_place() const { return (warp_ % 4 * 32 + lane_) * 16; }
-  /// Of each warpgroup: of its filters, and of each tile's pixels and what is received.
+  /// Barriers of each warpgroup: of its filters, and of each tile's pixels and received parts.
   __device__ __forceinline__ uint32_t barrier(int group, int number) const {
     return memory_ + kBarriersAt + (group * kGroupBarriers + number) * 8;
   }
@@ -124,7 +124,7 @@ class StationaryBlock {
     return barrier(group, kFilterCopies + 2 * i + 1);
   }
 
-  /// The warp that copies. Pixels come behind the first filters: blocks that begin late would wait for all.
+  /// The warp that copies. Pixels come after the first filters: blocks that begin late would wait for all.
   __device__ __forceinline__ void copy() const {
     if (ptx::elected()) init_barriers();
     __syncthreads();
@@ -149,7 +149,7 @@ class StationaryBlock {
     }
   }
 
-  /// They wait for nothing but bytes. Where they lie is known when this is compiled: an address that is not
+  /// They wait for nothing but bytes. The places are known when this is compiled: an address that is not
   /// takes 80 clocks instead of 6.
   __device__ __forceinline__ void init_barriers() const {
 #pragma unroll
@@ -191,15 +191,15 @@ class StationaryBlock {
     return {image, (number - image * static_cast<int>(p_.strips.divisor)) * p_.rows};
   }
 
-  /// 64 channels of a tile, with the rows around it and one more. What lies outside of the image comes as
-  /// zeros; the column between two rows is that left of the second and right of the first.
+  /// 64 channels of a tile, with the rows around it and one more. Pixels outside of the image come as zeros;
+  /// the column between two rows is that left of the second and right of the first.
   __device__ __forceinline__ void copy_pixels(int i, int group) const {
     const Tile at = tile(i);
     ptx::copy_pixels(memory_ + slab_at(i, group), p_.x, pixels_came(group, i), (rank_ * 2 + group) * 64, -1,
                      at.top - 1, at.image);
   }
 
-  /// Of the lane's two filters.
+  /// The bias of the lane's two filters.
   __device__ __forceinline__ float2 load_bias() const {
     if (p_.bias == nullptr) return make_float2(0, 0);
     const float* const bias = p_.bias + first_filter() + lane_ / 4;
@@ -296,7 +296,7 @@ class StationaryBlock {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
   }
 
-  /// To each other block what it finishes.
+  /// Sends each other block the sums that it finishes.
   __device__ __forceinline__ void send(int i, const Kept& kept) const {
 #pragma unroll
     for (int e = 0; e < kKept; ++e) {
@@ -308,8 +308,8 @@ class StationaryBlock {
     }
   }
 
-  /// Sums of a lane are of two filters and two pixels each, results of eight filters of a pixel: between them
-  /// they lie in shared memory, as what is added does.
+  /// Sums of a lane are of two filters and two pixels each, results of eight filters of a pixel: in between
+  /// they lie in shared memory, as the summand does.
   __device__ __forceinline__ void finish(int i, const Kept& kept, const float2& bias,
                                          const int (&places)[kPieces]) const {
     const Tile at = tile(i);

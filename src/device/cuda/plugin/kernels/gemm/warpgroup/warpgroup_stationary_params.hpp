@@ -1,4 +1,4 @@
-// What the kernel of warpgroup_stationary.hpp gets as its parameter. Internal.
+// The parameter of the kernel of warpgroup_stationary.hpp. Internal.
 #pragma once
 
 #include <cuda.h>

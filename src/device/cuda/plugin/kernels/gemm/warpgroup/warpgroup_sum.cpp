@@ -14,7 +14,7 @@ int64_t sum_steps(const ConvSum& sum) {
   return warpgroup_depth_steps(sum.first) + warpgroup_depth_steps(sum.second);
 }
 
-/// Of each convolution by itself, and of both together.
+/// Refuses each convolution by itself, and both together.
 Refusal sum_refusal(const ConvSum& sum) {
   const ConvProblem& first = sum.first;
   const ConvProblem& second = sum.second;
@@ -50,7 +50,7 @@ std::vector<WarpgroupConfig> warpgroup_sum_configs(const ConvSum& sum, const Dev
                                                    size_t limit) {
   if (sum_refusal(sum)) return {};
   std::vector<WarpgroupConfig> configs = warpgroup_configs(sum.first, device, limit, sum_steps(sum));
-  // What is refused for the second one is so in every configuration.
+  // A refusal of the second one holds for every configuration.
   if (!configs.empty() && warpgroup_sum_refusal(sum, configs[0], device)) return {};
   return configs;
 }

@@ -15,7 +15,7 @@ struct ConvSum {
   ConvProblem second;
 };
 
-/// Operands of the first convolution, the bias of both together, the result, and at most bounds behind the
+/// Operands of the first convolution, the bias of both together, the result, and at most bounds after the
 /// sum.
 struct ConvSumArgs : ConvArgs {
   const void* second_x = nullptr;
@@ -35,7 +35,8 @@ std::vector<WarpgroupConfig> warpgroup_sum_configs(const ConvSum& sum, const Dev
 cudaError_t launch_warpgroup_sum(const ConvSum& sum, const WarpgroupConfig& config, const ConvSumArgs& args,
                                  const LaunchOptions& options);
 
-/// The same of `images` images, in launches of at most as many as the sum has: a launch takes 2^30 elements.
+/// Launches for `images` images, each launch with at most the number of images of the sum: a launch takes
+/// 2^30 elements.
 cudaError_t launch_warpgroup_sums(const ConvSum& sum, int images, const WarpgroupConfig& config,
                                   const ConvSumArgs& args, const LaunchOptions& options);
 

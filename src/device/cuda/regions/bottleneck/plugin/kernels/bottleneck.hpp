@@ -16,7 +16,7 @@ namespace hone::device::cuda {
 /// it has no channels.
 struct Bottleneck {
   static constexpr int64_t kChannels = 64;  ///< where a block has all filters
-  static constexpr int64_t kWide = 256;     ///< behind expand then
+  static constexpr int64_t kWide = 256;     ///< after expand then
   static constexpr int64_t kTilePixels = 64;
   static constexpr int64_t kMostTiles = int64_t{1} << 30;
 
@@ -25,13 +25,13 @@ struct Bottleneck {
   int64_t width = 0;
   int64_t next = 0;  ///< channels of narrow: 64, or 128 without projection; of more channels as many, or 0
   bool projects = false;  ///< what is added is a convolution of 1 x 1 of `shortcut`, of kChannels
-  /// Bounds of what the convolutions make; kinds are ignored.
+  /// Bounds of the results of the convolutions; kinds are ignored.
   StreamEpilogue window_bounds = {};
   StreamEpilogue wide_bounds = {};
   StreamEpilogue narrow_bounds = {};
-  int64_t channels = kChannels;  ///< of x and behind window: 64, or 128 or 256 (cluster_bottleneck.hpp)
+  int64_t channels = kChannels;  ///< of x and after window: 64, or 128 or 256 (cluster_bottleneck.hpp)
 
-  int64_t wide() const { return 4 * channels; }  ///< channels behind expand
+  int64_t wide() const { return 4 * channels; }  ///< channels after expand
   /// Tiles of a row.
   int64_t segments() const { return (width + kTilePixels - 1) / kTilePixels; }
   /// Each some of the pixels of a row.

@@ -9,7 +9,7 @@
 
 namespace hone::device::cuda {
 
-/// Of a block whose kGroups warpgroups multiply, a row of a strip each.
+/// Warps of a block whose kGroups warpgroups multiply, a row of a strip each.
 template <int kGroups>
 struct BottleneckWarps {
   static constexpr int kPatchCopier = 4 * kGroups;
@@ -21,13 +21,13 @@ struct BottleneckWarps {
   static constexpr int kRegisters = 216;
 };
 
-/// In shared memory. Filters land once, the patch for each step; four warps of each warpgroup say when they
-/// have left it. A slab is full for a warpgroup when what is added has landed, or at once where nothing is,
-/// and empty when four warps have left it. Warpgroups have barriers of their own for that: one that waits
-/// may be two phases behind what both do with a slab.
+/// Barriers in shared memory. Filters land once, the patch for each step; four warps of each warpgroup say
+/// when they have left it. A slab is full for a warpgroup when what is added has landed, or at once where
+/// nothing is, and empty when four warps have left it. Warpgroups have barriers of their own for that: one
+/// that waits may be two phases behind the other's use of a slab.
 struct BottleneckBarriers {
   uint32_t start;
-  /// Of the filters of a row of the window: its products begin while the next row's come.
+  /// Barriers of the filters of a row of the window: its products begin while the next row's come.
   __device__ __forceinline__ uint32_t window(int row) const { return start + row * 8; }
   __device__ __forceinline__ uint32_t expand() const { return start + 24; }
   __device__ __forceinline__ uint32_t next() const { return start + 32; }
@@ -38,7 +38,7 @@ struct BottleneckBarriers {
     return start + 64 + slab * 24 + group * 8;
   }
 
-  /// By one thread.
+  /// Called by one thread.
   __device__ __forceinline__ void init(int slabs, int groups) const {
     for (int row = 0; row < 3; ++row) ptx::init_barrier(window(row), 1);
     for (const uint32_t barrier : {expand(), next(), patch()}) ptx::init_barrier(barrier, 1);
@@ -164,7 +164,7 @@ class BottleneckBlock {
     });
   }
 
-  /// The same for slabs. Those that two warpgroups share in the order in which these take turns; one alone
+  /// Copies slabs. Slabs that two warpgroups share come in the order in which these take turns; a single one
   /// has its slabs for a single tile.
   __device__ __forceinline__ void copy_slabs() const {
     ptx::wait_for_previous_kernel();
@@ -190,7 +190,7 @@ class BottleneckBlock {
     });
   }
 
-  /// By one thread.
+  /// Called by one thread.
   __device__ __forceinline__ void fill(int slab, uint32_t full, int k, const BottleneckTile& tile) const {
     if (k >= Memory::kFilled) return ptx::arrive(full);
     ptx::expect_copies(full, Memory::kSlab);
@@ -241,7 +241,7 @@ class BottleneckBlock {
                      chunk * 64, 0);
   }
 
-  /// Of every row, what column lane % 4 * 2 + 8 j and the next begin with.
+  /// Starts every row with the bias of columns lane % 4 * 2 + 8 j and the next.
   template <int kN>
   static __device__ __forceinline__ void begin_with_bias(const float* bias, float (&sums)[kN / 2]) {
     const float* const mine = bias + threadIdx.x % 4 * 2;
@@ -254,8 +254,8 @@ class BottleneckBlock {
   }
 
   /// The convolution of 3 x 3 as the left matrix of the next product. A tap's pixels are the patch from
-  /// another row on; rows behind the tile's last pixel hold anything and reach no result.
-  /// Meanwhile the last slab of the tile before, if there is one, is left.
+  /// another row on; rows after the tile's last pixel hold anything and reach no result. Meanwhile the last
+  /// slab of the tile before, if there is one, is left.
   __device__ __forceinline__ void multiply_windows(uint32_t parity, bool first, const Slabs& slabs,
                                                    uint32_t (&middle)[4][4]) const {
     float sums[32];
@@ -308,7 +308,7 @@ class BottleneckBlock {
     ptx::commit_products();
   }
 
-  /// What is projected, out of its slab.
+  /// Takes the projected image out of its slab.
   __device__ __forceinline__ void take_projected(Slabs& slabs, uint32_t (&projected)[4][4]) const {
     const int slab = take(0, slabs);
 #pragma unroll
@@ -319,7 +319,7 @@ class BottleneckBlock {
 
   /// The expansion, stored, and its product with the filters of the next convolution, chunk by chunk. While
   /// one chunk is finished, the next one is multiplied, and the one before with those filters: two chunks are
-  /// started ahead, so that no chunk waits for what the one before goes on to.
+  /// started ahead, so that no chunk waits for the later steps of the one before.
   __device__ __forceinline__ void expand_and_narrow(const BottleneckTile& tile, Slabs& slabs,
                                                     const uint32_t (&middle)[4][4],
                                                     float (&narrow)[kNext / 2]) const {
@@ -332,7 +332,7 @@ class BottleneckBlock {
     start_chunk(1, middle, projected, sums[1]);
 #pragma unroll
     for (int chunk = 0; chunk < Memory::kChunks; ++chunk) {
-      // Leaves the chunks behind this one, and the product of the one before it, under way.
+      // Leaves the later chunks, and the product of the one before this, under way.
       if (chunk == 0 || chunk + 1 == Memory::kChunks) {
         ptx::wait_products<1>();
       } else {
@@ -340,7 +340,7 @@ class BottleneckBlock {
       }
       if (chunk != 0) leave_stored(slabs.stored);
       const int slab = take(Memory::kProjected + chunk, slabs);
-      // All loads ahead of all stores: each waits for itself only.
+      // All loads before all stores: each waits for itself only.
       if (!kProjects) {
 #pragma unroll
         for (int k = 0; k < 4; ++k) ptx::load_matrix_x4(wide[chunk % 2][k], fragment_address(slab, k));
@@ -412,7 +412,7 @@ class BottleneckBlock {
       ptx::wait_barrier(barriers_.full(k, 0), 0);
       return k;
     }
-    // In turn, behind what is projected.
+    // In turn, after the projected image.
     constexpr int kTurn = Memory::kSlabs - Memory::kProjected;
     const int result = k - Memory::kProjected;
     if (result >= kTurn) {

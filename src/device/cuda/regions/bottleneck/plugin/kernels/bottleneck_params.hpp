@@ -1,4 +1,4 @@
-// What the bottleneck's kernel gets as its parameter, and how its shared memory lies. Internal.
+// The parameter of the bottleneck's kernel, and how its shared memory lies. Internal.
 #pragma once
 
 #include <cuda.h>
@@ -40,8 +40,7 @@ struct BottleneckMemory {
   static constexpr int kTaps = 9;
   static constexpr int kChunks = Bottleneck::kWide / 64;
   static constexpr int kNextSlab = kNext * kRowBytes;
-  /// Rows of up to 66 pixels. The last window's matrix ends (kGroups + 1) * 66 + 2 + 64 rows behind the
-  /// first.
+  /// Rows of up to 66 pixels. The last window's matrix ends (kGroups + 1) * 66 + 2 + 64 rows after the first.
   static constexpr int kPatchBytes = (kGroups == 1 ? 200 : 264) * kRowBytes;
   static constexpr int kBiases = 64 + Bottleneck::kWide + kNext;
   /// Slabs of pixels: what is projected, what a tile's chunks are added to, in place, and its results on

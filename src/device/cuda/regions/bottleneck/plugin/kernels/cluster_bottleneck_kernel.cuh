@@ -18,7 +18,7 @@ struct ClusterBottleneckBarriers {
   __device__ __forceinline__ uint32_t filters() const { return start; }
   __device__ __forceinline__ uint32_t patch() const { return start + 8; }
   __device__ __forceinline__ uint32_t shortcut() const { return start + 16; }
-  /// Counted by what other blocks send.
+  /// Counts the parts that other blocks send.
   __device__ __forceinline__ uint32_t window_parts() const { return start + 24; }
   __device__ __forceinline__ uint32_t middle() const { return start + 32; }
   __device__ __forceinline__ uint32_t next_parts() const { return start + 40; }
@@ -85,11 +85,11 @@ class ClusterBottleneckBlock {
 
  private:
   static constexpr int kTaps = 9;
-  /// Of 16 channels each: a warpgroup has 32 of the block's channels.
+  /// Steps of 16 channels each: a warpgroup has 32 of the block's channels.
   static constexpr int kSteps = 2 * kTaps;
   using Sums = float (&)[16];
 
-  /// By one thread. Each barrier waits for nothing but bytes: of the exchanges, those of other blocks.
+  /// Called by one thread. Each barrier waits for nothing but bytes: of the exchanges, those of other blocks.
   __device__ __forceinline__ void init_barriers() const {
     for (int i = 0; i < Memory::kBarriers; ++i) ptx::init_barrier(barriers_.start + 8 * i, 1);
     ptx::fence_barriers();
@@ -103,7 +103,7 @@ class ClusterBottleneckBlock {
       ptx::expect_copies(barriers_.next_parts(), (Memory::kCluster - 1) * Memory::kPart);
   }
 
-  /// Of a tile and what lies beside it.
+  /// Bytes of a row of a tile with its margins.
   __device__ __forceinline__ int row_bytes() const {
     return static_cast<int>(p_.pitch.divisor) * Memory::kRowBytes;
   }
@@ -124,7 +124,7 @@ class ClusterBottleneckBlock {
     for (int i = 0; i < kSteps; ++i) ptx::load_words(filters[i], from + i * Memory::kFragmentBytes);
   }
 
-  /// By all warps but the first.
+  /// Called by all warps but the first.
   __device__ __forceinline__ void load_biases() const {
     const auto value = [](const float* bias, int i) { return bias == nullptr ? 0.0f : bias[i]; };
     constexpr int kCount = Memory::kBiases - (kNarrows ? 0 : Memory::kFinished);
@@ -140,7 +140,7 @@ class ClusterBottleneckBlock {
     }
   }
 
-  /// Of the expansion, then of the window, then of the next convolution.
+  /// Biases of the expansion, then of the window, then of the next convolution.
   __device__ __forceinline__ float* biases() const {
     return reinterpret_cast<float*>(bytes_ + Memory::kBiasAt);
   }
@@ -155,7 +155,7 @@ class ClusterBottleneckBlock {
     }
   }
 
-  /// What lies outside of the image comes as zeros.
+  /// Pixels outside of the image come as zeros.
   __device__ __forceinline__ void copy_image() const {
     ptx::copy_pixels(memory_ + Memory::kPatchAt, p_.x, barriers_.patch(), rank_ % Memory::kPieces * 64, -1,
                      top_ - 1, image_);
@@ -197,7 +197,7 @@ class ClusterBottleneckBlock {
     for (float& sum : sums) sum = 0;
   }
 
-  /// To the blocks that finish these filters.
+  /// Sends the sums to the blocks that finish these filters.
   __device__ __forceinline__ void send_window(const float (&sums)[16]) const {
     const int filter = warp_ % 4 * 16;
     const int piece = rank_ % Memory::kPieces;
@@ -230,7 +230,7 @@ class ClusterBottleneckBlock {
     }
   }
 
-  /// What send() has brought of pixel `lane`, channel `channel`, added up in order.
+  /// The sum of the parts that send() has brought for pixel `lane`, channel `channel`, added up in order.
   template <int kParts>
   __device__ __forceinline__ float total(int place, int channel, float bias) const {
     const auto* const from = reinterpret_cast<const float*>(bytes_ + place + channel / 8 * 2 * kSumRunBytes +
@@ -295,7 +295,7 @@ class ClusterBottleneckBlock {
     if constexpr (kNarrows) narrow(next);
   }
 
-  /// The expansion with what is added.
+  /// The expansion with the shortcut.
   __device__ __forceinline__ void expand(const uint32_t (&filters)[8][4]) const {
     constexpr bool kHalves = Memory::kWideSlabs == 1;
     float sums[16];
@@ -353,7 +353,7 @@ class ClusterBottleneckBlock {
     }
   }
 
-  /// Of two warpgroups that have multiplied half the depth each, one begins with zeros.
+  /// If two warpgroups have multiplied half the depth each, one begins with zeros.
   __device__ __forceinline__ void begin_with_bias(Sums sums) const {
     if (Memory::kWideSlabs == 1 && group() == 1) return clear(sums);
     const float* const bias = biases() + group() * 64 + warp_ % 4 * 16 + lane_ / 4;
@@ -393,8 +393,8 @@ class ClusterBottleneckBlock {
     ptx::commit_stores();
   }
 
-  /// Of kCount times 16 pixels from `first` times 16 on. Channels are rows of sums and columns of slabs:
-  /// matrices of 8 x 8 are transposed on their way.
+  /// Adds the shortcut of kCount times 16 pixels from `first` times 16 on. Channels are rows of sums and
+  /// columns of slabs: matrices of 8 x 8 are transposed on their way.
   template <int kCount>
   __device__ __forceinline__ void add_shortcut(const float (&sums)[8 * kCount], int slab, int first) const {
     constexpr int kBytes = 16 * Memory::kRowBytes;

@@ -1,5 +1,4 @@
-// What the kernel of a bottleneck in a cluster gets as its parameter, and how its blocks' shared memory lies.
-// Internal.
+// The parameter of the kernel of a bottleneck in a cluster, and how its blocks' shared memory lies. Internal.
 #pragma once
 
 #include <cuda.h>
@@ -11,12 +10,12 @@
 
 namespace hone::device::cuda {
 
-/// What a block takes where no like kernel is ahead. Clusters would share multiprocessors, each with the
-/// other or with itself, while others stay idle; of such blocks a multiprocessor holds one. The next kernel's
-/// clusters find one place beside each then.
+/// Shared memory of a block after a kernel of another kind. Clusters would share multiprocessors, each with
+/// the other or with itself, while others stay idle; of such blocks a multiprocessor holds one. The next
+/// kernel's clusters find one place beside each then.
 inline constexpr int64_t kClusterAloneBytes = int64_t{114} * 1024;
-/// Of which as many run at once as an image of ResNet's stages has: an H100 holds seven clusters of 16 so,
-/// and 30 of 4 (docs/performance/h200-layers.md). More would take turns, and are left to share
+/// The most such blocks that run at once, which an image of ResNet's stages has: an H100 holds seven clusters
+/// of 16 so, and 30 of 4 (docs/performance/h200-layers.md). More would take turns, and are left to share
 /// multiprocessors.
 inline constexpr int64_t kMostAloneBlocks = 112;
 
@@ -57,14 +56,14 @@ struct ClusterBottleneckMemory {
   static constexpr int kWideSlabs = kExpanded / 64;
 
   static constexpr int kFragmentBytes = 64 * 16 * 2;  ///< 64 filters, 16 of their depth
-  /// Of the block's filters of 3 x 3, which pass through the beginning of its memory.
+  /// Sizes of the block's filters of 3 x 3, which pass through the beginning of its memory.
   static constexpr int kWindowBytes = 2 * 18 * kFragmentBytes;
   static constexpr int kExpandBytes = kExpanded * kChannels * 2;
   static constexpr int kNextBytes = kNarrows ? kExpandBytes : 0;
   static constexpr int kPatchBytes = static_cast<int>(ClusterBottleneck::patch_rows(kChannels)) * kRowBytes;
-  /// Of the tile's pixels, and of two more that no image has: what is added, and in its place the sum.
+  /// A slab of the tile's pixels, and of two more that no image has: the shortcut, then replaced by the sum.
   static constexpr int kWideSlab = 40 * kRowBytes;
-  /// What the window gives, not swizzled: eight channels of all pixels lie in a row.
+  /// The window's result, not swizzled: eight channels of all pixels lie in a row.
   static constexpr int kEight = kPixels * 16;
   /// Sums of kFinished channels: of the window by two warpgroups of kPieces blocks, of the next convolution
   /// by all blocks.
@@ -79,14 +78,14 @@ struct ClusterBottleneckMemory {
   static constexpr int kNextAt = kExpandAt + kExpandBytes;
   static constexpr int kPatchAt = kNextAt + kNextBytes;
   static constexpr int kWideAt = kPatchAt + kPatchBytes;
-  /// Other blocks send what lies here and behind it, whether this one has taken its filters of 3 x 3 or not.
+  /// Other blocks send the data here and after it, whether this one has taken its filters of 3 x 3 or not.
   static constexpr int kMiddleAt = std::max(kWideAt + kWideSlabs * kWideSlab, kWindowBytes);
   static constexpr int kWindowPartsAt = kMiddleAt + kChannels / 8 * kEight;
   static constexpr int kBiasAt = kWindowPartsAt + kWindowParts * kPart;
   static constexpr int kBarrierAt = kBiasAt + kBiases * 4;
   static constexpr int kBytes = kBarrierAt + kBarriers * 8;
   /// So that a multiprocessor, which has 228 KB and gives each block 1 KB more, holds a block of the next
-  /// kernel, which brings its filters, beside one that takes kClusterAloneBytes.
+  /// kernel, which brings its filters, next to one that takes kClusterAloneBytes.
   static constexpr int kMostBytes = 112 * 1024;
   static constexpr int kMultiprocessorBytes = 228 * 1024;
   static constexpr int kReservedBytes = 1024;

@@ -37,7 +37,7 @@ Refusal cluster_bottleneck_refusal(const Bottleneck& size, const DevicePropertie
   if (size.batch < 0 || size.height < 1 || size.width < 1) return "the image is empty";
   const int64_t rows = ClusterBottleneck::rows(size.width);
   const int64_t pitch = size.width + 2;
-  // The last window's columns begin two rows and two pixels behind the first's.
+  // The last window's columns begin two rows and two pixels after the first's.
   const int64_t reached = std::max((rows + 2) * pitch, 2 * pitch + 2 + ClusterBottleneck::kTilePixels);
   if (rows < 1 || reached > ClusterBottleneck::patch_rows(size.channels))
     return "rows of " + std::to_string(size.width) + " pixels do not fit";

@@ -84,7 +84,7 @@ cudaError_t pipelined_bottleneck(const BottleneckArgs& args, FloatType type, con
   } else {
     choose<__nv_bfloat16>(size, launch);
   }
-  // No more blocks than it takes to be done as soon: the next kernel's begin on what is left.
+  // No more blocks than are needed to be done as soon: the next kernel's begin on the other multiprocessors.
   const int64_t turns = (tiles + device.multiprocessors - 1) / device.multiprocessors;
   launch.blocks = (tiles + turns - 1) / turns;
   return launch_gemm(launch, &p, options);

@@ -8,8 +8,7 @@ namespace hone::device::cuda {
 struct PipelinedBottleneck {
   static constexpr int64_t kTilePixels = 56;  ///< of a row
 
-  /// Whether the third convolution's filters, so many, stay in registers too, and so lie as next_index()
-  /// says.
+  /// True if the third convolution's filters stay in registers too, and so lie as next_index() says.
   static constexpr bool next_in_registers(int64_t next) { return next == 64; }
   static int64_t segments(const Bottleneck& size) { return (size.width + kTilePixels - 1) / kTilePixels; }
   static int64_t tiles(const Bottleneck& size) { return size.batch * size.height * segments(size); }

@@ -6,7 +6,7 @@
 
 namespace hone::device::cuda {
 
-/// Of a block, in order: three warpgroups, and the warps that copy and store.
+/// Warps of a block, in order: three warpgroups, and the warps that copy and store.
 struct PipelineWarps {
   static constexpr int kPatchCopier = 12;
   static constexpr int kSetCopier = 13;
@@ -38,14 +38,14 @@ struct PipelineBarriers {
   __device__ __forceinline__ uint32_t narrow_empty(int i) const {
     return at(kNarrowBarriers + Memory::kNarrows + i);
   }
-  /// What is added has come; a chunk of the wide image has taken its place; that has been read.
+  /// Barriers for: the shortcut has come; a chunk of the wide image has replaced it; that has been read.
   __device__ __forceinline__ uint32_t set_full(int i) const { return at(kSetBarriers + i); }
   __device__ __forceinline__ uint32_t set_empty(int i) const { return at(kSetBarriers + Memory::kSets + i); }
   __device__ __forceinline__ uint32_t wide(int i, int chunk) const {
     return at(kSetBarriers + (2 + chunk) * Memory::kSets + i);
   }
 
-  /// By one thread.
+  /// Called by one thread.
   __device__ __forceinline__ void init() const {
     ptx::init_barrier(filters(), 1);
     for (int i = 0; i < Memory::kPatches; ++i) {

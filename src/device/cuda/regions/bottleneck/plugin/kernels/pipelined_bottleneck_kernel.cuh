@@ -1,5 +1,5 @@
 // The pipelined bottleneck's kernel. Pixels are the columns of all products and filters their left matrix,
-// which stays in registers for all tiles of a block, so that products take pixels alone from shared memory. A
+// which stays in registers for all tiles of a block, so that products only take pixels from shared memory. A
 // tile is handed from one warpgroup to the next there, while the one before makes the next tile.
 #pragma once
 
@@ -56,7 +56,7 @@ class PipelinedBottleneckBlock {
   static constexpr int kSums = Memory::kPixels / 2;
   static constexpr int kPieces = Memory::kPixels / 8;
   using Sums = float[kSums];
-  /// Of a channel's two neighbouring pixels each.
+  /// Pairs of neighbouring pixels of a channel.
   using Pairs = uint32_t[(kPieces + 1) / 2][4];
 
   template <class Each>
@@ -81,7 +81,7 @@ class PipelinedBottleneckBlock {
     return memory_ + Memory::kFiltersAt + chunk * Memory::kFilterSlab;
   }
 
-  /// The warp that brings a tile's pixels and those beside it: zeros where it has no neighbours.
+  /// The warp that brings a tile's pixels and those next to it: zeros where it has no neighbours.
   __device__ __forceinline__ void copy_patches() const {
     ptx::wait_for_previous_kernel();
     RingPlace place;
@@ -121,7 +121,7 @@ class PipelinedBottleneckBlock {
     });
   }
 
-  /// By one thread.
+  /// Called by one thread.
   __device__ __forceinline__ void copy_filters() const {
     ptx::expect_copies(barriers_.filters(), Memory::kFilters);
     for (int chunk = 0; chunk < Memory::kChunks; ++chunk) {
@@ -314,12 +314,13 @@ class PipelinedBottleneckBlock {
     float of[2];
   };
 
-  /// Of this thread's two channels of those from `channel` on.
+  /// Biases of this thread's two channels from `channel` on.
   static __device__ __forceinline__ Biases biases(const float* bias, int channel) {
     return {bias_of(bias, channel), bias_of(bias, channel + 8)};
   }
 
-  /// Registers are scarce while the expansion is multiplied: each time anew, from what is near.
+  /// Registers are scarce while the expansion is multiplied, so biases are loaded each time, from near
+  /// memory.
   __device__ __forceinline__ Biases wide_bias(int chunk) const {
     Biases bias = biases(p_.expand_bias, chunk * 64);
     if (!kProjects) return bias;
@@ -340,7 +341,7 @@ class PipelinedBottleneckBlock {
     }
   }
 
-  /// What reads the sums behind it stays behind it.
+  /// Code that reads the sums after it stays after it.
   static __device__ __forceinline__ void wait_for(Sums& sums) {
     ptx::wait_products<0>();
 #pragma unroll
@@ -356,7 +357,7 @@ class PipelinedBottleneckBlock {
     return slab + (piece * 8 + row) * Memory::kRowBytes + ((warp_ % 4 * 2 + lane / 8 % 2) ^ (lane % 8)) * 16;
   }
 
-  /// What is added: all of it ahead of all that is stored.
+  /// Loads the shortcut: all of it before all stores.
   __device__ __forceinline__ void load(uint32_t slab, Pairs& pairs) const {
 #pragma unroll
     for (int piece = 0; piece < kPieces; piece += 2)
@@ -364,7 +365,7 @@ class PipelinedBottleneckBlock {
     __syncwarp();
   }
 
-  /// Finished sums to a slab, behind the addition of `pairs`.
+  /// Writes finished sums to a slab, after adding `pairs`.
   template <class Finish>
   __device__ __forceinline__ void store(const Finish& finish, const Sums& sums, Pairs& pairs,
                                         uint32_t slab) const {
@@ -388,7 +389,7 @@ class PipelinedBottleneckBlock {
     store(finish, sums, pairs, slab);
   }
 
-  /// What this warp has written, to those who multiply or store it.
+  /// Hands over the data that this warp has written to those who multiply or store it.
   static __device__ __forceinline__ void hand_over(uint32_t barrier) {
     ptx::fence_for_copies();
     __syncwarp();

@@ -1,4 +1,4 @@
-// What the pipelined bottleneck's kernel gets as its parameter, and how its shared memory lies. Internal.
+// The parameter of the pipelined bottleneck's kernel, and how its shared memory lies. Internal.
 #pragma once
 
 #include <cuda.h>
@@ -39,7 +39,7 @@ struct PipelineMemory {
   static constexpr int kPixels = static_cast<int>(PipelinedBottleneck::kTilePixels);
   static constexpr int kSlab = kPixels * kRowBytes;
   static constexpr int kChunks = static_cast<int>(Bottleneck::kWide) / 64;
-  /// Three rows of up to 58 pixels. The last window's matrix ends 2 * 58 + 2 + 56 rows behind the first.
+  /// Three rows of up to 58 pixels. The last window's matrix ends 2 * 58 + 2 + 56 rows after the first.
   static constexpr int kPatchBytes = 176 * kRowBytes;
   /// The filters of one convolution that registers have no room for, 64 of their depth a slab.
   static constexpr bool kNextInRegisters = PipelinedBottleneck::next_in_registers(kNext);

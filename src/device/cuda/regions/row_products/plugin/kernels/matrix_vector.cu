@@ -1,6 +1,6 @@
-// See matrix_vector.hpp; for several rows, or one that is very long. A warp makes one column of the result
-// after another: its lanes have runs of eight elements of the depth, 32 apart, and add up what they have at
-// the end. Runs come through a ring of stages in shared memory, in which every lane has places of its own, so
+// See matrix_vector.hpp; for several rows, or one that is very long. A warp computes one column of the result
+// after another: its lanes have runs of eight elements of the depth, 32 apart, and add up their sums at the
+// end. Runs come through a ring of stages in shared memory, in which every lane has places of its own, so
 // that no thread waits for another.
 //
 //   w  [column]  run 0 | run 1 | ... | run 31 | run 32 | ...        kStages stages asked for, then
@@ -267,7 +267,7 @@ const void* kernel_for(FloatType type, FloatType result, int rows, bool paired) 
   return nullptr;
 }
 
-/// The most bytes of rows and of what normalizes them: the oldest device has one stage of the ring more.
+/// The most bytes of rows and of their normalization: the oldest device has one stage of the ring more.
 constexpr int64_t kMostRowBytes = (64 << 10) - kStageBytes;
 
 int64_t row_bytes(const MatrixVector& size, FloatType type) {

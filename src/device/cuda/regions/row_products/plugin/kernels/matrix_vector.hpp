@@ -23,15 +23,15 @@ struct MatrixVector {
 
   int64_t rows = 1;
   int64_t depth = 0;
-  /// Of each matrix; 0 where there is none.
+  /// Columns of each matrix; 0 where there is none.
   std::array<int64_t, kMostMatrices> columns = {};
   float alpha = 1;
-  /// Whether rows are (x - mean) / sqrt(variance + epsilon) * scale + shift first, rounded to their type;
+  /// True if rows are (x - mean) / sqrt(variance + epsilon) * scale + shift first, rounded to their type;
   /// those that are not centered count the mean as 0.
   bool normalizes = false;
   bool centers = false;
   float epsilon = 0;
-  /// Of an image, for operands that are one row for each image.
+  /// Rows of an image, for operands that are one row for each image.
   int64_t rows_of_image = 1;
   /// The step whose operand is the product with another matrix; -1 where there is none. Only of one matrix.
   int paired_step = -1;
@@ -49,7 +49,7 @@ struct MatrixVectorArgs {
   };
   const void* x = nullptr;
   Matrix matrices[MatrixVector::kMostMatrices];
-  /// What is the operand of the paired step; without y. Its own steps have no operands.
+  /// The matrix whose product is the operand of the paired step; without y. Its own steps have no operands.
   Matrix pair;
   EpilogueStep pair_steps[MatrixVector::kMostPairSteps];
   int pair_step_count = 0;

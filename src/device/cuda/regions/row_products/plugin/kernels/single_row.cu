@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(kWarps * 32, kHeld == kFewHeld && sizeof(T) ==
   Ring<T, kPaired> ahead{of_all};
 #pragma unroll
   for (int s = 0; s < kStages; ++s) ahead.fetch(p, ring + s * kStageBytes, first_run, stride);
-  // A warp without a column takes part in what the block does, and writes nothing.
+  // A warp without a column takes part in the block's work, and writes nothing.
   Column column(p, min(of_all, p.all_columns - 1));
   Biases biases;
   biases.load<kPaired>(p, column);

@@ -32,7 +32,7 @@ struct Params {
   bool next_waits;
 };
 
-/// What this block and this thread of it work on.
+/// The work of this block and this thread of it.
 struct Share {
   int rank;       ///< of the block in its cluster
   int first_run;  ///< of the block in a pixel
@@ -196,7 +196,8 @@ __device__ __forceinline__ void total_channels(const Params& p, unsigned char* m
       });
 }
 
-/// What the block's sums add to the first product, sent to all blocks of the cluster: [rank][hidden].
+/// Sends the contributions of the block's sums to the first product to all blocks of the cluster:
+/// [rank][hidden].
 template <class T>
 __device__ __forceinline__ void send_products(const Params& p, const Share& share, unsigned char* memory) {
   const SqueezeExcitePlan& plan = p.plan;
@@ -219,8 +220,8 @@ __device__ __forceinline__ void send_products(const Params& p, const Share& shar
       });
 }
 
-/// What stands between the products and behind them: of the usual networks by name, without the code of other
-/// activations, which has to be fetched around.
+/// The activations between the products and after them: those of the usual networks by name, without the code
+/// of other activations, which would have to be skipped.
 enum class Activations : uint8_t { kSwishSigmoid, kReluSigmoid, kReluHardSigmoid, kAny };
 
 template <Activations kOf>
@@ -282,7 +283,7 @@ __device__ __forceinline__ void make_gates(const Params& p, const Share& share, 
       });
 }
 
-/// Of the channels of a thread's runs.
+/// The gates of the channels of a thread's runs.
 class Gates {
  public:
   __device__ __forceinline__ Gates(const Params& p, const Share& share, const unsigned char* memory) {
@@ -321,7 +322,7 @@ __device__ __forceinline__ void write_products(const Params& p, const Share& sha
   for_runs_of_memory(p, share, plan.kept_rounds, write);
 }
 
-/// From the sums of the threads to the gates of the block's channels in shared memory.
+/// Computes the gates of the block's channels in shared memory from the sums of the threads.
 template <class T, Activations kOf>
 __device__ __forceinline__ void excite(const Params& p, const Share& share, const float (&sums)[kRun],
                                        unsigned char* memory) {

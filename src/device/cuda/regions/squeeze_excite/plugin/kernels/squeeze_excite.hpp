@@ -1,7 +1,7 @@
 // Squeeze and excitation in one kernel: a cluster of blocks takes an image, each block some pixels of some
-// channels. What a block has read stays in its registers or its shared memory, as far as it fits, until the
-// gates are known. The first product is linear in the means, so that each block multiplies the sums of its
-// own part, and one exchange between the blocks is enough. Hu et al., "Squeeze-and-Excitation Networks"
+// channels. Data that a block has read stay in its registers or its shared memory, as far as they fit, until
+// the gates are known. The first product is linear in the means, so that each block multiplies the sums of
+// its own part, and one exchange between the blocks is enough. Hu et al., "Squeeze-and-Excitation Networks"
 // (2018).
 #pragma once
 
@@ -77,7 +77,7 @@ struct SqueezeExcitePlan {
 Refusal squeeze_excite_refusal(const SqueezeExcite& size, const DeviceProperties& device);
 
 /// The plan with the least work for a block among those with at most `most_blocks` (2 to 16) blocks a
-/// cluster. For what is not refused there is one.
+/// cluster. There is one for every problem that is not refused.
 SqueezeExcitePlan squeeze_excite_plan(const SqueezeExcite& size, int most_blocks,
                                       const DeviceProperties& device);
 
@@ -85,7 +85,7 @@ SqueezeExcitePlan squeeze_excite_plan(const SqueezeExcite& size, int most_blocks
 struct SqueezeExciteArgs {
   const void* x = nullptr;
   const void* w1 = nullptr;   ///< [hidden][channels]
-  const void* w2 = nullptr;   ///< [channels][hidden_pitch], zeros behind `hidden`
+  const void* w2 = nullptr;   ///< [channels][hidden_pitch], zeros after `hidden`
   const float* b1 = nullptr;  ///< [hidden] or null
   const float* b2 = nullptr;  ///< [channels] or null
   void* y = nullptr;          ///< may be x

@@ -14,7 +14,7 @@ constexpr int kFewThreads = 256;
 constexpr int kMostThreads = 512;
 /// Shorter pieces of a pixel would waste what a read brings along.
 constexpr int kLeastPartRuns = 4;
-/// Floats between rows of sums, beside the channels: threads of one warp then read other banks.
+/// Floats between rows of sums, besides the channels: threads of one warp then read other banks.
 constexpr int kSumPad = 4;
 
 /// The largest power of two up to `most` and up to `limit`, 1 at least.
@@ -68,7 +68,7 @@ int64_t place(const SqueezeExcite& size, bool with_weights, SqueezeExcitePlan& p
   return places.end();
 }
 
-/// Whether it fits; fills in where things lie.
+/// Returns whether it fits; fills in where things lie.
 bool place_within(const SqueezeExcite& size, int64_t budget, bool with_weights, SqueezeExcitePlan& plan) {
   const int64_t bytes = place(size, with_weights, plan);
   if (bytes > budget) return false;
@@ -108,7 +108,7 @@ std::optional<SqueezeExcitePlan> make_plan(const SqueezeExcite& size, int pixel_
   const auto hidden_runs = static_cast<int>(size.hidden_pitch() / kRun);
   plan.gate_lanes = lanes(plan.threads / channels, std::min(power_of_two(hidden_runs), kRun));
   // Where there are more blocks than multiprocessors, two of them share one.
-  constexpr int kReserved = 1024;  // bytes that a block takes of the multiprocessor's memory beside its own
+  constexpr int kReserved = 1024;  // bytes that a block takes of the multiprocessor's memory besides its own
   const int64_t half = (device.shared_memory - kReserved) / 2;
   const bool share = size.batch * plan.blocks() > device.multiprocessors;
   if (share && place_within(size, half, true, plan)) return plan;

@@ -12,7 +12,7 @@
 
 namespace hone::device::cuda {
 
-/// The maximum over 3 x 3 outputs of the stem, two apart, in place of the outputs themselves.
+/// The maximum over 3 x 3 outputs of the stem, two apart, instead of the outputs themselves.
 struct StemPool {
   int pad_top = 0;   ///< 0 or 1
   int pad_left = 0;  ///< 0 or 1
@@ -20,8 +20,8 @@ struct StemPool {
   int out_width = 0;
 };
 
-/// The convolution of 1 x 1 behind the pool, of 64 channels to 64: its filters as next_index() says, what it
-/// gives, and the bounds of that.
+/// The convolution of 1 x 1 after the pool, of 64 channels to 64: its filters as next_index() says, its
+/// result, and the bounds of that.
 struct StemNext {
   const void* w = nullptr;
   const float* bias = nullptr;  ///< may be null
@@ -41,7 +41,7 @@ enum class StemOrder : uint8_t { kWindows, kRuns, kFragments };
 
 /// How a stem runs.
 struct StemLayout {
-  /// For launch_conv; its input is the padded image.
+  /// The problem for launch_conv; its input is the padded image.
   ConvProblem problem;
   int image_channels = 0;  ///< of the image: 1 to 8
   int image_height = 0;
@@ -61,12 +61,12 @@ struct StemLayout {
   size_t weight_elements() const {
     return static_cast<size_t>(problem.filters) * problem.kernel_h * taps * pixel_channels;
   }
-  /// What engine files call weights of that order. Only kernels for warpgroups take runs and fragments, and
-  /// not of every image: their names begin as those of forms that do not stand for the constant
+  /// The name of weights of that order in engine files. Only kernels for warpgroups take runs and fragments,
+  /// and not of every image: their names begin as those of forms that do not stand for the constant
   /// (engine::kFinalForm).
   std::string form(StemOrder order) const;
-  /// Where the weight of filter k, row r, column s and channel c goes; all others are zero. Of kFragments
-  /// filters have to be a multiple of 64.
+  /// Where the weight of filter k, row r, column s and channel c goes; all others are zero. For kFragments,
+  /// the filters have to be a multiple of 64.
   size_t weight_index(StemOrder order, int k, int r, int s, int c) const;
 };
 

@@ -101,7 +101,7 @@ void set_stem(const StemLayout& layout, const ConvProblem& windows, const Reside
   g.row_skip = patch.width * windows.dilation_h * g.patch_pitch - g.slab * 2;
 }
 
-/// Whether all steps are unary.
+/// True if all steps are unary.
 bool is_unary(const ConvArgs& args) {
   return std::all_of(args.steps.begin(), args.steps.begin() + args.step_count,
                      [](const EpilogueStep& step) { return step.operand == nullptr; });
@@ -117,7 +117,7 @@ ConvProblem window_problem(const StemLayout& layout) {
   problem.pixel_pitch = 0;
   problem.pad_top = layout.pad_top;
   problem.pad_left = layout.pad_left;
-  // What the outputs ask for.
+  // The padding that the outputs imply.
   problem.pad_bottom = (layout.problem.out_height() - 1) * problem.stride_h +
                        problem.dilation_h * (problem.kernel_h - 1) + 1 - problem.height - problem.pad_top;
   problem.pad_right =
@@ -143,7 +143,7 @@ std::optional<StemConfig> StemConfig::parse(const std::string& text) {
   if (text.starts_with('w')) config.way = StemWay::kWarpgroups;
   if (text.starts_with('p')) config.way = StemWay::kPooled;
   const char* const tile = text.c_str() + (config.way == StemWay::kWarps ? 0 : 1);
-  // Comparing with the text of what was read refuses everything that has a second spelling.
+  // Comparing the text with that of the parsed configuration refuses everything that has a second spelling.
   if (std::sscanf(tile, "%4dx%4d", &config.tile_m, &config.tile_n) != 2 || config.text() != text)
     return std::nullopt;
   return config;

@@ -12,9 +12,9 @@
 
 namespace hone::device::cuda {
 
-/// What multiplies: warps, warpgroups with filters in shared memory, or ones with filters in registers that
-/// pool as well, in turns. Warpgroups are of compute capability 9.0 alone, for windows that start 16 bytes
-/// apart.
+/// The units that multiply: warps, warpgroups with filters in shared memory, or ones with filters in
+/// registers that pool as well, in turns. Warpgroups need compute capability 9.0, and windows that start 16
+/// bytes apart.
 enum class StemWay : uint8_t { kWarps, kWarpgroups, kPooled };
 
 /// One way to run a stem: output pixels and filters of a block's tile.
@@ -42,7 +42,7 @@ std::vector<StemConfig> stem_configs(const StemLayout& layout, const DevicePrope
 cudaError_t launch_stem(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
                         const LaunchOptions& options);
 
-/// The same with the convolution behind the pool, for pooled stems of 64 filters; `next` is read when called.
+/// Also computes the convolution after the pool, for pooled stems of 64 filters; `next` is read when called.
 cudaError_t launch_stem_and_next(const StemLayout& layout, const StemConfig& config, const ConvArgs& args,
                                  const StemNext& next, const LaunchOptions& options);
 

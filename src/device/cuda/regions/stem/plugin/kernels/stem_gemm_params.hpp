@@ -1,4 +1,4 @@
-// What the kernels of stems get as their parameter. Internal.
+// The parameter of the kernels of stems. Internal.
 #pragma once
 
 #include "device/cuda/plugin/kernels/gemm/resident/resident_gemm_params.hpp"

@@ -6,7 +6,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// What windows start apart: as far as rows of a matrix without swizzling lie.
+/// The distance between the starts of windows: that of rows of a matrix without swizzling.
 constexpr int kWindowBytes = 16;
 
 /// Elements of a box in each direction, at most.

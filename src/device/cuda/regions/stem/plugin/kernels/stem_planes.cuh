@@ -10,7 +10,7 @@
 
 namespace hone::device::cuda {
 
-/// Where a tile's outputs begin.
+/// The beginning of a tile's outputs.
 struct StemCorner {
   int image;
   int y;
@@ -24,7 +24,8 @@ struct StemCorner {
   }
 };
 
-/// The first column of the image under a tile, and how far behind one that the copy unit can begin with.
+/// The first column of the image under a tile, and its distance from a column at which the copy unit can
+/// begin.
 __device__ __forceinline__ int first_column(const StemPlanes& p, const StemCorner& corner) {
   return corner.x * p.stride_w - p.pad_left;
 }
@@ -45,7 +46,7 @@ __device__ __forceinline__ void fetch_planes(const StemPlanes& p, const StemCorn
                    corner.image);
 }
 
-/// Turns four values by as many places as `turn` says, without an index of registers.
+/// Turns four values by `turn` places, without an index of registers.
 template <class T>
 __device__ __forceinline__ void turn_four(T (&values)[4], int turn) {
 #pragma unroll
@@ -75,7 +76,7 @@ class FourPixels {
     }
   }
 
-  /// Those of 8 bytes that threads four apart store would lie in the same banks: each begins with another.
+  /// 8-byte stores of threads four apart would hit the same banks: each begins with another.
   __device__ __forceinline__ void store(T* to) const {
     if constexpr (kChannels == 4) {
       const int turn = static_cast<int>(threadIdx.x) / 4 % 4;
@@ -103,8 +104,8 @@ class FourPixels {
   uint32_t pairs_[4][kChannels / 2];
 };
 
-/// Planes to pixels of kChannels elements, by a block's first kThreads. A thread takes four neighbours, as
-/// many as 16 bytes of a plane, kAtOnce times before it stores any.
+/// Planes to pixels of kChannels elements, by a block's first kThreads. A thread takes four neighbours, 16
+/// bytes of a plane, kAtOnce times before it stores any.
 template <class T, int kChannels, int kThreads, int kAtOnce>
 __device__ __forceinline__ void interleave_planes(const StemPlanes& p, const float4* planes, T* patch) {
   const int fours = p.patch_height * p.patch_width / 4;

@@ -1,5 +1,5 @@
-// What the kernels that take a stem straight from the image share: its tiles, and the planes of the image
-// under each. Internal.
+// The common part of the kernels that take a stem straight from the image: its tiles, and the planes of the
+// image under each. Internal.
 #pragma once
 
 #include <cuda.h>
@@ -14,7 +14,7 @@ namespace hone::device::cuda {
 /// The copy unit begins a row at a multiple of 16 bytes: four floats.
 inline constexpr int kStemColumns = 4;
 
-/// Of one kernel. A tile's pool has windows of three, two apart, inside of the tile.
+/// The tiles of one kernel. A tile's pool has windows of three, two apart, inside of the tile.
 struct StemTiles {
   int rows;  ///< outputs of the convolution
   int columns;
@@ -35,7 +35,7 @@ struct StemPatch {
   int64_t pixels() const { return int64_t{height} * width; }
 };
 
-/// What such a kernel is told of both.
+/// The parameters of both for such a kernel.
 struct StemPlanes {
   CUtensorMap image;  ///< [images][channels][rows][columns] of float32
   FastDivisor tiles_n;

@@ -15,7 +15,7 @@ namespace {
 struct PooledStemKernel {
   StemTiles tiles;
   int output_bytes;
-  // By whether a convolution follows.
+  // Indexed by whether a convolution follows.
   const void* half[2];
   const void* bfloat16[2];
 };
@@ -42,7 +42,7 @@ const PooledStemKernel* find_kernel(const StemConfig& config) {
 }
 
 /// Outputs, also of a convolution that follows, patches (which may begin a pixel later), planes and filters
-/// of the next convolution, of each warpgroup that multiplies, and the barriers, one behind the other.
+/// of the next convolution, of each warpgroup that multiplies, and the barriers, one after the other.
 struct PooledStemMemory {
   int64_t patch_at;
   int64_t patch_bytes;

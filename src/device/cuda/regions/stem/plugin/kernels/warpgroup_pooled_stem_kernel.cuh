@@ -1,10 +1,10 @@
 // The stem and its pool. Filters are the left matrix and stay in registers for all tiles of a block, so that
-// products take pixels alone from shared memory, half of what both matrices would ask of it. A thread's sums
+// products only take pixels from shared memory, half of what both matrices would ask of it. A thread's sums
 // are two filters' outputs of two neighbouring columns in all rows of a tile, so that they are pooled where
-// they are, too. What the pool gives can be multiplied once more where it lies: its pixels are the right
-// matrix then. A product whose left matrix is in registers keeps its warps until it is nearly done, so that
-// one warpgroup lays out the pixels of tiles, and two multiply and pool them in turns: while one multiplies,
-// the other pools.
+// they are, too. The pool's result can be multiplied once more in place: its pixels are the right matrix
+// then. A product whose left matrix is in registers keeps its warps until it is nearly done, so that one
+// warpgroup lays out the pixels of tiles, and two multiply and pool them in turns: while one multiplies, the
+// other pools.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@
 
 namespace hone::device::cuda {
 
-/// What the warpgroups of a block wait for. Patches and planes have a place for each that multiplies.
+/// The barriers of the warpgroups of a block. Patches and planes have a place for each that multiplies.
 struct PooledStemBarriers {
   uint32_t start;
   __device__ __forceinline__ uint32_t planes_full(int i) const { return at(i); }
@@ -28,7 +28,7 @@ struct PooledStemBarriers {
   /// its products.
   __device__ __forceinline__ uint32_t turn(int i, int warp) const { return at(3 * kGroups + 4 * i + warp); }
 
-  /// By one thread.
+  /// Called by one thread.
   __device__ __forceinline__ void init() const {
     for (int i = 0; i < kGroups; ++i) {
       ptx::init_barrier(planes_full(i), 1);
@@ -100,7 +100,7 @@ class PooledStemBlock {
   __device__ __forceinline__ unsigned char* planes(int group) const {
     return memory_ + p_.planes_at + group * p_.planes_bytes;
   }
-  /// Where a warpgroup's outputs of the pool lie, and behind them those of the next convolution.
+  /// Where a warpgroup's outputs of the pool lie, and after them those of the next convolution.
   __device__ __forceinline__ uint32_t outputs(int group) const {
     return ptx::shared_address(memory_) + group * (kNext ? 2 : 1) * TileT::kBytes;
   }
@@ -154,7 +154,7 @@ class PooledStemBlock {
     }
   }
 
-  /// By a warp.
+  /// Called by a warp.
   __device__ __forceinline__ void fetch(int tile, int group) const {
     if (tile < p_.tiles_m && ptx::elected())
       fetch_planes(p_, StemCorner(p_, tile), ptx::shared_address(planes(group)),
@@ -169,7 +169,7 @@ class PooledStemBlock {
     __syncwarp();
   }
 
-  /// A warpgroup that makes some of the block's tiles, each after one of every other's.
+  /// A warpgroup that computes some of the block's tiles, taking turns with the others.
   __device__ __forceinline__ void multiply(int group) {
     load_filters();
     ptx::wait_for_previous_kernel();
@@ -205,13 +205,14 @@ class PooledStemBlock {
     by_one_thread([] { ptx::wait_stores_read(); });
   }
 
-  /// Of what all threads of a warpgroup have written to shared memory, to wgmma and the copy unit.
+  /// Hands over the shared memory that all threads of a warpgroup have written to wgmma and the copy unit.
   __device__ __forceinline__ static void hand_over(int group) {
     ptx::fence_for_copies();
     ptx::sync_threads(1 + group, 128);
   }
 
-  /// Of a warpgroup, always the same one, since stores are waited for by the thread that began them.
+  /// Lets one thread of a warpgroup act, always the same one, since stores are waited for by the thread that
+  /// began them.
   template <class Do>
   __device__ __forceinline__ void by_one_thread(const Do& act) const {
     if (warp_ % 4 != 0) return;
@@ -219,7 +220,7 @@ class PooledStemBlock {
     __syncwarp();
   }
 
-  /// The compiler would begin the second half's behind the first product.
+  /// The compiler would begin the second half's after the first product.
   __device__ __forceinline__ void begin(float (&sums)[2][TileT::kN / 2]) const {
 #pragma unroll
     for (int i = 0; i < TileT::kN / 2; ++i) {
@@ -229,7 +230,7 @@ class PooledStemBlock {
     }
   }
 
-  /// Of both halves with the whole depth. Windows are 16 bytes apart.
+  /// Starts the products of both halves with the whole depth. Windows are 16 bytes apart.
   __device__ __forceinline__ void start_products(const StemCorner& corner, int group,
                                                  float (&sums)[2][TileT::kN / 2]) const {
     constexpr int kPixelBytes = 8;
@@ -254,7 +255,7 @@ class PooledStemBlock {
            corner.x + TileT::kColumns <= p_.out_width;
   }
 
-  /// What lies outside of the convolution's result is smaller than all that windows cover.
+  /// Elements outside of the convolution's result are smaller than all that windows cover.
   __device__ __forceinline__ void exclude_outside(const StemCorner& corner,
                                                   float (&sums)[2][TileT::kN / 2]) const {
 #pragma unroll
@@ -283,8 +284,8 @@ class PooledStemBlock {
       }
       narrow(make_float2(most[0], most[1]), columns[i]);
     }
-    // Behind a thread's columns comes the first of the next thread; behind the left half's last ones that of
-    // the right half. Behind the right half's there is no window.
+    // The first column of the next thread follows a thread's columns; that of the right half follows the left
+    // half's last ones. After the right half's there is no window.
     uint32_t shown = reinterpret_cast<const uint32_t&>(columns[0]);
     if (lane_ % 4 == 0) shown = shown >> 16 | (shown & 0xffff0000);
     const uint32_t next = __shfl_sync(0xffffffff, shown, (lane_ & ~3) | ((lane_ + 1) & 3));
@@ -303,8 +304,8 @@ class PooledStemBlock {
   }
 
   /// Pairs of a row of the pool and eight filters are a matrix of 8 x 8, filters down and columns across: of
-  /// two neighbours the first is of the left half. The column that is under no window comes behind all
-  /// pixels, a bank of its own again.
+  /// two neighbours the first is of the left half. The column that is under no window comes after all pixels,
+  /// a bank of its own again.
   __device__ __forceinline__ void pool(const float (&sums)[2][TileT::kN / 2], uint32_t outputs) const {
     const int column = lane_ % 2 * 4 + lane_ % 8 / 2;
     const int piece = warp_ % 4 * 2 + lane_ / 8 % 2;
@@ -317,7 +318,7 @@ class PooledStemBlock {
     }
   }
 
-  /// The convolution of what was pooled; what lies behind that reaches no result.
+  /// The convolution of the pooled pixels; columns beyond them reach no result.
   __device__ __forceinline__ void multiply_pooled(int group) const {
     constexpr int kN = TileT::kPlaces;
     uint32_t filters[kStemNextSteps][4];
@@ -350,7 +351,7 @@ class PooledStemBlock {
     }
   }
 
-  /// To memory; what lies outside is not written. One thread.
+  /// Stores to memory; elements outside are not written. One thread.
   __device__ __forceinline__ void store(const CUtensorMap& map, const StemCorner& corner, uint32_t outputs,
                                         int filter) const {
     ptx::store_pixels(map, outputs, filter, (corner.x - p_.first_x) / 2, (corner.y - p_.first_y) / 2,

@@ -1,4 +1,4 @@
-// What the kernel of pooled stems gets as its parameter. Internal.
+// The parameter of the kernel of pooled stems. Internal.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
@@ -36,7 +36,7 @@ struct PooledStemTile {
   static constexpr int kColumns = 16;
   static constexpr int kN = kRows * kColumns / 2;  ///< columns of a product
   /// The pool's outputs in shared memory, 64 filters of a pixel in a row, and places for one more of each
-  /// row, as many as a convolution of them multiplies.
+  /// row, which a convolution of them multiplies.
   static constexpr int kPixelBytes = kPooledStemFilters * 2;
   static constexpr int kPlaces = kPooledRows * (kPooledColumns + 1);
   static constexpr int kBytes = kPlaces * kPixelBytes;
@@ -44,7 +44,7 @@ struct PooledStemTile {
   static constexpr StemTiles kTiles = {kRows, kColumns, kPooledStemFilters, kPooledRows, kPooledColumns};
 };
 
-/// Of the convolution of 1 x 1 behind the pool, 64 channels to 64: steps of its depth, and bytes of its
+/// Sizes for the convolution of 1 x 1 after the pool, 64 channels to 64: steps of its depth, and bytes of its
 /// filters.
 inline constexpr int kStemNextSteps = kPooledStemFilters / 16;
 inline constexpr int kStemNextBytes = kPooledStemFilters * kPooledStemFilters * 2;

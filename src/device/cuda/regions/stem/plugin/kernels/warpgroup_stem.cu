@@ -14,7 +14,7 @@ constexpr StemTiles tiles_of(const StemConfig& config) {
   return {kStemTile, kStemTile, config.tile_n, kPooledTile, kPooledTile};
 }
 
-/// Outputs, filters, patch (which may begin a pixel later), planes and two barriers, one behind the other.
+/// Outputs, filters, patch (which may begin a pixel later), planes and two barriers, one after the other.
 struct StemMemory {
   int64_t weights_at;
   int64_t patch_at;

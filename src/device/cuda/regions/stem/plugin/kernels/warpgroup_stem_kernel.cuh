@@ -14,8 +14,8 @@ template <int kN>
 using StemTile = WarpgroupTile<kStemTile * kStemTile, kN, 2>;
 inline constexpr int kStemThreads = 256;
 
-/// Filters as wgmma reads them without swizzling: [depth / 8][kN] runs of 8 elements. By one warp. Of a tile
-/// that has fewer filters, the others' sums are never stored.
+/// Filters as wgmma reads them without swizzling: [depth / 8][kN] runs of 8 elements. Called by one warp. If
+/// a tile has fewer filters, the others' sums are never stored.
 template <class T, int kN>
 __device__ __forceinline__ void copy_stem_filters(const WarpgroupStemParams& p, int tile_n, uint32_t target,
                                                   uint32_t barrier) {
@@ -90,7 +90,7 @@ __device__ __forceinline__ void pool_tile(const WarpgroupStemParams& p, const St
     const int x = (corner.x - p.first_x) / 2 + right;
     const int filter = tile_n * kN + piece * 8;
     if (y >= p.pooled_height || x >= p.pooled_width || filter >= p.epilogue.filters) continue;
-    // A neighbour inside the image stands for what lies outside of it: it is under the window, too.
+    // A neighbour inside the image stands for a pixel outside of it: it is under the window, too.
     int rows[3];
     int columns[3];
 #pragma unroll

@@ -1,4 +1,4 @@
-// What the kernel of stems for warpgroups gets as its parameter. Internal.
+// The parameter of the kernel of stems for warpgroups. Internal.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
@@ -9,7 +9,7 @@ namespace hone::device::cuda {
 
 /// Outputs of the convolution in a tile, in both directions.
 inline constexpr int kStemTile = 16;
-/// The same of the pool: windows of three, two apart, in 15 of the 16.
+/// Outputs of the pool in a tile, in both directions: windows of three, two apart, in 15 of the 16.
 inline constexpr int kPooledTile = 7;
 
 struct WarpgroupStemParams : StemPlanes {

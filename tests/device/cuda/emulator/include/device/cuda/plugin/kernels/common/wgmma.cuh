@@ -1,4 +1,4 @@
-// Emulated: the functions of the header of this name, by the CPU. What they do is said there.
+// Emulated: the functions of the header of this name, by the CPU. That header describes what they do.
 #pragma once
 
 #include <cuda.h>
