@@ -102,7 +102,7 @@ HONE_BINARY(run_pow, std::pow(v, w))
 HONE_BINARY(run_reverse_pow, std::pow(w, v))
 HONE_BINARY(run_prelu, v < 0.0f ? v * w : v)
 
-// The same for AVX-512 of functions that its own instructions make faster.
+// The version for AVX-512 holds the functions that its own instructions make faster.
 #define HONE_WIDE_UNARY(name, expression)                                                             \
   __attribute__((target("avx512f,avx512dq"))) void name(                                              \
       const float* from, float* to, size_t n, [[maybe_unused]] float alpha, [[maybe_unused]] float) { \

@@ -12,7 +12,7 @@ constexpr int kTile = 32;
 constexpr int kRowsAtOnce = kThreads / kTile;
 constexpr int kOfThread = kTile / kRowsAtOnce;
 
-/// Where the matrices of one product begin.
+/// The offsets at which the matrices of one product begin.
 struct Offsets {
   int64_t x = 0;
   int64_t w = 0;
