@@ -36,7 +36,7 @@ TEST(DevicePasses, BehindNoPassAreAnInternalError) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInternal);
-    EXPECT_EQ(error.sentence(), "passes of dsp are to run behind 'fusion', which is no pass");
+    EXPECT_EQ(error.sentence(), "passes of dsp are to run after 'fusion', which is no pass");
   }
 }
 
