@@ -59,7 +59,7 @@ if part check; then
   has bin/detect_check "the check of detection" && step detect_check "$install/bin/detect_check" "$shapes" &&
     grep -v '^SKIPPED' "$output/detect_check.txt"
   has bin/kernels_check "the check of the kernels" && step frame_input "$install/bin/kernels_check" frame_input &&
-    step row_choice "$install/bin/kernels_check" row_choice
+    step box_search "$install/bin/kernels_check" box_search
 fi
 
 if part kernel && has bin/kernels_check "the time of the kernel"; then

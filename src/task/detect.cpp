@@ -348,6 +348,7 @@ class Run {
     say_losses(losses, &outcome);
     outcome.decoding = source_->decoding();
     outcome.preprocessing = detector_.preprocessing();
+    outcome.transfers = report_transfers(detector_.traffic(), report.frames);
     outcome.notes = detector_.notes();
     outcome.notes.push_back("frames are " + source_->info().format);
     if (truth_)

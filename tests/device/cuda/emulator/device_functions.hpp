@@ -72,6 +72,13 @@ inline float __fdividef(float x, float y) { return x / y; }
 inline uint32_t __umulhi(uint32_t x, uint32_t y) { return static_cast<uint32_t>(uint64_t{x} * y >> 32); }
 
 template <class T>
+T atomicAdd(T* at, std::type_identity_t<T> value) {
+  const T before = *at;
+  *at = before + value;
+  return before;
+}
+
+template <class T>
 T atomicMax(T* at, std::type_identity_t<T> value) {
   const T before = *at;
   *at = max(before, value);
