@@ -108,8 +108,7 @@ class Classifier {
                      tensor::shape_text(scores.shape()));
     const size_t width = values.size() / rows;
     if (!request_.labels.empty() && names_.size() != width)
-      throw Error(ErrorKind::kBadInput,
-                  fmt::format("it has {} names, the network {} classes", names_.size(), width),
+      throw Error(ErrorKind::kBadInput, other_count_text(names_.size(), static_cast<int64_t>(width)),
                   request_.labels);
     if (truth != nullptr && width_ == 0) truth->settle(names_, static_cast<int64_t>(width));
     width_ = width;

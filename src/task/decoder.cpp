@@ -84,6 +84,10 @@ DecoderChoice choose_decoder(const Signature& signature, std::string_view name) 
                  decoder.form);
   }
   if (!name.empty()) fail_usage("there is no decoder {}: {}", name, names_text());
+  const auto is_row = [](const tensor::Shape& shape) { return shape.size() == 2 && shape.front() == 1; };
+  if (signature.outputs.size() == 1 && is_row(signature.outputs[0].shape))
+    fail_bad_input("its output {} holds no boxes: such a row of scores is for hone classify",
+                   outputs_text(signature));
   fail_bad_input("no decoder knows its outputs {} for an input of {} x {} (--decoder {} decides)",
                  outputs_text(signature), signature.input_width, signature.input_height, names_text());
 }

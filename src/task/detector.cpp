@@ -91,8 +91,7 @@ void Detector::choose() {
     }
   }
   if (!fits(choice_))
-    throw Error(ErrorKind::kBadInput,
-                fmt::format("it has {} names, the network {} classes", names_.size(), choice_.match.classes),
+    throw Error(ErrorKind::kBadInput, other_count_text(names_.size(), choice_.match.classes),
                 options_.labels);
 }
 
@@ -142,7 +141,15 @@ Refusal Detector::find_on_device() {
     plan.heads.push_back(decoder.head_rule({choice_.match, signature_, options_.threshold}, role, part));
     plan.outputs.push_back(form.output);
   }
-  return feed_.find_boxes(plan);
+  try {
+    return feed_.find_boxes(plan);
+  } catch (const LostDevice&) {
+    throw;
+  } catch (const Error& error) {
+    // There may be no room for candidates.
+    if (error.kind() != ErrorKind::kEnvironment) throw;
+    return error.what();
+  }
 }
 
 std::vector<Detection> Detector::decode(const NetworkOutputs& outputs, int64_t row,
