@@ -338,7 +338,7 @@ HONE_HOST_DEVICE Box clipped(const BoxPlace& place, const Box& box) {
 struct BoxCandidates {
   static constexpr int64_t kMost = 4096;
 
-  int32_t count = 0;
+  uint32_t count = 0;
   FoundBox boxes[kMost];
   uint32_t orders[kMost];
 };

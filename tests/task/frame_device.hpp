@@ -126,7 +126,7 @@ class LoopFinder final : public engine::BoxFinder {
       const int64_t answers = engine::box::answer_count(head, numbers);
       for (int64_t answer = answers - 1; answer >= 0; --answer) {
         engine::FoundBox found = engine::box::answer_of(head, index, numbers, answer);
-        if (found.label < 0 || candidates->count++ >= engine::BoxCandidates::kMost) continue;
+        if (found.label < 0 || int64_t{candidates->count++} >= engine::BoxCandidates::kMost) continue;
         found.box = engine::box::placed(place, found.box);
         candidates->boxes[candidates->count - 1] = found;
         candidates->orders[candidates->count - 1] = first + static_cast<uint32_t>(index * answers + answer);
@@ -136,7 +136,7 @@ class LoopFinder final : public engine::BoxFinder {
 
   static int32_t suppress(const engine::BoxCandidates& candidates, const engine::BoxPlace& place,
                           const engine::BoxSelection& selection, engine::FoundBox* kept) {
-    if (candidates.count > engine::BoxCandidates::kMost) return -1;
+    if (int64_t{candidates.count} > engine::BoxCandidates::kMost) return -1;
     std::vector<int32_t> order(static_cast<size_t>(candidates.count));
     for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
     std::ranges::sort(order, {},

@@ -137,9 +137,10 @@ inline std::vector<BoxSearchCase> box_search_cases() {
   // One box more than a block has threads, more than half of all places, all of them, and one too many.
   engine::BoxSelection all = plain;
   all.most = engine::BoxCandidates::kMost;
-  all.overlap = 0.95f;
-  for (const int64_t count : {int64_t{1025}, int64_t{2500}, engine::BoxCandidates::kMost})
+  for (const int64_t count : {int64_t{1025}, int64_t{2500}, engine::BoxCandidates::kMost}) {
+    all.overlap = count == 1025 ? 0.95f : 0.45f;
     cases.push_back({std::to_string(count) + " candidates", {box_rows(count, 6, 2, 0)}, {}, all, 1});
+  }
   cases.push_back({"too many", {box_rows(engine::BoxCandidates::kMost + 1, 6, 2, 0)}, {}, plain, 1});
   return cases;
 }

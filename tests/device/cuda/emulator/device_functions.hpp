@@ -68,15 +68,9 @@ void __stcg(T* to, T value) {
 
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline float __expf(float x) { return std::exp(x); }
+inline float __saturatef(float x) { return std::isnan(x) ? 0 : std::clamp(x, 0.0F, 1.0F); }
 inline float __fdividef(float x, float y) { return x / y; }
 inline uint32_t __umulhi(uint32_t x, uint32_t y) { return static_cast<uint32_t>(uint64_t{x} * y >> 32); }
-
-template <class T>
-T atomicAdd(T* at, std::type_identity_t<T> value) {
-  const T before = *at;
-  *at = before + value;
-  return before;
-}
 
 template <class T>
 T atomicMax(T* at, std::type_identity_t<T> value) {

@@ -47,7 +47,9 @@ struct Called {
 };
 
 void expect_what_loops_find(const BoxSearchCase& one, Element element, FloatType type) {
-  for (const Schedule& schedule : kFewSchedules) {
+  // Threads in their order and in another one; sorting many takes long enough in one.
+  const bool many = one.heads[0].rows.boxes > 1000;
+  for (const Schedule& schedule : many ? std::vector{kFewSchedules.back()} : kFewSchedules) {
     SCOPED_TRACE(one.name + ", " + text(schedule));
     emulator::set_schedule(schedule);
     Called called(one, element);
@@ -60,9 +62,9 @@ void expect_what_loops_find(const BoxSearchCase& one, Element element, FloatType
         int32_t count = 0;
         std::memcpy(&count, list, sizeof count);
         ASSERT_EQ(count, too_many ? -1 : static_cast<int32_t>(wanted.size()));
+        if (too_many) continue;
         // The emulator calls the host's own functions: nothing may differ.
-        if (!too_many)
-          EXPECT_EQ(std::memcmp(list + sizeof count, wanted.data(), wanted.size() * sizeof wanted[0]), 0);
+        EXPECT_EQ(std::memcmp(list + sizeof count, wanted.data(), wanted.size() * sizeof wanted[0]), 0);
       }
     }
   }

@@ -21,6 +21,11 @@ struct SortedCandidates {
 static_assert(sizeof(SortedCandidates) <= 48 << 10, "more has to be asked for");
 static_assert(kMostCandidates <= 1 << 16 && (kMostCandidates & (kMostCandidates - 1)) == 0);
 
+/// Blocks of one image.
+HONE_HOST_DEVICE int64_t blocks_of(const engine::BoxHead& head) {
+  return (head.rows.boxes + kThreads - 1) / kThreads;
+}
+
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     decode_boxes_kernel(const __grid_constant__ BoxDecoding decoding, const T* __restrict__ output,
@@ -28,9 +33,10 @@ __global__ void __launch_bounds__(kThreads)
   const RunningKernel running(stamp);
   begin_kernel();
   const engine::BoxHead& head = decoding.head;
-  const int64_t index = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  const int64_t blocks = blocks_of(head);
+  const int64_t image = blockIdx.x / blocks;
+  const int64_t index = blockIdx.x % blocks * kThreads + threadIdx.x;
   if (index >= head.rows.boxes) return;
-  const int64_t image = blockIdx.y;
   const engine::BoxNumbers<T> numbers{output + image * head.rows.image + head.rows.at(index),
                                       head.rows.number_stride};
   if (!engine::box::passes_gates(head.rows, numbers)) return;
@@ -40,8 +46,8 @@ __global__ void __launch_bounds__(kThreads)
     engine::FoundBox found = engine::box::answer_of(head, index, numbers, answer);
     if (found.label < 0) continue;
     found.box = engine::box::placed(decoding.places[image], found.box);
-    const int32_t place = atomicAdd(&candidates.count, 1);
-    if (place >= kMostCandidates) continue;
+    const unsigned place = atomicInc(&candidates.count, ~0U);
+    if (place >= static_cast<unsigned>(kMostCandidates)) continue;
     candidates.boxes[place] = found;
     candidates.orders[place] = decoding.first_order + static_cast<uint32_t>(index * answers + answer);
   }
@@ -87,7 +93,7 @@ __global__ void __launch_bounds__(kSortThreads)
   constexpr int kWords = sizeof(engine::FoundBox) / 4;
   int32_t* const list = static_cast<int32_t*>(p.lists) + image * (1 + p.selection.most * kWords);
   const int thread = static_cast<int>(threadIdx.x);
-  const int count = candidates.count;
+  const auto count = static_cast<int>(candidates.count);
   __syncthreads();
   if (thread == 0) candidates.count = 0;
   if (count > kMostCandidates) {
@@ -136,18 +142,17 @@ cudaError_t decode_boxes(const BoxDecoding& decoding, const void* output, FloatT
                          const LaunchOptions& options) {
   const engine::BoxHead& head = decoding.head;
   if (decoding.images == 0 || head.rows.boxes == 0) return cudaSuccess;
-  constexpr int64_t kMostImages = 65535;
   const bool grid = head.form == engine::BoxForm::kLogits || head.form == engine::BoxForm::kDarknet;
   const bool anchored = !grid || (head.anchors != nullptr && head.columns > 0 && head.lines > 0 &&
                                   head.rows.boxes <= int64_t{head.anchor_count} * head.columns * head.lines);
-  if (!head.rows.is_sound() || !anchored || !(head.threshold >= 0) || decoding.images > kMostImages ||
-      output == nullptr || decoding.places == nullptr || decoding.candidates == nullptr)
+  if (!head.rows.is_sound() || !anchored || !(head.threshold >= 0) || output == nullptr ||
+      decoding.places == nullptr || decoding.candidates == nullptr)
     return cudaErrorInvalidValue;
-  const dim3 blocks(static_cast<unsigned>((head.rows.boxes + kThreads - 1) / kThreads),
-                    static_cast<unsigned>(decoding.images));
+  const int64_t blocks = blocks_of(head) * decoding.images;
+  if (blocks > INT32_MAX) return cudaErrorInvalidValue;
   return with_float_type(type, [&]<class T>() {
-    return launch(decode_boxes_kernel<T>, blocks, dim3(kThreads), options, decoding,
-                  static_cast<const T*>(output));
+    return launch(decode_boxes_kernel<T>, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), options,
+                  decoding, static_cast<const T*>(output));
   });
 }
 
