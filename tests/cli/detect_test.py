@@ -379,9 +379,6 @@ def check_refusals(runner):
     runner.bad(BAD_INPUT, "no decoder knows its outputs", "detect", odd, image)
     scores = constant_model(runner.folder / "scores.onnx", [1, 3, 32, 64], {"scores": np.zeros((1, 10), np.float32)}, {})
     runner.bad(BAD_INPUT, "such a row of scores is for hone classify", "detect", scores, image)
-    one = runner.folder / "one.names"
-    one.write_text("cat\n")
-    runner.bad(BAD_INPUT, "it has 1 name, the network 3 classes", "detect", v8, image, "--labels", one)
     runner.bad(USAGE, "there is no decoder yolov99", "detect", odd, image, "--decoder", "yolov99")
     runner.bad(USAGE, "are not of the form", "detect", odd, image, "--decoder", "yolov8")
     found = np.zeros((1, 300, 6), np.float32)
@@ -411,6 +408,9 @@ def check_refusals(runner):
     labels.write_text("a\nb\n")
     v8 = constant_model(runner.folder / "v8.onnx", [1, 3, 32, 64], {"o": np.zeros((1, 7, 42), np.float32)}, {})
     runner.bad(BAD_INPUT, "2 names, the network 3 classes", "detect", v8, image, "--labels", labels)
+    one = runner.folder / "one.names"
+    one.write_text("cat\n")
+    runner.bad(BAD_INPUT, "it has 1 name, the network 3 classes", "detect", v8, image, "--labels", one)
     bad_names = constant_model(runner.folder / "v8.onnx", [1, 3, 32, 64], {"o": np.zeros((1, 7, 42), np.float32)},
                                {"names": "__import__('os')"})
     runner.bad(BAD_INPUT, "'names'", "detect", bad_names, image)
