@@ -138,7 +138,7 @@ std::string stats_text(const task::DetectOutcome& outcome) {
 void write_trace(const std::string& file, const task::DetectOutcome& outcome) {
   const trace::Trace trace = record::pipeline_trace(outcome.timeline, outcome.report, stats_text(outcome));
   trace::write_store(trace, file);
-  fmt::print(stderr, "note: what {} stages did, {} ranges, is in {}\n", outcome.timeline.size(),
+  fmt::print(stderr, "note: what {} stages did, {} ranges, is in {}\n", outcome.report.stages.size(),
              trace.host_events.size(), file);
 }
 
