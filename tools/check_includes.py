@@ -23,13 +23,14 @@ MAY_INCLUDE["report"] = {"report", *RUNS, *TRACES} - {"engine", "device", "backe
 MAY_INCLUDE["api"] = {"api", *RUNS}
 MAY_INCLUDE["cli"] = {"cli", "api", "report", "record", *RUNS, *TRACES}
 # Folders that know nothing but what is named here; the first that fits counts. CUDA kernels stand by themselves, but for
-# the list of what can follow a convolution, and the type of refusals; those of a region may use the general ones. Passes that a
+# the list of what can follow a convolution, the type of refusals, and the rules of frames and boxes, which the host follows, too; those
+# of a region may use the general ones. Passes that a
 # device brings are part of libhone and rewrite graphs without it.
 PLUGIN = "device/cuda/plugin/"
 KERNELS = PLUGIN + "kernels/"
 REGION = r"device/cuda/regions/\w+/"
 PASSES = "device/cpu/passes/|device/cuda/passes/|" + REGION + "(?!plugin/)"
-SHARED = "graph/post_op.hpp|base/refusal.hpp"
+SHARED = "graph/post_op.hpp|base/refusal.hpp|base/host_device.hpp|engine/(frame_image|box_rule).hpp"
 CLOSED = [(KERNELS + "common/", f"{KERNELS}common/|{SHARED}"),
           (KERNELS + "gemm/", f"{KERNELS}(common|gemm)/|{SHARED}"),
           (KERNELS, f"{KERNELS}|{SHARED}"),

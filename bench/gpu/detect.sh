@@ -59,7 +59,7 @@ if part check; then
   has bin/detect_check "the check of detection" && step detect_check "$install/bin/detect_check" "$shapes" &&
     grep -v '^SKIPPED' "$output/detect_check.txt"
   has bin/kernels_check "the check of the kernels" && step frame_input "$install/bin/kernels_check" frame_input &&
-    step row_choice "$install/bin/kernels_check" row_choice
+    step box_search "$install/bin/kernels_check" box_search
 fi
 
 if part kernel && has bin/kernels_check "the time of the kernel"; then
@@ -99,7 +99,7 @@ fps() {
           --device cuda --precision fp16 --threshold "$threshold" --preprocess $where "${arguments[@]}" \
           --stats "$output/fps-$name-$where-$video.json" || break
       done
-      grep -E '^(inference|frames were|bounded)' "$output/fps-$name-$where-$video-second.txt"
+      grep -E '^(inference|frames were|bounded)|(to|on) (device|host) ' "$output/fps-$name-$where-$video-second.txt"
     done
   done
   step "serial-$name" taskset -c "$cores" "$install/bin/serial_loop" "$model" "$weights" "$shapes/shapes.mp4" \
@@ -121,7 +121,7 @@ if part streams && has lib/libhone-video.so "a video" &&
       name=streams-$accelerator-$streams
       step "$name" taskset -c "$cores" "$hone" detect "$output/shapes.hone" "$shapes/shapes.mp4" \
         --device cuda --hwaccel $accelerator --infStreams $streams -o "$output/$name.jsonl" || continue
-      grep -E '^(inference|frames were|bounded)' "$output/$name.txt"
+      grep -E '^(inference|frames were|bounded)|(to|on) (device|host) ' "$output/$name.txt"
       cmp "$output/streams-none-1.jsonl" "$output/$name.jsonl" || failed=1
     done
   done

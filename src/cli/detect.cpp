@@ -127,6 +127,9 @@ std::string stats_text(const task::DetectOutcome& outcome) {
   if (outcome.accuracy) json["accuracy"] = base::described_json(*outcome.accuracy);
   json["decoding"] = outcome.decoding;
   json["preprocessing"] = outcome.preprocessing;
+  json["transfers"] = Json::array();
+  for (const task::TransferReport& one : outcome.transfers)
+    json["transfers"].push_back(base::described_json(one));
   json["notes"] = outcome.notes;
   json["losses"] = outcome.losses;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -135,7 +138,7 @@ std::string stats_text(const task::DetectOutcome& outcome) {
 void write_trace(const std::string& file, const task::DetectOutcome& outcome) {
   const trace::Trace trace = record::pipeline_trace(outcome.timeline, outcome.report, stats_text(outcome));
   trace::write_store(trace, file);
-  fmt::print(stderr, "note: what {} stages did, {} ranges, is in {}\n", outcome.timeline.size(),
+  fmt::print(stderr, "note: what {} stages did, {} ranges, is in {}\n", outcome.report.stages.size(),
              trace.host_events.size(), file);
 }
 
@@ -208,6 +211,7 @@ void detect(DetectArguments* arguments) {
   for (const std::string& loss : outcome.losses) fmt::print(stderr, "warning: {}\n", report::printable(loss));
   print_pipeline(outcome.report, report::printable(outcome.decoding),
                  report::printable(outcome.preprocessing), people);
+  print_transfers(outcome.transfers, people);
   if (outcome.accuracy) print_accuracy(*outcome.accuracy, people);
   if (outcome.stopped) fmt::print(stderr, "hone: interrupted after {} frames\n", outcome.report.frames);
   if (outcome.stopped) system::throw_if_interrupted();

@@ -72,6 +72,8 @@ Row run_backend(const CLI::App& command, const BackendsRequest& request, const s
   std::vector<std::string> words{fs::canonical("/proc/self/exe").string(), "detect"};
   for (std::string& word : given_words(command)) words.push_back(std::move(word));
   words.insert(words.end(), {"--backend", backend, "--stats", stats.string()});
+  // Other systems run one batch at a time.
+  if (command.count("--infStreams") == 0) words.insert(words.end(), {"--infStreams", "1"});
   for (const std::string& output : request.outputs)
     words.insert(words.end(), {"-o", output_of(output, backend).string()});
   if (request.outputs.empty()) words.insert(words.end(), {"-o", (scratch.folder() / "found.jsonl").string()});

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace hone::cli {
 
 void print_pipeline(const task::PipelineReport& report, const std::string& decoding,
@@ -29,6 +31,19 @@ void print_pipeline(const task::PipelineReport& report, const std::string& decod
              report.bounded_by == "processor" ? "the processor" : "the stage " + report.bounded_by,
              report.bound, 100 * report.end_to_end_fps / report.bound, 1000 * report.cpu_seconds_a_frame);
   if (!report.advice.empty()) fmt::print(to, "what would lift it: {}\n", report.advice);
+}
+
+void print_transfers(const std::vector<task::TransferReport>& transfers, std::FILE* to) {
+  if (transfers.empty()) return;
+  fmt::print(to, "  {:<16} {:<10} {:>16} {:>16}\n", "transfers", "", "copies a frame", "bytes a frame");
+  for (const task::TransferReport& one : transfers) {
+    std::string direction = one.direction;
+    std::ranges::replace(direction, '_', ' ');
+    fmt::print(
+        to, "  {:<16} {:<10} {:>16} {:>16.0f}\n", one.what, direction,
+        one.copies == 0 && one.bytes > 0 ? "with the frames" : fmt::format("{:.2f}", one.copies_a_frame),
+        one.bytes_a_frame);
+  }
 }
 
 }  // namespace hone::cli

@@ -9,66 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
-#include "engine/row_chooser.hpp"
+#include "engine/box_finder.hpp"
+#include "engine/frame_image.hpp"
 #include "tensor/buffer.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/queue.hpp"
 
 namespace hone::engine {
-
-/// Eight bits a sample; chroma of the last two has half the width and height, rounded up.
-enum class FrameFormat : int32_t {
-  kRgb24,   ///< one plane, red, green and blue next to each other
-  kYuv420,  ///< three planes
-  kNv12     ///< two planes, the second with both chroma samples next to each other
-};
-
-/// The share of a sample of luma and of each of chroma in red, green and blue, times 2^16.
-struct FrameColours {
-  int32_t luma_offset = 0;
-  int32_t luma = 0;
-  std::array<int32_t, 3> u{};
-  std::array<int32_t, 3> v{};
-};
-
-/// Bilinear resizing: the two source pixels of a target pixel along an axis, and the weight of the second
-/// times 2^11.
-struct FrameTap {
-  int32_t first = 0;
-  int32_t second = 0;
-  int32_t weight = 0;
-};
-
-/// Antialiased resizing: source pixels of a target pixel along an axis, from `first` on, with the weights
-/// from `weights` on, times 2^22. Levels are rounded after the columns and again after the rows.
-struct FrameWindow {
-  int32_t first = 0;
-  int32_t count = 0;
-  int32_t weights = 0;
-};
-
-/// One axis of the rectangle of the input that a frame fills, a tap or a window for each of its pixels.
-/// Windows count where they are not null.
-struct FrameAxis {
-  const FrameTap* taps = nullptr;
-  const FrameWindow* windows = nullptr;
-  const int32_t* weights = nullptr;
-};
-
-/// A frame and how it lies in the input. All pointers are to memory of the device.
-struct FrameImage {
-  FrameFormat format = FrameFormat::kNv12;
-  std::array<const uint8_t*, 3> planes{};
-  std::array<int64_t, 3> strides{};  ///< bytes from one row of a plane to the next
-  FrameColours colours;              ///< not used for kRgb24
-  int32_t left = 0;
-  int32_t top = 0;
-  int32_t width = 0;
-  int32_t height = 0;
-  FrameAxis columns;
-  FrameAxis rows;
-};
 
 /// The input of a network: images of three channels.
 struct FrameTarget {
@@ -107,8 +56,11 @@ class FrameDevice {
   virtual tensor::Buffer allocate_staging(int64_t bytes) const = 0;
   /// Null for an input that the device does not fill.
   virtual std::unique_ptr<FrameFiller> make_frame_filler(const FrameTarget& target) const = 0;
-  /// Null where the host gets all of an output.
-  virtual std::unique_ptr<RowChooser> make_row_chooser() const { return nullptr; }
+  /// For outputs of these element types; null where the host has to find the boxes. Anchors are read now.
+  virtual std::unique_ptr<BoxFinder> make_box_finder(std::span<const BoxHead> /*heads*/,
+                                                     std::span<const tensor::DType> /*types*/) const {
+    return nullptr;
+  }
   /// For work in a queue of the device.
   virtual DecoderHandles decoder_handles(const tensor::Queue* /*queue*/) const { return {}; }
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,8 +48,9 @@ class DecodingDevice {
   /// The driver's context and the stream in which frames are decoded and copied.
   virtual void* context() const = 0;
   virtual void* stream() const = 0;
-  /// Memory of the device with a copy of these bytes of it, complete when it returns.
-  virtual std::shared_ptr<const std::byte> copy(const std::byte* from, int64_t bytes) = 0;
+  /// One piece of the device's memory with copies of these pieces of it one after the other, complete when it
+  /// returns.
+  virtual std::shared_ptr<const std::byte> copy(std::span<const std::span<const std::byte>> pieces) = 0;
 };
 
 /// Used by one thread.

@@ -56,8 +56,8 @@ struct Batch {
 /// prepare(), run() for each stream and name_classes() may each be called by a thread of its own.
 class Classifier {
  public:
-  explicit Classifier(const ClassifyRequest& request)
-      : request_(request), network_(with_usual_side(request.network)) {
+  Classifier(const ClassifyRequest& request, const media::SourceInfo& source)
+      : request_(request), network_(completed(request.network, source)) {
     choose_preprocessing();
     Refusal refusal = input_refusal(input());
     feed_ = refusal ? FrameFeed(std::move(refusal)) : FrameFeed(network_.bind_frames(target()));
@@ -108,8 +108,7 @@ class Classifier {
                      tensor::shape_text(scores.shape()));
     const size_t width = values.size() / rows;
     if (!request_.labels.empty() && names_.size() != width)
-      throw Error(ErrorKind::kBadInput,
-                  fmt::format("it has {} names, the network {} classes", names_.size(), width),
+      throw Error(ErrorKind::kBadInput, other_count_text(names_.size(), static_cast<int64_t>(width)),
                   request_.labels);
     if (truth != nullptr && width_ == 0) truth->settle(names_, static_cast<int64_t>(width));
     width_ = width;
@@ -137,8 +136,9 @@ class Classifier {
     }
   }
 
-  static NetworkOptions with_usual_side(NetworkOptions options) {
+  static NetworkOptions completed(NetworkOptions options, const media::SourceInfo& source) {
     options.usual_side = 224;
+    options.many_images = options.many_images && has_many_images(source, options, std::nullopt);
     return options;
   }
 
@@ -324,7 +324,7 @@ ClassifyOutcome classify(const ClassifyRequest& request,
   if (truth) outcome.accuracy.emplace();
   const auto stopped = [&] { return request.stop != nullptr && *request.stop; };
   try {
-    Classifier classifier(request);
+    Classifier classifier(request, source->info());
     Batches batches(*source, classifier, request.stop);
     while (!stopped()) {
       std::optional<Batch> batch = batches.next();

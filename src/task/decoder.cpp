@@ -23,12 +23,6 @@ std::string names_text() {
   return text;
 }
 
-Box in_pixels(const Box& box, int64_t width, int64_t height) {
-  const auto w = static_cast<float>(width);
-  const auto h = static_cast<float>(height);
-  return {box.x1 * w, box.y1 * h, box.x2 * w, box.y2 * h};
-}
-
 /// Whether an output holds what the role reads, with a dimension for the batch or without.
 bool has_form(const tensor::Shape& shape, const tensor::Shape& least) {
   if (least.empty()) return true;
@@ -56,16 +50,6 @@ void check_form(const DecoderChoice& choice, const Signature& signature, const S
     fail_bad_input("the output {} [{}] is none of {} ({}), which needs {} numbers of an image at least",
                    signature.outputs[role.output].name, tensor::shape_text(shape), choice.decoder->name,
                    choice.decoder->form, least_text(role.least));
-  }
-}
-
-/// In pixels of the image.
-Box placed(Space space, const Box& box, const Geometry& g) {
-  switch (space) {
-    case Space::kImagePixels: return box;
-    case Space::kImageShare: return in_pixels(box, g.image_width, g.image_height);
-    case Space::kInputShare: return to_image(g, in_pixels(box, g.input_width, g.input_height));
-    default: return to_image(g, box);
   }
 }
 
@@ -100,28 +84,58 @@ DecoderChoice choose_decoder(const Signature& signature, std::string_view name) 
                  decoder.form);
   }
   if (!name.empty()) fail_usage("there is no decoder {}: {}", name, names_text());
+  const auto is_row = [](const tensor::Shape& shape) { return shape.size() == 2 && shape.front() == 1; };
+  if (signature.outputs.size() == 1 && is_row(signature.outputs[0].shape))
+    fail_bad_input("its output {} holds no boxes: such a row of scores is for hone classify",
+                   outputs_text(signature));
   fail_bad_input("no decoder knows its outputs {} for an input of {} x {} (--decoder {} decides)",
                  outputs_text(signature), signature.input_width, signature.input_height, names_text());
+}
+
+engine::BoxSelection selection_of(const Decoder& decoder, const Signature& signature,
+                                  const FinishOptions& options) {
+  engine::BoxSelection selection{.overlap = options.overlap, .most = options.most, .clips = decoder.clips};
+  if (decoder.overlap != nullptr) decoder.overlap(signature, &selection);
+  return selection;
+}
+
+engine::BoxPlace place_of(const Decoder& decoder, const Geometry& g) {
+  engine::BoxPlace place;
+  if (decoder.space == Space::kInputPixels || decoder.space == Space::kInputShare) place = box_place(g);
+  place.image_width = static_cast<float>(g.image_width);
+  place.image_height = static_cast<float>(g.image_height);
+  if (decoder.space == Space::kInputShare) {
+    place.x_factor = static_cast<float>(g.input_width);
+    place.y_factor = static_cast<float>(g.input_height);
+  } else if (decoder.space == Space::kImageShare) {
+    place.x_factor = place.image_width;
+    place.y_factor = place.image_height;
+  }
+  return place;
 }
 
 std::vector<Detection> decode_image(const DecoderChoice& choice, const DecodeCall& call,
                                     const Geometry& geometry, const FinishOptions& options) {
   const Decoder& decoder = *choice.decoder;
   std::vector<Detection> found;
-  if (call.chosen.empty())
-    check_form(choice, call.signature,
-               [&](size_t i) -> const tensor::Shape& { return call.outputs[i].shape(); });
-  decoder.decode(call, &found);
-  for (Detection& detection : found) detection.box = placed(decoder.space, detection.box, geometry);
+  check_form(choice, call.signature,
+             [&](size_t i) -> const tensor::Shape& { return call.outputs[i].shape(); });
+  if (decoder.head_rule != nullptr) {
+    decode_heads(decoder, call, &found);
+  } else {
+    decoder.decode(call, &found);
+  }
+  const engine::BoxPlace place = place_of(decoder, geometry);
+  const engine::BoxSelection selection = selection_of(decoder, call.signature, options);
+  for (Detection& detection : found) detection.box = engine::box::placed(place, detection.box);
   if (decoder.needs_nms) {
-    const Overlap overlap = decoder.overlap == nullptr ? iou : decoder.overlap(call.signature, geometry);
-    suppress(options.overlap, overlap, &found);
+    suppress(selection, place, &found);
   } else {
     sort_by_score(&found);
   }
-  if (static_cast<int64_t>(found.size()) > options.most) found.resize(static_cast<size_t>(options.most));
-  if (decoder.clips)
-    for (Detection& detection : found) detection.box = clipped(geometry, detection.box);
+  if (static_cast<int64_t>(found.size()) > selection.most) found.resize(static_cast<size_t>(selection.most));
+  if (selection.clips)
+    for (Detection& detection : found) detection.box = engine::box::clipped(place, detection.box);
   return found;
 }
 

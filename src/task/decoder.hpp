@@ -11,8 +11,8 @@
 
 #include "import/model.hpp"
 #include "task/detection.hpp"
-#include "task/device_frames.hpp"
 #include "task/geometry.hpp"
+#include "task/head_rule.hpp"
 #include "task/nms.hpp"
 #include "tensor/tensor.hpp"
 
@@ -81,8 +81,6 @@ struct DecodeForm {
 struct DecodeCall : DecodeForm {
   std::span<const tensor::Tensor> outputs;
   int64_t row = 0;  ///< of the batch
-  /// One for each role where a device has chosen boxes; then there are no outputs.
-  std::span<const ChosenRows* const> chosen = {};
 };
 
 struct Decoder {
@@ -93,15 +91,15 @@ struct Decoder {
   bool needs_nms = false;
   /// Null where the form cannot be this; `forced`: the user says that it is, so what is likely counts.
   std::optional<Match> (*match)(const Signature& signature, bool forced);
-  /// Appends what has a score above the threshold; one class, the likeliest, for each box.
+  /// Appends what has a score above the threshold; one class, the likeliest, for each box. Null where
+  /// `head_rule` says how boxes are read.
   void (*decode)(const DecodeCall& call, std::vector<Detection>* found);
-  /// What NMS compares with its threshold; null: the IoU.
-  Overlap (*overlap)(const Signature& signature, const Geometry& geometry) = nullptr;
+  /// Sets what NMS compares with its threshold; null: the IoU.
+  void (*overlap)(const Signature& signature, engine::BoxSelection* selection) = nullptr;
   /// True if boxes end where the image does.
   bool clips = true;
-  /// Where the boxes of a role lie in an image's part of this shape, and which of them can be above the
-  /// threshold; null where a device chooses none.
-  engine::RowRule (*row_rule)(const DecodeForm& form, size_t role, const tensor::Shape& part) = nullptr;
+  /// How the boxes of a role are read from an image's part of this shape; null where `decode` does it.
+  HeadRule (*head_rule)(const DecodeForm& form, size_t role, const tensor::Shape& part) = nullptr;
 };
 
 /// The shape of one image's part of a role's output.
@@ -124,6 +122,12 @@ struct FinishOptions {
   float overlap = 0.45f;
   int64_t most = 300;
 };
+
+/// Non-maximum suppression of a decoder's boxes.
+engine::BoxSelection selection_of(const Decoder& decoder, const Signature& signature,
+                                  const FinishOptions& options);
+/// From the coordinates of a decoder's boxes to pixels of the image.
+engine::BoxPlace place_of(const Decoder& decoder, const Geometry& geometry);
 
 /// Decodes one image of a batch: boxes in pixels of the image, inside it, by falling score. Bad input where
 /// the outputs of this run have not the form that was chosen.

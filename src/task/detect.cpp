@@ -58,10 +58,13 @@ DetectorOptions with_low_scores(const DetectRequest& request) {
 }
 
 /// Errors name the model's file, since two files are spoken of here.
-Detector load_detector(const DetectRequest& request) {
+Detector load_detector(const DetectRequest& request, const media::SourceInfo& source) {
   const std::string& model = request.detector.network.model;
+  DetectorOptions options = with_low_scores(request);
+  options.network.many_images = options.network.many_images && !request.realtime &&
+                                has_many_images(source, options.network, request.most_frames);
   try {
-    return Detector(with_low_scores(request));
+    return Detector(options);
   } catch (const Error& error) {
     const bool named = error.where().starts_with(model) || error.where() == request.detector.labels;
     if (error.kind() != ErrorKind::kBadInput || (named && !error.where().empty())) throw;
@@ -77,10 +80,9 @@ class Run {
         begun_(base::Clock::now()),
         source_(media::open_source(request.input, {request.timeout_seconds, request.stop})),
         sink_(request.video.empty() ? nullptr : media::create_video(request.video, encoding())),
-        detector_(load_detector(request)),
+        detector_(load_detector(request, source_->info())),
         text_(request.format.value_or(ResultFormat::kJsonLines), detector_.names()) {
-    if (request.decode_on_device)
-      if (const auto device = detector_.decoding_device()) source_->decode_on(device);
+    if (request.decode_on_device) ask_for_decoder();
     if (!request.ground_truth.empty()) truth_ = read_ground_truth(request.ground_truth, detector_.names());
     if (request.track) tracker_.emplace(frame_rate());
     for (StageTimes* times : {&decode_times_, &preprocess_times_}) times_.push_back(times);
@@ -126,7 +128,19 @@ class Run {
 
   [[noreturn]] void refuse_nothing() const {
     if (stopped()) throw system::Interrupted{};
-    throw Error(ErrorKind::kBadInput, "no frame could be read", request_.input);
+    DetectOutcome outcome;
+    say_losses(source_->losses(), &outcome);
+    std::string why;
+    for (const std::string& loss : outcome.losses) why += (why.empty() ? ": " : ", ") + loss;
+    throw Error(ErrorKind::kBadInput, "no frame could be read" + why, request_.input);
+  }
+
+  void ask_for_decoder() {
+    const auto device = detector_.decoding_device();
+    if (device != nullptr)
+      source_->decode_on(device);
+    else
+      no_decoder_ = detector_.preprocessing();
   }
 
   bool draws() const { return sink_ != nullptr || request_.show; }
@@ -343,8 +357,9 @@ class Run {
       outcome.accuracy = measure_accuracy(*truth_, judged_, detector_.names(), request_.detector.threshold);
     outcome.stopped = stopped();
     say_losses(losses, &outcome);
-    outcome.decoding = source_->decoding();
+    outcome.decoding = no_decoder_.empty() ? source_->decoding() : no_decoder_;
     outcome.preprocessing = detector_.preprocessing();
+    outcome.transfers = report_transfers(detector_.traffic(), report.frames);
     outcome.notes = detector_.notes();
     outcome.notes.push_back("frames are " + source_->info().format);
     if (truth_)
@@ -379,6 +394,7 @@ class Run {
   std::unique_ptr<media::FrameSink> sink_;
   Detector detector_;
   ResultText text_;
+  std::string no_decoder_;  ///< why no device was asked to decode, where one was wanted
   std::optional<GroundTruth> truth_;
   std::optional<Tracker> tracker_;
 

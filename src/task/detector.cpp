@@ -42,7 +42,7 @@ Detector::Detector(const DetectorOptions& options) : options_(options), network_
   std::fill(values.begin(), values.end(), 0.5f);
   const ImageInput& input = network_.input();
   const std::vector<Network::Size> sizes(static_cast<size_t>(input.batch), {input.width, input.height});
-  const NetworkOutputs outputs{network_.run(grey, sizes), {}};
+  const NetworkOutputs outputs{network_.run(grey, sizes)};
   signature_ = signature_of(outputs.tensors);
   choose();
   // Models without a decoder are refused before anything is read.
@@ -53,7 +53,7 @@ Detector::Detector(const DetectorOptions& options) : options_(options), network_
   preprocessor_ = std::make_unique<Preprocessor>(input, form, network_.model().metadata, options.preprocess);
   Refusal refusal = input_refusal(input);
   feed_ = refusal ? FrameFeed(std::move(refusal)) : FrameFeed(network_.bind_frames(preprocessor_->target()));
-  if (options.choose_on_device) feed_.choose_rows(row_rules());
+  finding_refusal_ = find_on_device();
 }
 
 Signature Detector::signature_of(std::span<const tensor::Tensor> outputs) const {
@@ -91,8 +91,7 @@ void Detector::choose() {
     }
   }
   if (!fits(choice_))
-    throw Error(ErrorKind::kBadInput,
-                fmt::format("it has {} names, the network {} classes", names_.size(), choice_.match.classes),
+    throw Error(ErrorKind::kBadInput, other_count_text(names_.size(), choice_.match.classes),
                 options_.labels);
 }
 
@@ -111,34 +110,57 @@ NetworkOutputs Detector::run(size_t stream, const tensor::Tensor& input,
                              const std::vector<Geometry>& geometries) {
   std::vector<Network::Size> sizes;
   for (const Geometry& geometry : geometries) sizes.push_back({geometry.image_width, geometry.image_height});
-  return {network_.run(input, sizes, stream), {}};
+  NetworkOutputs outputs{network_.run(input, sizes, stream)};
+  if (network_.place().kind != tensor::PlaceKind::kCpu) {
+    const auto bytes = static_cast<int64_t>(tensor::dtype_size(network_.input().dtype)) *
+                       tensor::element_count(network_.input().shape());
+    host_transfers_->add(Transfer::kInputToDevice, 1, bytes);
+    for (const tensor::Tensor& output : outputs.tensors)
+      host_transfers_->add(Transfer::kOutputsToHost, 1, static_cast<int64_t>(output.byte_size()));
+  }
+  return outputs;
 }
 
 std::optional<DeviceFrames::Upload> Detector::upload(size_t stream,
                                                      std::span<const media::Frame* const> frames,
                                                      std::span<const Geometry> geometries) {
-  return feed_.upload(stream, frames,
-                      [&](size_t i) { return preprocessor_->form_of(*frames[i], geometries[i]); });
+  std::vector<engine::BoxPlace> places;
+  for (const Geometry& geometry : geometries) places.push_back(place_of(*choice_.decoder, geometry));
+  const auto form_of = [&](size_t i) { return preprocessor_->form_of(*frames[i], geometries[i]); };
+  return feed_.upload(stream, frames, form_of, places);
 }
 
-std::vector<OutputRule> Detector::row_rules() const {
-  std::vector<OutputRule> rules;
-  if (choice_.decoder->row_rule == nullptr) return rules;
+Refusal Detector::find_on_device() {
+  const Decoder& decoder = *choice_.decoder;
+  if (!options_.find_on_device) return "nobody asked for it";
+  if (decoder.head_rule == nullptr) return fmt::format("outputs of {} are small", decoder.name);
+  BoxPlan plan{{}, {}, selection_of(decoder, signature_, options_.finish)};
   for (size_t role = 0; role < choice_.match.roles.size(); ++role) {
     const Role& form = choice_.match.roles[role];
     const tensor::Shape part = part_of(form, signature_.outputs[form.output].shape);
-    rules.push_back({form.output,
-                     choice_.decoder->row_rule({choice_.match, signature_, options_.threshold}, role, part)});
+    plan.heads.push_back(decoder.head_rule({choice_.match, signature_, options_.threshold}, role, part));
+    plan.outputs.push_back(form.output);
   }
-  return rules;
+  try {
+    return feed_.find_boxes(plan);
+  } catch (const LostDevice&) {
+    throw;
+  } catch (const Error& error) {
+    // There may be no room for candidates.
+    if (error.kind() != ErrorKind::kEnvironment) throw;
+    return error.what();
+  }
 }
 
 std::vector<Detection> Detector::decode(const NetworkOutputs& outputs, int64_t row,
                                         const Geometry& geometry) const {
-  std::vector<const ChosenRows*> chosen;
-  for (size_t i = static_cast<size_t>(row); i < outputs.chosen.size(); i += static_cast<size_t>(batch()))
-    chosen.push_back(&outputs.chosen[i]);
-  const DecodeCall call{{choice_.match, signature_, options_.threshold}, outputs.tensors, row, chosen};
+  if (!outputs.boxes.empty()) {
+    std::vector<Detection> found;
+    for (const engine::FoundBox& one : outputs.boxes[static_cast<size_t>(row)])
+      found.push_back({one.box, one.score, one.label});
+    return found;
+  }
+  const DecodeCall call{{choice_.match, signature_, options_.threshold}, outputs.tensors, row};
   try {
     return decode_image(choice_, call, geometry, options_.finish);
   } catch (const Error& error) {
@@ -147,13 +169,21 @@ std::vector<Detection> Detector::decode(const NetworkOutputs& outputs, int64_t r
   }
 }
 
+AllTraffic Detector::traffic() const {
+  AllTraffic traffic{};
+  add_traffic(*host_transfers_, &traffic);
+  feed_.add_traffic(&traffic);
+  return traffic;
+}
+
 std::vector<std::string> Detector::notes() const {
   std::vector<std::string> notes = network_.notes();
   std::string known = fmt::format("outputs are read as {}", choice_.decoder->form);
   if (!choice_.match.assumed.empty()) known += fmt::format("; assumed: {}", choice_.match.assumed);
   notes.push_back(known);
-  if (chooses_on_device())
-    notes.emplace_back("the device chooses the boxes above the threshold, and the host decodes these");
+  if (feed_.has_device())
+    notes.push_back(finding_refusal_ ? "boxes are found on the host: " + finding_refusal_.text()
+                                     : "boxes are found on the device, non-maximum suppression included");
   notes.push_back("images are fitted by " + preprocessor_->text());
   return notes;
 }

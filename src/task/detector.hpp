@@ -19,8 +19,8 @@ struct DetectorOptions {
   std::string labels;   ///< a file of names; empty: those of the metadata
   float threshold = 0.25f;
   FinishOptions finish;
-  /// The host gets all of the outputs where it is not set.
-  bool choose_on_device = true;
+  /// The host gets outputs and finds the boxes in them where it is not set.
+  bool find_on_device = true;
 };
 
 /// upload(), fill() and decode() may each be called by a thread of its own, and so may run() for each stream.
@@ -52,8 +52,10 @@ class Detector {
   media::Frame on_host(const media::Frame& frame) const {
     return frame.on_device ? feed_.on_host(frame) : frame;
   }
-  /// True if the device chooses the boxes that the host decodes.
-  bool chooses_on_device() const { return feed_.chooses(); }
+  /// Why the host finds the boxes; nothing where the device does.
+  const Refusal& finding_refusal() const { return finding_refusal_; }
+  /// Copies between the host and the network's device for frames so far.
+  AllTraffic traffic() const;
   /// Boxes in pixels of the image, by falling score.
   std::vector<Detection> decode(const NetworkOutputs& outputs, int64_t row, const Geometry& geometry) const;
 
@@ -64,7 +66,7 @@ class Detector {
  private:
   Signature signature_of(std::span<const tensor::Tensor> outputs) const;
   void choose();
-  std::vector<OutputRule> row_rules() const;
+  Refusal find_on_device();
 
   DetectorOptions options_;
   Network network_;
@@ -73,6 +75,9 @@ class Detector {
   std::vector<std::string> names_;
   std::unique_ptr<Preprocessor> preprocessor_;
   FrameFeed feed_;
+  Refusal finding_refusal_;
+  std::unique_ptr<TransferCounts> host_transfers_ =
+      std::make_unique<TransferCounts>();  ///< where the host fills
 };
 
 }  // namespace hone::task

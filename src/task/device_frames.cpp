@@ -20,6 +20,8 @@ class Packing {
   explicit Packing(std::byte* memory = nullptr) : memory_(memory) {}
 
   int64_t size() const { return size_; }
+  /// The part of it that planes take.
+  int64_t plane_bytes() const { return plane_bytes_; }
 
   /// Copies the bytes and returns their beginning.
   int64_t add(const void* from, size_t bytes) {
@@ -34,6 +36,7 @@ class Packing {
   /// Rows without what is between them.
   int64_t add_plane(const media::Plane& plane, int64_t row_bytes, int64_t rows) {
     const int64_t at = take(row_bytes * rows);
+    plane_bytes_ += row_bytes * rows;
     for (int64_t y = 0; memory_ != nullptr && y < rows; ++y)
       std::memcpy(memory_ + at + y * row_bytes, plane.data + y * plane.stride,
                   static_cast<size_t>(row_bytes));
@@ -49,6 +52,7 @@ class Packing {
 
   std::byte* memory_;
   int64_t size_ = 0;
+  int64_t plane_bytes_ = 0;
 };
 
 /// While bytes are only counted there is no base.
@@ -68,11 +72,15 @@ engine::FrameAxis pack_axis(const FrameForm::Axis& axis, const std::byte* base, 
 engine::FrameImage pack(const FrameJob& job, const std::byte* base, Packing* packing) {
   const FrameForm& form = *job.form;
   engine::FrameImage image{.format = form.format,
+                           .planes = {},
+                           .strides = {},
                            .colours = form.colours,
                            .left = form.left,
                            .top = form.top,
                            .width = form.width,
-                           .height = form.height};
+                           .height = form.height,
+                           .columns = {},
+                           .rows = {}};
   for (int64_t p = 0; p < media::plane_count(job.frame->format); ++p) {
     const auto index = static_cast<size_t>(p);
     if (job.frame->on_device) {
@@ -92,29 +100,25 @@ engine::FrameImage pack(const FrameJob& job, const std::byte* base, Packing* pac
   return image;
 }
 
-/// Fewer bytes of outputs are copied as fast as they are looked through.
-constexpr int64_t kWorthChoosing = 128 << 10;
-
-bool is_choosable(const tensor::TensorView& output, const engine::RowRule& rule, int64_t images) {
+/// A reason where a device cannot read the head from this output.
+Refusal head_refusal(const tensor::TensorView& output, const engine::BoxHead& head, int64_t images) {
   const bool number = output.dtype == tensor::DType::kFloat32 || output.dtype == tensor::DType::kFloat16 ||
                       output.dtype == tensor::DType::kBFloat16;
-  return number && rule.is_sound() && tensor::element_count(output.shape) == images * rule.image;
+  if (!number) return fmt::format("outputs are {}", tensor::dtype_name(output.dtype));
+  const bool sound = head.rows.is_sound() && tensor::element_count(output.shape) == images * head.rows.image;
+  if (!sound) return "an output has another form in a batch";
+  // Scores as they lie in memory are compared as whole numbers.
+  if (!(head.threshold >= 0)) return "the threshold is negative";
+  return {};
 }
 
-/// Sorted by their boxes, as the host would have met them.
-ChosenRows rows_of(const int32_t* list, int64_t count, int64_t numbers) {
-  std::vector<const int32_t*> entries;
-  for (int64_t i = 0; i < count; ++i) entries.push_back(list + 1 + i * (1 + numbers));
-  std::ranges::sort(entries, {}, [](const int32_t* entry) { return *entry; });
-  ChosenRows rows;
-  rows.numbers.resize(static_cast<size_t>(count * numbers));
-  float* to = rows.numbers.data();
-  for (const int32_t* entry : entries) {
-    rows.boxes.push_back(*entry);
-    std::memcpy(to, entry + 1, static_cast<size_t>(numbers) * sizeof(float));
-    to += numbers;
-  }
-  return rows;
+/// Answers of all boxes are numbered in 32 bits.
+bool has_too_many_answers(const std::vector<HeadRule>& heads) {
+  double answers = 0;
+  for (const HeadRule& rule : heads)
+    answers += static_cast<double>(rule.head.rows.boxes) *
+               static_cast<double>(rule.head.all_classes ? rule.head.classes : 1);
+  return answers > UINT32_MAX;
 }
 
 int64_t bytes_of(const tensor::TensorView& view) {
@@ -145,8 +149,9 @@ struct FreeBuffers {
 /// Lends a device's memory and a stream of it to a decoder.
 class LentDevice final : public media::DecodingDevice {
  public:
-  LentDevice(const engine::Device& device, const engine::FrameDevice& frames)
-      : device_(device), queue_(device.make_queue()) {
+  LentDevice(const engine::Device& device, const engine::FrameDevice& frames,
+             std::shared_ptr<TransferCounts> transfers)
+      : device_(device), queue_(device.make_queue()), transfers_(std::move(transfers)) {
     handles_ = frames.decoder_handles(queue_.get());
   }
 
@@ -154,13 +159,23 @@ class LentDevice final : public media::DecodingDevice {
   std::string_view name() const override { return device_.name(); }
   void* context() const override { return handles_.context; }
   void* stream() const override { return handles_.stream; }
-  std::shared_ptr<const std::byte> copy(const std::byte* from, int64_t bytes) override {
+  std::shared_ptr<const std::byte> copy(std::span<const std::span<const std::byte>> pieces) override {
+    int64_t bytes = 0;
+    for (const auto& piece : pieces) bytes += static_cast<int64_t>(piece.size());
     tensor::Buffer to = free_->take(bytes);
     if (to.data == nullptr) to = device_.allocate(bytes);
-    const tensor::Buffer source{
-        .place = device_.place(), .data = const_cast<std::byte*>(from), .bytes = bytes, .owner = nullptr};
-    device_.copy(source, to, queue_.get());
+    tensor::Buffer part = to;
+    for (const auto& piece : pieces) {
+      const tensor::Buffer source{.place = device_.place(),
+                                  .data = const_cast<std::byte*>(piece.data()),
+                                  .bytes = static_cast<int64_t>(piece.size()),
+                                  .owner = nullptr};
+      part.bytes = source.bytes;
+      device_.copy(source, part, queue_.get());
+      part.data += piece.size();
+    }
     if (queue_ != nullptr) queue_->synchronize();
+    transfers_->add(Transfer::kDecodedOnDevice, static_cast<int64_t>(pieces.size()), bytes);
     return {to.data, [free = free_, to](const std::byte*) { free->give_back(to); }};
   }
 
@@ -168,6 +183,7 @@ class LentDevice final : public media::DecodingDevice {
   const engine::Device& device_;
   std::unique_ptr<tensor::Queue> queue_;  ///< null on the host
   engine::DecoderHandles handles_;
+  std::shared_ptr<TransferCounts> transfers_;
   std::shared_ptr<FreeBuffers> free_ = std::make_shared<FreeBuffers>();
 };
 
@@ -181,6 +197,7 @@ struct DeviceFrames::Slots {
     tensor::Buffer device;
     std::shared_ptr<const tensor::Event> ready;  ///< null where nothing has to pass
     std::vector<engine::FrameImage> images;
+    const engine::BoxPlace* places = nullptr;         ///< of each image, on the device
     std::vector<std::shared_ptr<const void>> owners;  ///< of frames on the device
   };
 
@@ -225,6 +242,10 @@ DeviceFrames::Upload DeviceFrames::upload(std::span<const FrameJob> frames) {
   Slots::Slot& slot = slots_->all[upload.slot_];
   Packing needed;
   for (const FrameJob& job : frames) pack(job, nullptr, &needed);
+  std::vector<engine::BoxPlace> places;
+  for (const FrameJob& job : frames) places.push_back(job.place);
+  places.resize(static_cast<size_t>(parts_.images), places.back());
+  needed.add(places);
   if (slot.staging.bytes < needed.size()) {
     tensor::Buffer staging = parts_.frames.allocate_staging(needed.size());
     tensor::Buffer device = parts_.device.allocate(needed.size());
@@ -239,9 +260,14 @@ DeviceFrames::Upload DeviceFrames::upload(std::span<const FrameJob> frames) {
     if (job.frame->on_device) slot.owners.push_back(job.frame->owner);
   }
   slot.images.resize(static_cast<size_t>(parts_.images), slot.images.back());
+  slot.places = at<engine::BoxPlace>(slot.device.data, packing.add(places));
   tensor::Buffer used = slot.staging;
   used.bytes = packing.size();
   parts_.device.copy(used, slot.device, copies_.get());
+  // One copy: the frames' where there are any.
+  const bool has_frames = packing.plane_bytes() > 0;
+  transfers_->add(Transfer::kDecodedToDevice, has_frames ? 1 : 0, packing.plane_bytes());
+  transfers_->add(Transfer::kTablesToDevice, has_frames ? 0 : 1, packing.size() - packing.plane_bytes());
   slot.ready = copies_ == nullptr ? nullptr : copies_->record();
   return upload;
 }
@@ -251,49 +277,64 @@ std::vector<tensor::Tensor> DeviceFrames::run(const Upload& upload) {
   return download();
 }
 
-bool DeviceFrames::choose_rows(std::vector<OutputRule> rules) {
-  const std::vector<tensor::TensorView>& outputs = parts_.runs->outputs();
-  int64_t bytes = 0;
-  int64_t words = 0;
-  for (const OutputRule& one : rules) {
-    if (!is_choosable(outputs[one.output], one.rule, parts_.images)) return false;
-    bytes += bytes_of(outputs[one.output]);
-    words += parts_.images * engine::RowList::words(one.rule);
+Refusal DeviceFrames::find_boxes(BoxPlan plan) {
+  std::vector<engine::BoxHead> heads;
+  std::vector<tensor::DType> types;
+  std::vector<tensor::TensorView> views;
+  for (size_t i = 0; i < plan.heads.size(); ++i) {
+    heads.push_back(plan.heads[i].get());
+    views.push_back(parts_.runs->outputs()[plan.outputs[i]]);
+    types.push_back(views.back().dtype);
+    if (Refusal refusal = head_refusal(views.back(), heads.back(), parts_.images)) return refusal;
   }
-  if (bytes < kWorthChoosing) return false;
-  chooser_ = parts_.frames.make_row_chooser();
-  if (chooser_ == nullptr) return false;
-  const auto size = words * static_cast<int64_t>(sizeof(int32_t));
-  lists_ = parts_.device.allocate(size);
-  lists_on_host_ = parts_.frames.allocate_staging(size);
-  rules_ = std::move(rules);
-  return true;
+  if (has_too_many_answers(plan.heads)) return "there are too many boxes";
+  finder_ = parts_.frames.make_box_finder(heads, types);
+  if (finder_ == nullptr) return fmt::format("{} finds none", device().name());
+  plan.selection.most = std::min(plan.selection.most, engine::BoxCandidates::kMost);
+  const int64_t lists = parts_.images * engine::BoxList::bytes(plan.selection.most);
+  const tensor::Buffer zeros =
+      parts_.frames.allocate_staging(parts_.images * static_cast<int64_t>(sizeof(engine::BoxCandidates)));
+  std::memset(zeros.data, 0, static_cast<size_t>(zeros.bytes));
+  candidates_ = parts_.device.allocate(zeros.bytes);
+  parts_.device.copy(zeros, candidates_, parts_.queue.get());
+  lists_ = parts_.device.allocate(lists);
+  lists_on_host_ = parts_.frames.allocate_staging(lists);
+  if (parts_.queue != nullptr) parts_.queue->synchronize();
+  plan_ = std::move(plan);
+  heads_ = std::move(views);
+  return {};
 }
 
-NetworkOutputs DeviceFrames::run_chosen(const Upload& upload) {
+NetworkOutputs DeviceFrames::run_finding(const Upload& upload) {
   submit(upload);
-  std::byte* list = lists_.data;
-  for (const OutputRule& one : rules_) {
-    chooser_->choose(parts_.runs->outputs()[one.output], one.rule, parts_.images, list, parts_.queue.get());
-    list += parts_.images * engine::RowList::words(one.rule) * static_cast<int64_t>(sizeof(int32_t));
-  }
+  const Slots::Slot& slot = upload.slots_->all[upload.slot_];
+  finder_->find({.outputs = heads_,
+                 .images = parts_.images,
+                 .places = slot.places,
+                 .selection = plan_.selection,
+                 .candidates = reinterpret_cast<engine::BoxCandidates*>(candidates_.data),
+                 .lists = lists_.data},
+                parts_.queue.get());
   parts_.device.copy(lists_, lists_on_host_, parts_.queue.get());
+  transfers_->add(Transfer::kBoxesToHost, 1, lists_.bytes);
   if (parts_.queue != nullptr) parts_.queue->synchronize();
-  NetworkOutputs outputs{{}, chosen_rows()};
-  if (outputs.chosen.empty()) outputs.tensors = download();
+  NetworkOutputs outputs{{}, found_boxes()};
+  if (outputs.boxes.empty()) outputs.tensors = download();
   return outputs;
 }
 
-std::vector<ChosenRows> DeviceFrames::chosen_rows() const {
-  std::vector<ChosenRows> chosen;
-  const auto* list = reinterpret_cast<const int32_t*>(lists_on_host_.data);
-  for (const OutputRule& one : rules_)
-    for (int64_t image = 0; image < parts_.images; ++image) {
-      if (*list < 0 || *list > engine::RowList::most(one.rule)) return {};
-      chosen.push_back(rows_of(list, *list, one.rule.numbers));
-      list += engine::RowList::words(one.rule);
-    }
-  return chosen;
+std::vector<std::vector<engine::FoundBox>> DeviceFrames::found_boxes() const {
+  std::vector<std::vector<engine::FoundBox>> found;
+  const int64_t bytes = engine::BoxList::bytes(plan_.selection.most);
+  for (int64_t image = 0; image < parts_.images; ++image) {
+    const std::byte* const list = lists_on_host_.data + image * bytes;
+    int32_t count = 0;
+    std::memcpy(&count, list, sizeof count);
+    if (count < 0 || count > plan_.selection.most) return {};
+    std::vector<engine::FoundBox>& boxes = found.emplace_back(static_cast<size_t>(count));
+    std::memcpy(boxes.data(), list + sizeof count, boxes.size() * sizeof(engine::FoundBox));
+  }
+  return found;
 }
 
 void DeviceFrames::submit(const Upload& upload) {
@@ -312,6 +353,7 @@ std::vector<tensor::Tensor> DeviceFrames::download() {
     tensor::Buffer from = views[i].buffer;
     from.bytes = bytes_of(views[i]);
     parts_.device.copy(from, landings_[i], parts_.queue.get());
+    transfers_->add(Transfer::kOutputsToHost, 1, from.bytes);
   }
   if (parts_.queue != nullptr) parts_.queue->synchronize();
   std::vector<tensor::Tensor> outputs;
@@ -324,31 +366,28 @@ std::vector<tensor::Tensor> DeviceFrames::download() {
 }
 
 std::shared_ptr<media::DecodingDevice> DeviceFrames::decoding_device() const {
-  auto lent = std::make_shared<LentDevice>(parts_.device, parts_.frames);
+  auto lent = std::make_shared<LentDevice>(parts_.device, parts_.frames, transfers_);
   return lent->has_handles() ? lent : nullptr;
 }
 
 media::Frame DeviceFrames::on_host(const media::Frame& frame) const {
   const std::lock_guard lock(downloading_);
   if (downloads_ == nullptr) downloads_ = parts_.device.make_queue();
-  std::array<int64_t, 2> bytes{};
-  for (size_t p = 0; p < 2; ++p)
-    bytes[p] = frame.planes[p].stride * media::plane_height(frame, static_cast<int64_t>(p));
-  if (frame_landing_.bytes < bytes[0] + bytes[1])
-    frame_landing_ = parts_.frames.allocate_staging(bytes[0] + bytes[1]);
-  for (size_t p = 0; p < 2; ++p) {
-    const tensor::Buffer from{
-        .place = parts_.device.place(),
-        .data = reinterpret_cast<std::byte*>(const_cast<uint8_t*>(frame.planes[p].data)),
-        .bytes = bytes[p],
-        .owner = nullptr};
-    tensor::Buffer to = frame_landing_;
-    to.data += p == 0 ? 0 : bytes[0];
-    parts_.device.copy(from, to, downloads_.get());
-  }
+  // Both planes lie in one piece, whose last row may end where its pixels do.
+  const int64_t chroma = frame.planes[1].data - frame.planes[0].data;
+  if (chroma < 0) fail_internal("a decoded frame does not lie in one piece");
+  const int64_t bytes = chroma + frame.planes[1].stride * (media::plane_height(frame, 1) - 1) +
+                        2 * media::plane_width(frame, 1);
+  if (frame_landing_.bytes < bytes) frame_landing_ = parts_.frames.allocate_staging(bytes);
+  const tensor::Buffer from{.place = parts_.device.place(),
+                            .data = reinterpret_cast<std::byte*>(const_cast<uint8_t*>(frame.planes[0].data)),
+                            .bytes = bytes,
+                            .owner = nullptr};
+  parts_.device.copy(from, frame_landing_, downloads_.get());
   if (downloads_ != nullptr) downloads_->synchronize();
+  transfers_->add(Transfer::kDecodedToHost, 1, bytes);
   const auto* landed = reinterpret_cast<const uint8_t*>(frame_landing_.data);
-  return media::planar_of_nv12(frame, {landed, landed + bytes[0]});
+  return media::planar_of_nv12(frame, {landed, landed + chroma});
 }
 
 FrameBinding bind_frames(backend::Executable& executable, tensor::Place place, const tensor::Shape& shape,

@@ -14,6 +14,8 @@
 #include "engine/kernel.hpp"
 #include "media/source.hpp"
 #include "task/frame_form.hpp"
+#include "task/head_rule.hpp"
+#include "task/transfers.hpp"
 
 namespace hone::task {
 
@@ -21,24 +23,21 @@ namespace hone::task {
 struct FrameJob {
   const media::Frame* frame = nullptr;
   std::shared_ptr<const FrameForm> form;
+  engine::BoxPlace place = {};  ///< where a device finds boxes: their way into the image
 };
 
-/// Boxes of one output and image that a device has chosen, in their order.
-struct ChosenRows {
-  std::vector<int64_t> boxes;
-  std::vector<float> numbers;  ///< of each box one after the other
-};
-
-/// All outputs of a run of a network, or the boxes of them that a device has chosen.
+/// All outputs of a run of a network, or the boxes that a device has found in them.
 struct NetworkOutputs {
   std::vector<tensor::Tensor> tensors;
-  std::vector<ChosenRows> chosen;  ///< of rule r and image i at r * images + i
+  /// For each image, by falling score; then there are no outputs.
+  std::vector<std::vector<engine::FoundBox>> boxes = {};
 };
 
-/// The boxes of an output, by its index.
-struct OutputRule {
-  size_t output = 0;
-  engine::RowRule rule;
+/// How a device finds boxes: heads, each of an output, and what of their boxes is left.
+struct BoxPlan {
+  std::vector<HeadRule> heads;
+  std::vector<size_t> outputs;  ///< of each head its index
+  engine::BoxSelection selection;
 };
 
 class DeviceFrames {
@@ -94,11 +93,10 @@ class DeviceFrames {
   Upload upload(std::span<const FrameJob> frames);
   /// The network's outputs for the batch, on the host.
   std::vector<tensor::Tensor> run(const Upload& upload);
-  /// From now on run_chosen() gives boxes by these rules; false where the device chooses none of these
-  /// outputs, or where all of them are so small that nothing is gained.
-  bool choose_rows(std::vector<OutputRule> rules);
-  /// The boxes that the device has chosen; all outputs where there are more than it lists.
-  NetworkOutputs run_chosen(const Upload& upload);
+  /// From now on run_finding() gives boxes by this plan; or why the device finds none.
+  Refusal find_boxes(BoxPlan plan);
+  /// The boxes that the device has found; all outputs where it had no room for all of their candidates.
+  NetworkOutputs run_finding(const Upload& upload);
 
   const engine::Device& device() const { return parts_.device; }
   /// The device for a source whose frames shall stay on it; null where it has no decoder's handles. It
@@ -108,14 +106,17 @@ class DeviceFrames {
   media::Frame on_host(const media::Frame& frame) const;
   /// Memory of the batches on the host; the device has as much.
   int64_t bytes() const;
+  /// Copies for frames so far.
+  const TransferCounts& transfers() const { return *transfers_; }
 
  private:
   void submit(const Upload& upload);
   std::vector<tensor::Tensor> download();
-  /// Empty where a list was too short.
-  std::vector<ChosenRows> chosen_rows() const;
+  /// Empty where there were more candidates than fit.
+  std::vector<std::vector<engine::FoundBox>> found_boxes() const;
 
   Parts parts_;
+  std::shared_ptr<TransferCounts> transfers_ = std::make_shared<TransferCounts>();
   /// Copies overlap with the runs; null on the host.
   std::unique_ptr<tensor::Queue> copies_;
   std::shared_ptr<Slots> slots_;
@@ -125,9 +126,11 @@ class DeviceFrames {
   mutable std::unique_ptr<tensor::Queue> downloads_;  ///< of frames; made for the first one
   mutable tensor::Buffer frame_landing_;
 
-  std::unique_ptr<engine::RowChooser> chooser_;
-  std::vector<OutputRule> rules_;
-  tensor::Buffer lists_;  ///< of all rules and images, on the device
+  std::unique_ptr<engine::BoxFinder> finder_;
+  BoxPlan plan_;
+  std::vector<tensor::TensorView> heads_;  ///< of each head its output
+  tensor::Buffer candidates_;              ///< of all images, on the device
+  tensor::Buffer lists_;                   ///< of all images, on the device
   tensor::Buffer lists_on_host_;
 };
 

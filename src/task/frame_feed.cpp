@@ -3,8 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 namespace hone::task {
 
 FrameFeed::FrameFeed(std::vector<FrameBinding> bindings) {
@@ -18,9 +16,12 @@ FrameFeed::FrameFeed(std::vector<FrameBinding> bindings) {
   }
 }
 
-void FrameFeed::choose_rows(const std::vector<OutputRule>& rules) {
-  chooses_ = has_device() && !rules.empty() &&
-             std::ranges::all_of(frames_, [&](const auto& frames) { return frames->choose_rows(rules); });
+Refusal FrameFeed::find_boxes(const BoxPlan& plan) {
+  if (!has_device()) return "the host fills the input";
+  for (const auto& frames : frames_)
+    if (Refusal refusal = frames->find_boxes(plan)) return refusal;
+  finds_ = true;
+  return {};
 }
 
 bool FrameFeed::takes(std::span<const media::Frame* const> frames) {

@@ -1,6 +1,8 @@
 // See frame_form.hpp.
 #include "task/frame_form.hpp"
 
+#include <algorithm>
+
 #include "import/image/resize_windows.hpp"
 #include "media/planar.hpp"
 
@@ -15,7 +17,10 @@ FrameForm colours_form(const media::Frame& frame) {
   form.format =
       frame.format == PixelFormat::kNv12 ? engine::FrameFormat::kNv12 : engine::FrameFormat::kYuv420;
   const media::RgbCoefficients by = media::rgb_coefficients(frame);
-  form.colours = {by.luma_offset, by.luma, by.u, by.v};
+  form.colours.luma_offset = by.luma_offset;
+  form.colours.luma = by.luma;
+  std::ranges::copy(by.u, form.colours.u);
+  std::ranges::copy(by.v, form.colours.v);
   return form;
 }
 

@@ -59,15 +59,6 @@ void place_with_one_scale(Fit fit, double x_scale, double y_scale, Geometry* g) 
 
 }  // namespace
 
-float iou(const Box& a, const Box& b) {
-  const float width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
-  const float height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1);
-  if (width <= 0 || height <= 0) return 0;
-  const float common = width * height;
-  const float both = a.width() * a.height() + b.width() * b.height() - common;
-  return both > 0 ? common / both : 0;
-}
-
 std::string_view fit_name(Fit fit) {
   for (const auto& [value, name] : kNames)
     if (value == fit) return name;
@@ -96,20 +87,13 @@ Geometry place_image(Fit fit, int64_t image_width, int64_t image_height, int64_t
   return g;
 }
 
-Box to_image(const Geometry& g, const Box& box) {
-  const auto back = [](float value, double shift, double scale) {
-    return static_cast<float>((static_cast<double>(value) - shift) / scale);
-  };
-  return {back(box.x1, g.x_shift, g.x_scale), back(box.y1, g.y_shift, g.y_scale),
-          back(box.x2, g.x_shift, g.x_scale), back(box.y2, g.y_shift, g.y_scale)};
-}
-
-Box clipped(const Geometry& g, const Box& box) {
-  const auto inside = [](float value, int64_t end) {
-    return std::clamp(value, 0.0f, static_cast<float>(end));
-  };
-  return {inside(box.x1, g.image_width), inside(box.y1, g.image_height), inside(box.x2, g.image_width),
-          inside(box.y2, g.image_height)};
+engine::BoxPlace box_place(const Geometry& g) {
+  return {.image_width = static_cast<float>(g.image_width),
+          .image_height = static_cast<float>(g.image_height),
+          .x_shift = g.x_shift,
+          .y_shift = g.y_shift,
+          .x_scale = g.x_scale,
+          .y_scale = g.y_scale};
 }
 
 }  // namespace hone::task

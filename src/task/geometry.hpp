@@ -41,8 +41,6 @@ Geometry place_image(Fit fit, int64_t image_width, int64_t image_height, int64_t
                      int64_t input_height);
 
 /// From pixels of the input to pixels of the image.
-Box to_image(const Geometry& geometry, const Box& box);
-/// The part inside the image.
-Box clipped(const Geometry& geometry, const Box& box);
+engine::BoxPlace box_place(const Geometry& geometry);
 
 }  // namespace hone::task

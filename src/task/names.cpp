@@ -147,4 +147,9 @@ int64_t coco_category(const std::vector<std::string>& names, int64_t label) {
   return id;
 }
 
+std::string other_count_text(size_t names, int64_t classes) {
+  return fmt::format("it has {} name{}, the network {} class{}", names, names == 1 ? "" : "s", classes,
+                     classes == 1 ? "" : "es");
+}
+
 }  // namespace hone::task

@@ -23,4 +23,7 @@ std::string name_of(const std::vector<std::string>& names, int64_t label);
 /// The ids that COCO gives its 80 classes, which leave gaps in 1..90; from 1 without gaps for other classes.
 int64_t coco_category(const std::vector<std::string>& names, int64_t label);
 
+/// "it has 1 name, the network 2 classes"
+std::string other_count_text(size_t names, int64_t classes);
+
 }  // namespace hone::task

@@ -11,13 +11,14 @@ void sort_by_score(std::vector<Detection>* detections) {
                    [](const Detection& a, const Detection& b) { return a.score > b.score; });
 }
 
-void suppress(float threshold, const Overlap& overlap, std::vector<Detection>* detections) {
+void suppress(const engine::BoxSelection& selection, const engine::BoxPlace& place,
+              std::vector<Detection>* detections) {
   sort_by_score(detections);
   std::unordered_map<int64_t, std::vector<Box>> kept;
   std::erase_if(*detections, [&](const Detection& detection) {
     std::vector<Box>& rivals = kept[detection.label];
     const bool covered = std::any_of(rivals.begin(), rivals.end(), [&](const Box& rival) {
-      return overlap(rival, detection.box) > threshold;
+      return engine::box::overlap_of(selection, place, rival, detection.box) > selection.overlap;
     });
     if (!covered) rivals.push_back(detection.box);
     return covered;

@@ -3,6 +3,7 @@
 usage: detect_test.py HONE
 """
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -174,7 +175,7 @@ def check_labels_tell_the_form(runner):
     expect(one_image(runner, constant_model(runner.folder / "one.onnx", [1, 3, 32, 64], {"output0": one}, {})),
            [[16, 8, 48, 40, 0.8, 0]], "yolov8, lying, with one class")
     labels.write_text("cat\ndog\ncow\n")
-    runner.bad(BAD_INPUT, "3 names, the network 1 classes", "detect", model, runner.folder / "image.png", "--labels", labels)
+    runner.bad(BAD_INPUT, "3 names, the network 1 class", "detect", model, runner.folder / "image.png", "--labels", labels)
     large = constant_model(runner.folder / "model.onnx", [1, 3, 640, 640], {"output0": np.zeros((1, 8400, 85), np.float32)}, {})
     runner.bad(BAD_INPUT, "3 names, the network 80 classes", "detect", large, runner.folder / "image.png", "--labels", labels)
 
@@ -280,6 +281,18 @@ def check_streams(runner):
         told = json.loads(stats.read_text())
         assert told["streams"] == streams and [s["name"] for s in told["stages"]].count("infer") == 1, told
         assert f"({streams} streams / mean time in the network)" in ending.stderr, ending.stderr
+    # Images that wait share the cores; one by itself gets all of them.
+    cores = len(os.sched_getaffinity(0))
+    for more, source, streams in (((), folder, min(cores, 4)), (("--threads", cores), folder, 1),
+                                  (("--infStreams", 1), folder, 1), (("--frames", 1), folder, 1),
+                                  (("--backend", "reference"), folder, 1), (("--realtime",), folder, 1),
+                                  ((), folder / "0.png", 1)):
+        ending = runner.good("detect", model, source, "--threshold", "0", "--stats", stats, *more)
+        assert json.loads(stats.read_text())["streams"] == streams, (more, source, streams)
+        whole = source == folder and "--frames" not in more and "--realtime" not in more
+        assert not whole or ending.stdout == lines, more
+    ending = runner.good("detect", model, folder, "--hwaccel", "auto")
+    assert "frames were decoded on the CPU: the network runs there" in ending.stderr, ending.stderr
     traced = runner.folder / "streams.trace.sqlite"
     runner.good("detect", model, folder, "--infStreams", "2", "--trace", traced)
     runner.bad(USAGE, "--infStreams 2: reference runs one batch at a time here", "detect", model, folder,
@@ -363,8 +376,10 @@ def check_nonsense(runner):
 def check_refusals(runner):
     image = runner.folder / "image.png"
     picture(64, 32).save(image)
-    odd = constant_model(runner.folder / "odd.onnx", [1, 3, 32, 64], {"o": np.zeros((1, 5000), np.float32)}, {})
+    odd = constant_model(runner.folder / "odd.onnx", [1, 3, 32, 64], {"o": np.zeros((1, 50, 3), np.float32)}, {})
     runner.bad(BAD_INPUT, "no decoder knows its outputs", "detect", odd, image)
+    scores = constant_model(runner.folder / "scores.onnx", [1, 3, 32, 64], {"scores": np.zeros((1, 10), np.float32)}, {})
+    runner.bad(BAD_INPUT, "such a row of scores is for hone classify", "detect", scores, image)
     runner.bad(USAGE, "there is no decoder yolov99", "detect", odd, image, "--decoder", "yolov99")
     runner.bad(USAGE, "are not of the form", "detect", odd, image, "--decoder", "yolov8")
     found = np.zeros((1, 300, 6), np.float32)
@@ -405,6 +420,9 @@ def check_refusals(runner):
     labels.write_text("a\nb\n")
     v8 = constant_model(runner.folder / "v8.onnx", [1, 3, 32, 64], {"o": np.zeros((1, 7, 42), np.float32)}, {})
     runner.bad(BAD_INPUT, "2 names, the network 3 classes", "detect", v8, image, "--labels", labels)
+    one = runner.folder / "one.names"
+    one.write_text("cat\n")
+    runner.bad(BAD_INPUT, "it has 1 name, the network 3 classes", "detect", v8, image, "--labels", one)
     bad_names = constant_model(runner.folder / "v8.onnx", [1, 3, 32, 64], {"o": np.zeros((1, 7, 42), np.float32)},
                                {"names": "__import__('os')"})
     runner.bad(BAD_INPUT, "'names'", "detect", bad_names, image)

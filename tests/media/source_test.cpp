@@ -103,7 +103,9 @@ class NoGpu final : public DecodingDevice {
   std::string_view name() const override { return "nowhere"; }
   void* context() const override { return nullptr; }
   void* stream() const override { return nullptr; }
-  std::shared_ptr<const std::byte> copy(const std::byte*, int64_t) override { return nullptr; }
+  std::shared_ptr<const std::byte> copy(std::span<const std::span<const std::byte>>) override {
+    return nullptr;
+  }
 };
 
 /// Levels of all frames, and where they were decoded.

@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <map>
 #include <random>
 
 #include "base/error.hpp"
+#include "task/frame_device.hpp"
 
 namespace hone::task {
 namespace {
@@ -189,30 +191,42 @@ Tensor noise(tensor::Shape shape, unsigned seed) {
   return tensor;
 }
 
-/// What a device would let the host have of an image: a rule for each role.
-std::vector<ChosenRows> chosen_by_rules(const DecoderChoice& choice, const DecodeCall& call) {
-  std::vector<ChosenRows> chosen;
+/// What a device finds in the outputs of all images, or nothing where candidates did not fit.
+std::vector<std::vector<engine::FoundBox>> found_on_device(const DecoderChoice& choice,
+                                                           const DecodeForm& form,
+                                                           const std::vector<Tensor>& outputs, int64_t images,
+                                                           const Geometry& geometry) {
+  std::vector<HeadRule> rules;
+  std::vector<engine::BoxHead> heads;
+  std::vector<tensor::TensorView> views;
   for (size_t role = 0; role < choice.match.roles.size(); ++role) {
-    const Role& form = choice.match.roles[role];
-    const Tensor& output = call.outputs[form.output];
-    const engine::RowRule rule = choice.decoder->row_rule(call, role, part_of(form, output.shape()));
-    EXPECT_TRUE(rule.is_sound());
-    const float* image = output.values<float>().data() + call.row * rule.image;
-    ChosenRows rows;
-    for (int64_t box = 0; box < rule.boxes; ++box) {
-      const float* numbers = image + rule.at(box);
-      bool above = false;
-      for (int64_t i = 0; i < rule.gates; ++i)
-        above = above || numbers[(rule.first_gate + i) * rule.number_stride] > rule.level;
-      if (!above) continue;
-      rows.boxes.push_back(box);
-      for (int64_t i = 0; i < rule.numbers; ++i) rows.numbers.push_back(numbers[i * rule.number_stride]);
-    }
-    // A rule that chooses everything gains nothing.
-    EXPECT_LT(rows.boxes.size(), static_cast<size_t>(rule.boxes));
-    chosen.push_back(std::move(rows));
+    const Role& one = choice.match.roles[role];
+    const Tensor& output = outputs[one.output];
+    rules.push_back(choice.decoder->head_rule(form, role, part_of(one, output.shape())));
+    heads.push_back(rules.back().get());
+    views.push_back(tensor::view_of(output.clone()));
+    EXPECT_TRUE(heads.back().rows.is_sound());
+    EXPECT_EQ(heads.back().rows.image * images, tensor::element_count(output.shape()));
   }
-  return chosen;
+  std::atomic<int> searches = 0;
+  const test::LoopFinder finder(heads, &searches);
+  const std::vector<engine::BoxPlace> places(static_cast<size_t>(images),
+                                             place_of(*choice.decoder, geometry));
+  const engine::BoxSelection selection = selection_of(*choice.decoder, form.signature, {});
+  auto candidates = std::make_unique<engine::BoxCandidates[]>(static_cast<size_t>(images));
+  const int64_t bytes = engine::BoxList::bytes(selection.most);
+  std::vector<std::byte> lists(static_cast<size_t>(images * bytes));
+  finder.find({views, images, places.data(), selection, candidates.get(), lists.data()}, nullptr);
+  std::vector<std::vector<engine::FoundBox>> found;
+  for (int64_t image = 0; image < images; ++image) {
+    int32_t count = 0;
+    std::memcpy(&count, lists.data() + image * bytes, sizeof count);
+    if (count < 0) return {};
+    found.emplace_back(static_cast<size_t>(count));
+    std::memcpy(found.back().data(), lists.data() + image * bytes + sizeof count,
+                sizeof(engine::FoundBox) * found.back().size());
+  }
+  return found;
 }
 
 void expect_same_by_rules(const std::vector<Named>& outputs, const importer::Metadata& metadata,
@@ -222,18 +236,16 @@ void expect_same_by_rules(const std::vector<Named>& outputs, const importer::Met
   for (const Named& output : outputs) tensors.push_back(output.tensor);
   const DecoderChoice choice = choose_decoder(signature, "");
   ASSERT_EQ(choice.decoder->name, decoder);
-  ASSERT_NE(choice.decoder->row_rule, nullptr);
+  ASSERT_NE(choice.decoder->head_rule, nullptr);
   const Geometry geometry = place_image(Fit::kLetterbox, 200, 130, 64, 32);
   size_t found = 0;
   for (const float threshold : {0.5f, 0.9f}) {
+    const DecodeForm form{choice.match, signature, threshold};
+    const auto on_device = found_on_device(choice, form, tensors, images, geometry);
+    ASSERT_EQ(on_device.size(), static_cast<size_t>(images));
     for (int64_t row = 0; row < images; ++row) {
-      DecodeCall call{{choice.match, signature, threshold}, tensors, row};
-      const auto wanted = decode_image(choice, call, geometry, {});
-      const auto rows = chosen_by_rules(choice, call);
-      std::vector<const ChosenRows*> pointers;
-      for (const ChosenRows& one : rows) pointers.push_back(&one);
-      const DecodeCall chosen{{choice.match, signature, threshold}, {}, row, pointers};
-      const auto got = decode_image(choice, chosen, geometry, {});
+      const auto wanted = decode_image(choice, {form, tensors, row}, geometry, {});
+      const auto& got = on_device[static_cast<size_t>(row)];
       ASSERT_EQ(got.size(), wanted.size()) << decoder;
       for (size_t i = 0; i < got.size(); ++i) {
         EXPECT_EQ(got[i].score, wanted[i].score);
@@ -247,7 +259,7 @@ void expect_same_by_rules(const std::vector<Named>& outputs, const importer::Met
   EXPECT_GT(found, 0u) << decoder;
 }
 
-TEST(Decoders, FindTheSameInBoxesThatADeviceHasChosen) {
+TEST(Decoders, FindTheSameOnADevice) {
   constexpr int64_t kCells = 8 * 4 + 4 * 2 + 2 * 1;
   expect_same_by_rules({{"o", noise({2, 3 * kCells, 8}, 1)}}, {}, "yolov5", 0, 2);
   expect_same_by_rules({{"o", noise({2, 7, kCells}, 2)}}, {}, "yolov8", 0, 2);
@@ -263,6 +275,12 @@ TEST(Decoders, FindTheSameInBoxesThatADeviceHasChosen) {
                        2);
   expect_same_by_rules({{"layer_0", noise({2, 22, 4, 8}, 12)}}, darknet({{"kind", "gaussian_yolo"}}),
                        "darknet", 0, 2);
+  for (const char* kind : {"greedynms", "diounms"}) {
+    importer::Metadata metadata = darknet({{"new_coords", "1"}, {"yolo_point", "left_top"}});
+    metadata["darknet.nms_kind"] = kind;
+    metadata["darknet.beta_nms"] = "0.3";
+    expect_same_by_rules({{"layer_0", noise({1, 14, 4, 8}, 13)}}, metadata, "darknet", 0, 1);
+  }
 }
 
 }  // namespace

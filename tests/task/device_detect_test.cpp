@@ -69,36 +69,46 @@ TEST(DetectOnADevice, FindsWhatTheHostFinds) {
     EXPECT_EQ(on_device.text, on_host.text);
     const int64_t batches = (kFrames + batch - 1) / batch;
     EXPECT_EQ(device.fills, batches * batch);
-    // And the lists of chosen boxes.
-    EXPECT_LE(device.allocations, 1 + static_cast<int>(DeviceFrames::kSlots));
+    EXPECT_TRUE(on_host.outcome.transfers.empty());
+    // Frames go there in one copy a batch, and nothing but boxes comes back.
+    std::vector<std::string> rows;
+    for (const TransferReport& row : on_device.outcome.transfers)
+      rows.push_back(fmt::format("{} {} {}", row.what, row.direction, row.copies));
+    EXPECT_THAT(rows, testing::ElementsAre(fmt::format("decoded frames to_device {}", batches),
+                                           "tables to_device 0", fmt::format("boxes to_host {}", batches)));
+    EXPECT_EQ(on_device.outcome.transfers[0].bytes, kFrames * 960 * 540 * 3 / 2);
+    EXPECT_EQ(on_device.outcome.transfers[2].bytes, batches * batch * engine::BoxList::bytes(300));
+    // And the boxes that are found, with their candidates.
+    EXPECT_LE(device.allocations, 2 + static_cast<int>(DeviceFrames::kSlots));
   }
 }
 
-/// Detections of all frames, the host having decoded all outputs or what the device has chosen.
-Found found_by_choice(bool chooses, float threshold, int* choices) {
+/// Detections of all frames, found by the host or the device.
+Found found_by(bool device_finds, float threshold, int* searches) {
   const FrameDevice device;
   Found found;
   DetectRequest request = request_on(&device, 4);
-  request.detector.choose_on_device = chooses;
+  request.detector.find_on_device = device_finds;
   request.detector.threshold = threshold;
   request.results = [&](std::string_view text) { found.text += text; };
   found.outcome = detect(request);
-  *choices = device.choices;
+  *searches = device.searches;
   return found;
 }
 
-TEST(DetectOnADevice, ChoosesTheBoxesThatTheHostWould) {
+TEST(DetectOnADevice, FindsTheBoxesThereThatTheHostWould) {
   if (!reads_videos()) GTEST_SKIP() << "libhone-video.so is not built";
-  // With the lowest threshold there are more boxes than a list has room for: the host gets all outputs then.
+  // With the lowest threshold there are more candidates than fit: the host gets all outputs then.
   for (const float threshold : {0.25f, 0.9f, 0.0f}) {
-    int choices = 0;
-    const Found all = found_by_choice(false, threshold, &choices);
-    EXPECT_EQ(choices, 0);
-    const Found chosen = found_by_choice(true, threshold, &choices);
-    EXPECT_GT(choices, 0);
-    EXPECT_EQ(chosen.text, all.text) << threshold;
-    EXPECT_GT(all.outcome.report.detections, 0);
-    EXPECT_THAT(chosen.outcome.notes, testing::Contains(testing::HasSubstr("the device chooses the boxes")));
+    int searches = 0;
+    const Found by_host = found_by(false, threshold, &searches);
+    EXPECT_EQ(searches, 0);
+    const Found by_device = found_by(true, threshold, &searches);
+    EXPECT_GT(searches, 0);
+    EXPECT_EQ(by_device.text, by_host.text) << threshold;
+    EXPECT_GT(by_host.outcome.report.detections, 0);
+    EXPECT_THAT(by_device.outcome.notes, testing::Contains(testing::HasSubstr("found on the device")));
+    EXPECT_THAT(by_host.outcome.notes, testing::Contains(testing::HasSubstr("found on the host: ")));
   }
 }
 
@@ -113,7 +123,7 @@ TEST(DetectInStreams, FindsTheSameInTheSameOrder) {
       EXPECT_EQ(on_host.outcome.report.frames, kFrames);
       const FrameDevice device;
       EXPECT_EQ(found_on(&device, batch, streams).text, in_turn.text);
-      EXPECT_LE(device.allocations, streams * (1 + static_cast<int>(DeviceFrames::kSlots)));
+      EXPECT_LE(device.allocations, streams * (2 + static_cast<int>(DeviceFrames::kSlots)));
     }
   }
 }

@@ -202,6 +202,12 @@ TEST(DeviceFrames, TakeFramesThatAreThereAlready) {
     }
     EXPECT_TRUE(memory.expired()) << "the decoder may use it again";
   }
+  // Of each batch one frame came from the host, in one copy with the tables.
+  const TransferCounts& transfers = on_device->transfers();
+  EXPECT_EQ(transfers.of(Transfer::kDecodedToDevice).copies, 2);
+  EXPECT_EQ(transfers.of(Transfer::kDecodedToDevice).bytes, 97 * 55 + 2 * 49 * 28 + 64 * 48 * 3 / 2);
+  EXPECT_EQ(transfers.of(Transfer::kTablesToDevice).copies, 0);
+  EXPECT_EQ(transfers.of(Transfer::kDecodedToHost).bytes, 0);
 }
 
 TEST(DeviceFrames, BringFramesToTheHost) {
@@ -228,6 +234,7 @@ TEST(DeviceFrames, BringFramesToTheHost) {
               << "plane " << p << " at " << x << ", " << y;
         }
   }
+  EXPECT_EQ(on_device->transfers().of(Transfer::kDecodedToHost).copies, 3) << "one for each frame";
 }
 
 TEST(DeviceFrames, LendMemoryThatFramesTakeTurnsWith) {
@@ -235,24 +242,52 @@ TEST(DeviceFrames, LendMemoryThatFramesTakeTurnsWith) {
   device.driver = &device;
   const ImageInput input = input_of(1, false);
   const Preprocessor preprocessor(input, {Fit::kStretch, 0, false, 1, false}, {}, {});
-  const auto lent = echo_on(device, input, preprocessor.target())->decoding_device();
+  const auto on_device = echo_on(device, input, preprocessor.target());
+  auto lent = on_device->decoding_device();
   ASSERT_NE(lent, nullptr);
   EXPECT_EQ(lent->name(), "fake");
   EXPECT_EQ(lent->context(), &device);
   const int before = device.allocations;
   std::vector<std::byte> picture(1000);
+  std::vector<std::byte> picture_chroma(500);
+  const std::array<std::span<const std::byte>, 2> planes{picture, picture_chroma};
   for (int i = 0; i < 50; ++i) {
     std::ranges::fill(picture, static_cast<std::byte>(i));
-    const auto luma = lent->copy(picture.data(), 1000);
-    const auto chroma = lent->copy(picture.data(), 500);
+    std::ranges::fill(picture_chroma, static_cast<std::byte>(2 * i));
+    const auto both = lent->copy(planes);
     std::ranges::fill(picture, std::byte{255});
-    EXPECT_EQ(luma.get()[999], static_cast<std::byte>(i));
-    EXPECT_EQ(chroma.get()[499], static_cast<std::byte>(i));
+    EXPECT_EQ(both.get()[999], static_cast<std::byte>(i));
+    EXPECT_EQ(both.get()[1000], static_cast<std::byte>(2 * i)) << "in one piece";
+    EXPECT_EQ(both.get()[1499], static_cast<std::byte>(2 * i));
   }
-  EXPECT_EQ(device.allocations, before + 2);
+  EXPECT_EQ(device.allocations, before + 1);
+  const Traffic traffic = on_device->transfers().of(Transfer::kDecodedOnDevice);
+  EXPECT_EQ(traffic.copies, 2 * 50);
+  EXPECT_EQ(traffic.bytes, 1500 * 50);
   // A frame may outlive what lent it.
-  auto kept = lent->copy(picture.data(), 1000);
+  auto kept = lent->copy(planes);
+  lent.reset();
   EXPECT_EQ(kept.get()[0], std::byte{255});
+}
+
+TEST(Transfers, HaveARowForEachKindAndForFramesThatStayed) {
+  TransferCounts counts;
+  AllTraffic traffic{};
+  EXPECT_TRUE(report_transfers(traffic, 10).empty());
+  counts.add(Transfer::kDecodedOnDevice, 20, 3000);
+  counts.add(Transfer::kTablesToDevice, 10, 500);
+  add_traffic(counts, &traffic);
+  add_traffic(counts, &traffic);
+  const std::vector<TransferReport> rows = report_transfers(traffic, 10);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].direction, "on_device");
+  EXPECT_EQ(rows[0].bytes_a_frame, 600);
+  EXPECT_EQ(rows[1].what, "tables");
+  EXPECT_EQ(rows[1].copies_a_frame, 2);
+  EXPECT_EQ(rows[2].what, "decoded frames");
+  EXPECT_EQ(rows[2].direction, "to_host");
+  EXPECT_EQ(rows[2].copies, 0);
+  EXPECT_EQ(rows[2].bytes, 0);
 }
 
 TEST(FrameFeed, SaysWhereFramesWerePreprocessed) {

@@ -87,39 +87,77 @@ class LoopFiller final : public engine::FrameFiller {
   int fails_at_;
 };
 
-/// As a device does it, with lists in the opposite order.
-class LoopChooser final : public engine::RowChooser {
+/// As a device does it: candidates are listed in the opposite order, then sorted and suppressed.
+class LoopFinder final : public engine::BoxFinder {
  public:
-  explicit LoopChooser(std::atomic<int>* choices) : choices_(choices) {}
+  LoopFinder(std::span<const engine::BoxHead> heads, std::atomic<int>* searches)
+      : heads_(heads.begin(), heads.end()), searches_(searches) {}
 
-  void choose(const tensor::TensorView& output, const engine::RowRule& rule, int64_t images, std::byte* lists,
-              const tensor::Queue*) const override {
-    ++*choices_;
-    const tensor::Tensor whole(output.dtype, output.shape, output.data(), nullptr);
-    const tensor::Tensor numbers = whole.cast(tensor::DType::kFloat32);
-    auto* list = reinterpret_cast<int32_t*>(lists);
-    for (int64_t n = 0; n < images; ++n, list += engine::RowList::words(rule))
-      choose_image(numbers.values<float>().data() + n * rule.image, rule, list);
-  }
-
- private:
-  static void choose_image(const float* image, const engine::RowRule& rule, int32_t* list) {
-    list[0] = 0;
-    for (int64_t box = rule.boxes - 1; box >= 0; --box) {
-      const float* numbers =
-          image + box / rule.inner * rule.outer_stride + box % rule.inner * rule.inner_stride;
-      bool chosen = false;
-      for (int64_t i = 0; i < rule.gates; ++i)
-        chosen = chosen || numbers[(rule.first_gate + i) * rule.number_stride] > rule.level;
-      if (!chosen || list[0]++ >= engine::RowList::most(rule)) continue;
-      int32_t* entry = list + 1 + (list[0] - 1) * (1 + rule.numbers);
-      entry[0] = static_cast<int32_t>(box);
-      for (int64_t i = 0; i < rule.numbers; ++i)
-        std::memcpy(entry + 1 + i, numbers + i * rule.number_stride, sizeof(float));
+  void find(const engine::BoxSearch& search, const tensor::Queue*) const override {
+    ++*searches_;
+    std::vector<tensor::Tensor> outputs;
+    for (const tensor::TensorView& view : search.outputs)
+      outputs.push_back(
+          tensor::Tensor(view.dtype, view.shape, view.data(), nullptr).cast(tensor::DType::kFloat32));
+    for (int64_t image = 0; image < search.images; ++image) {
+      engine::BoxCandidates& candidates = search.candidates[image];
+      if (candidates.count != 0) fail_internal("counts are not zero before a search");
+      uint32_t order = 0;
+      for (size_t i = 0; i < heads_.size(); ++i) {
+        list(heads_[i], outputs[i].values<float>().data() + image * heads_[i].rows.image,
+             search.places[image], order, &candidates);
+        order += static_cast<uint32_t>(heads_[i].rows.boxes *
+                                       (heads_[i].all_classes ? heads_[i].classes : int64_t{1}));
+      }
+      std::byte* const to = search.lists + image * engine::BoxList::bytes(search.selection.most);
+      const int32_t count = suppress(candidates, search.places[image], search.selection,
+                                     reinterpret_cast<engine::FoundBox*>(to + sizeof(int32_t)));
+      std::memcpy(to, &count, sizeof count);
+      candidates.count = 0;
     }
   }
 
-  std::atomic<int>* choices_;
+ private:
+  static void list(const engine::BoxHead& head, const float* image, const engine::BoxPlace& place,
+                   uint32_t first, engine::BoxCandidates* candidates) {
+    for (int64_t index = head.rows.boxes - 1; index >= 0; --index) {
+      const engine::BoxNumbers<float> numbers{image + head.rows.at(index), head.rows.number_stride};
+      if (!engine::box::passes_gates(head.rows, numbers)) continue;
+      const int64_t answers = engine::box::answer_count(head, numbers);
+      for (int64_t answer = answers - 1; answer >= 0; --answer) {
+        engine::FoundBox found = engine::box::answer_of(head, index, numbers, answer);
+        if (found.label < 0 || int64_t{candidates->count++} >= engine::BoxCandidates::kMost) continue;
+        found.box = engine::box::placed(place, found.box);
+        candidates->boxes[candidates->count - 1] = found;
+        candidates->orders[candidates->count - 1] = first + static_cast<uint32_t>(index * answers + answer);
+      }
+    }
+  }
+
+  static int32_t suppress(const engine::BoxCandidates& candidates, const engine::BoxPlace& place,
+                          const engine::BoxSelection& selection, engine::FoundBox* kept) {
+    if (int64_t{candidates.count} > engine::BoxCandidates::kMost) return -1;
+    std::vector<int32_t> order(static_cast<size_t>(candidates.count));
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
+    std::ranges::sort(order, {},
+                      [&](int32_t i) { return std::pair(-candidates.boxes[i].score, candidates.orders[i]); });
+    std::vector<engine::FoundBox> stay;
+    for (const int32_t i : order) {
+      const engine::FoundBox& found = candidates.boxes[i];
+      const bool covered = std::ranges::any_of(stay, [&](const engine::FoundBox& rival) {
+        return rival.label == found.label &&
+               engine::box::overlap_of(selection, place, rival.box, found.box) > selection.overlap;
+      });
+      if (!covered && static_cast<int64_t>(stay.size()) < selection.most) stay.push_back(found);
+    }
+    for (engine::FoundBox& found : stay)
+      if (selection.clips) found.box = engine::box::clipped(place, found.box);
+    std::memcpy(kept, stay.data(), stay.size() * sizeof(engine::FoundBox));
+    return static_cast<int32_t>(stay.size());
+  }
+
+  std::vector<engine::BoxHead> heads_;
+  std::atomic<int>* searches_;
 };
 
 /// The CPU under another name, with a filler.
@@ -153,15 +191,16 @@ class FrameDevice final : public engine::Device, public engine::FrameDevice {
     return std::make_unique<LoopFiller>(target, &fills, fails_at_);
   }
 
-  std::unique_ptr<engine::RowChooser> make_row_chooser() const override {
-    return std::make_unique<LoopChooser>(&choices);
+  std::unique_ptr<engine::BoxFinder> make_box_finder(std::span<const engine::BoxHead> heads,
+                                                     std::span<const tensor::DType>) const override {
+    return std::make_unique<LoopFinder>(heads, &searches);
   }
 
   /// A driver's context that nothing but a pointer is known of, where there is one.
   engine::DecoderHandles decoder_handles(const tensor::Queue*) const override { return {driver, nullptr}; }
 
   void* driver = nullptr;
-  mutable std::atomic<int> choices = 0;
+  mutable std::atomic<int> searches = 0;
   mutable std::atomic<int> allocations = 0;
   mutable std::atomic<int> fills = 0;
 

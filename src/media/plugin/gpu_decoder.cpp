@@ -3,6 +3,9 @@
 
 #include <fmt/core.h>
 
+#include <array>
+#include <span>
+
 #include "base/error.hpp"
 
 namespace hone::media {
@@ -86,16 +89,19 @@ Frame GpuDecoder::frame_of(const AVFrame& picture) const {
   frame.on_device = true;
   frame.width = picture.width - left;
   frame.height = picture.height - top;
-  auto owners = std::make_shared<std::vector<std::shared_ptr<const std::byte>>>();
+  // Both planes lie in one piece, so that they come to the host in one.
+  std::array<std::span<const std::byte>, 2> planes;
   for (size_t p = 0; p < 2; ++p) {
     const int64_t share = p == 0 ? 1 : 2;
     const int64_t stride = picture.linesize[p];
     const int64_t rows = (frame.height + share - 1) / share;
     const auto* from = reinterpret_cast<const std::byte*>(picture.data[p]) + top / share * stride;
-    owners->push_back(device_->copy(from, stride * rows));
-    frame.planes[p] = {reinterpret_cast<const uint8_t*>(owners->back().get()) + left, stride};
+    planes[p] = {from, static_cast<size_t>(stride * rows)};
   }
-  frame.owner = owners;
+  const auto memory = device_->copy(planes);
+  const auto* at = reinterpret_cast<const uint8_t*>(memory.get());
+  for (size_t p = 0; p < 2; at += planes[p++].size()) frame.planes[p] = {at + left, picture.linesize[p]};
+  frame.owner = memory;
   return frame;
 }
 

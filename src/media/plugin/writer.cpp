@@ -48,6 +48,21 @@ const AVCodec* choose_encoder(const std::string& wanted, const AVOutputFormat& f
 /// True for formats whose times follow only from the rate and the order of packets.
 bool knows_only_rates(const AVOutputFormat& format) { return std::string_view(format.name) == "avi"; }
 
+/// Who writes an MP4 expects it to play in a browser; empty where it does.
+std::string note_on_browsers(const AVOutputFormat& format, const AVCodec& codec) {
+  if (std::string_view(format.name) != "mp4") return {};
+  switch (codec.id) {
+    case AV_CODEC_ID_H264:
+    case AV_CODEC_ID_VP8:
+    case AV_CODEC_ID_VP9:
+    case AV_CODEC_ID_AV1: return {};
+    case AV_CODEC_ID_HEVC: return "not all browsers play hevc: all play H.264, VP8, VP9 and AV1";
+    default:
+      return fmt::format("browsers do not play {}: they play H.264, VP8, VP9 and AV1",
+                         avcodec_get_name(codec.id));
+  }
+}
+
 bool takes_420(const AVCodec& codec) {
   const AVPixelFormat* format = codec.pix_fmts;
   if (format == nullptr) return true;
@@ -66,6 +81,8 @@ class VideoSink : public FrameSink {
     format_.reset(context);
     codec_ = choose_encoder(options.encoder, *format_->oformat);
     if (!takes_420(*codec_)) fail_usage("{} takes no pictures of 4:2:0 with 8 bits", codec_->name);
+    const std::string note = note_on_browsers(*format_->oformat, *codec_);
+    if (!note.empty()) notes_.push_back(note);
     pending_ = std::make_unique<base::PendingFile>(file, base::PendingFile::Name::kFromTheStart);
   }
 
@@ -165,6 +182,10 @@ class VideoSink : public FrameSink {
     stream_ = avformat_new_stream(format_.get(), nullptr);
     if (stream_ == nullptr) fail_environment("out of memory for {}", file_);
     avcodec_parameters_from_context(stream_->codecpar, encoder_.get());
+    // The name that players of Apple know it by, who do not take FFmpeg's.
+    const std::string_view name = format_->oformat->name;
+    if (codec_->id == AV_CODEC_ID_HEVC && (name == "mp4" || name == "mov"))
+      stream_->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
     stream_->time_base = encoder_->time_base;
     stream_->avg_frame_rate = encoder_->framerate;
     stream_->sample_aspect_ratio = encoder_->sample_aspect_ratio;

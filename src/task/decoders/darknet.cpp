@@ -161,84 +161,46 @@ std::optional<Match> match_darknet_grid(const Signature& signature, bool /*force
   return match_heads(signature, true);
 }
 
-/// A box of a head's cell.
-struct Cell {
-  BoxNumbers numbers;
-  int64_t column;
-  int64_t row;
-
-  float at(int64_t entry) const { return numbers[entry]; }
-};
-
-float side_of(const Head& head, float value, float anchor) {
-  return head.new_coords ? 4 * value * value * anchor : std::exp(value) * anchor;
-}
-
-/// Relative to the input. Numbers of Gaussian_yolo are each followed by their uncertainty.
-Box box_of(const Head& head, const Cell& cell, int64_t anchor, const Signature& signature) {
-  const int64_t step = head.kind == "gaussian_yolo" ? 2 : 1;
-  const bool in_cells = head.kind == "region";
-  const auto columns = static_cast<float>(head.columns);
-  const auto rows = static_cast<float>(head.rows);
-  const float* sides = head.anchors.data() + 2 * anchor;
-  const float width = side_of(head, cell.at(2 * step), sides[0]) /
-                      (in_cells ? columns : static_cast<float>(signature.input_width));
-  const float height = side_of(head, cell.at(3 * step), sides[1]) /
-                       (in_cells ? rows : static_cast<float>(signature.input_height));
-  const float x = (static_cast<float>(cell.column) + cell.at(0)) / columns;
-  const float y = (static_cast<float>(cell.row) + cell.at(step)) / rows;
-  if (head.point == "left_top") return {x, y, x + width, y + height};
-  if (head.point == "right_bottom") return {x - width, y - height, x, y};
-  return from_centre(x, y, width, height);
-}
-
 /// Which of a box's numbers says whether there is an object.
 int64_t object_of(const Head& head) { return head.kind == "gaussian_yolo" ? 8 : head.coords; }
 
-/// Numbers of a box lie a plane apart.
-engine::RowRule rule_of_head(const Head& head, float threshold) {
-  engine::RowRule rule;
+engine::BoxPoint point_of(const Head& head) {
+  if (head.point == "left_top") return engine::BoxPoint::kLeftTop;
+  return head.point == "right_bottom" ? engine::BoxPoint::kRightBottom : engine::BoxPoint::kCentre;
+}
+
+/// Numbers of a box lie a plane apart. There is a detection for every class whose probability is above the
+/// threshold, as darknet prints them.
+HeadRule rule_of_darknet(const DecodeForm& form, size_t role, const tensor::Shape& /*part*/) {
+  const Head head = head_of(form.signature.metadata, static_cast<int64_t>(role));
+  HeadRule rule;
+  rule.anchors = head.anchors;
+  engine::BoxHead& to = rule.head;
+  to.form = engine::BoxForm::kDarknet;
+  to.threshold = form.threshold;
+  to.classes = head.classes;
+  to.object = object_of(head);
+  to.first_class = to.object + 1;
+  to.all_classes = true;
+  to.input_width = static_cast<int32_t>(form.signature.input_width);
+  to.input_height = static_cast<int32_t>(form.signature.input_height);
+  to.columns = static_cast<int32_t>(head.columns);
+  to.lines = static_cast<int32_t>(head.rows);
+  to.anchors_in_cells = head.kind == "region";
+  to.squares = head.new_coords;
+  to.uncertain = head.kind == "gaussian_yolo";
+  to.point = point_of(head);
   const int64_t plane = head.rows * head.columns;
-  rule.boxes = head.boxes * plane;
-  rule.numbers = entries_of(head);
-  rule.image = rule.boxes * rule.numbers;
-  rule.inner = plane;
-  rule.outer_stride = rule.numbers * plane;
-  rule.inner_stride = 1;
-  rule.number_stride = plane;
-  rule.first_gate = object_of(head);
-  rule.level = threshold;
+  to.rows.boxes = head.boxes * plane;
+  to.rows.numbers = entries_of(head);
+  to.rows.image = to.rows.boxes * to.rows.numbers;
+  to.rows.inner = plane;
+  to.rows.outer_stride = to.rows.numbers * plane;
+  to.rows.inner_stride = 1;
+  to.rows.number_stride = plane;
+  to.rows.first_gate = to.object;
+  to.rows.level = form.threshold;
   return rule;
-}
-
-engine::RowRule rule_of_darknet(const DecodeForm& form, size_t role, const tensor::Shape& /*part*/) {
-  return rule_of_head(head_of(form.signature.metadata, static_cast<int64_t>(role)), form.threshold);
-}
-
-/// A detection for every class whose probability is above the threshold, as darknet prints them.
-void decode_cell(const Head& head, const Cell& cell, int64_t anchor, const DecodeCall& call,
-                 std::vector<Detection>* found) {
-  const bool gaussian = head.kind == "gaussian_yolo";
-  const int64_t before = object_of(head);
-  const float object = cell.at(before);
-  if (!(object > call.threshold)) return;
-  const float certainty = gaussian ? 1 - (cell.at(1) + cell.at(3) + cell.at(5) + cell.at(7)) / 4 : 1;
-  const Box box = box_of(head, cell, anchor, call.signature);
-  for (int64_t c = 0; c < head.classes; ++c)
-    add_above(call.threshold, box, {c, object * cell.at(before + 1 + c) * certainty}, found);
-}
-
-void decode_darknet(const DecodeCall& call, std::vector<Detection>* found) {
-  const std::vector<Head> heads = heads_of(call.signature.metadata);
-  for (size_t i = 0; i < heads.size(); ++i) {
-    const Head& head = heads[i];
-    const int64_t plane = head.rows * head.columns;
-    const auto rule_of = [&](const tensor::Shape&) { return rule_of_head(head, call.threshold); };
-    each_box(call, i, rule_of, [&](int64_t box, const BoxNumbers& numbers) {
-      const int64_t cell = box % plane;
-      decode_cell(head, {numbers, cell % head.columns, cell / head.columns}, box / plane, call, found);
-    });
-  }
 }
 
 /// Scores of all cells' classes, then confidences, then x, y, w, h of all boxes.
@@ -265,31 +227,16 @@ void decode_darknet_grid(const DecodeCall& call, std::vector<Detection>* found) 
   }
 }
 
-float share_of_distance(const Box& a, const Box& b) {
-  const float x = (a.x1 + a.x2 - b.x1 - b.x2) / 2;
-  const float y = (a.y1 + a.y2 - b.y1 - b.y2) / 2;
-  const float width = std::max(a.x2, b.x2) - std::min(a.x1, b.x1);
-  const float height = std::max(a.y2, b.y2) - std::min(a.y1, b.y1);
-  const float diagonal = width * width + height * height;
-  return diagonal > 0 ? (x * x + y * y) / diagonal : 0;
-}
-
 /// IoU less a power of the distance of the centres, in the relative coordinates of the image; `greedynms` has
 /// an exponent of its own, whatever beta_nms says.
-Overlap darknet_overlap(const Signature& signature, const Geometry& geometry) {
+void set_darknet_overlap(const Signature& signature, engine::BoxSelection* selection) {
   const Entries entries(signature.metadata, "darknet.");
   const std::string kind = entries.text("nms_kind", "default");
-  if (kind != "greedynms" && kind != "diounms") return iou;
   constexpr float kGreedyBeta = 0.6f;
-  const float beta = kind == "greedynms" ? kGreedyBeta : entries.number<float>("beta_nms", kGreedyBeta);
-  const auto width = static_cast<float>(geometry.image_width);
-  const auto height = static_cast<float>(geometry.image_height);
-  const auto relative = [width, height](const Box& box) {
-    return Box{box.x1 / width, box.y1 / height, box.x2 / width, box.y2 / height};
-  };
-  return [beta, relative](const Box& a, const Box& b) {
-    return iou(a, b) - std::pow(share_of_distance(relative(a), relative(b)), beta);
-  };
+  selection->by_distance = kind == "greedynms" || kind == "diounms";
+  if (!selection->by_distance) return;
+  selection->distance_power =
+      kind == "greedynms" ? kGreedyBeta : entries.number<float>("beta_nms", kGreedyBeta);
 }
 
 /// Half of the range.
@@ -298,11 +245,11 @@ constexpr InputForm kDarknetInput{Fit::kStretch, 127.5f};
 }  // namespace
 
 const Decoder kDarknet{
-    "darknet",      "darknet's heads (yolo, Gaussian_yolo, region), as the metadata describe them",
-    kDarknetInput,  Space::kInputShare,
-    true,           match_darknet,
-    decode_darknet, darknet_overlap,
-    false,          rule_of_darknet};
+    "darknet",     "darknet's heads (yolo, Gaussian_yolo, region), as the metadata describe them",
+    kDarknetInput, Space::kInputShare,
+    true,          match_darknet,
+    nullptr,       set_darknet_overlap,
+    false,         rule_of_darknet};
 const Decoder kDarknetGrid{"darknet-grid",
                            "darknet's detection section (YOLOv1), as the metadata describe it",
                            kDarknetInput,
@@ -310,7 +257,7 @@ const Decoder kDarknetGrid{"darknet-grid",
                            true,
                            match_darknet_grid,
                            decode_darknet_grid,
-                           darknet_overlap,
+                           set_darknet_overlap,
                            false};
 
 }  // namespace hone::task

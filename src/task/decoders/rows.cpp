@@ -46,16 +46,57 @@ int64_t common_count(std::initializer_list<const Rows*> parts) {
 }
 
 Best best_of(std::span<const float> scores) {
-  return best_of(BoxNumbers{scores.data(), 1}, 0, static_cast<int64_t>(scores.size()));
-}
-
-Best best_of(const BoxNumbers& numbers, int64_t first, int64_t count) {
-  if (count == 0) return {};
+  if (scores.empty()) return {};
   // Below every number, so that NaN is never the best.
   Best best{0, -std::numeric_limits<float>::infinity()};
-  for (int64_t i = 0; i < count; ++i)
-    if (numbers[first + i] > best.score) best = {i, numbers[first + i]};
+  for (size_t i = 0; i < scores.size(); ++i)
+    if (scores[i] > best.score) best = {static_cast<int64_t>(i), scores[i]};
   return best;
+}
+
+namespace {
+
+/// Whether each box can be above the threshold. Numbers are read as they follow each other in memory.
+std::vector<char> gates_passed(const engine::RowRule& rule, std::span<const float> values) {
+  std::vector<char> passed(static_cast<size_t>(rule.boxes), 0);
+  const auto look = [&](int64_t box, int64_t gate) {
+    const auto at = static_cast<size_t>(rule.at(box) + (rule.first_gate + gate) * rule.number_stride);
+    if (values[at] > rule.level) passed[static_cast<size_t>(box)] = 1;
+  };
+  if (rule.number_stride > rule.outer_stride) {
+    for (int64_t gate = 0; gate < rule.gates; ++gate)
+      for (int64_t box = 0; box < rule.boxes; ++box) look(box, gate);
+  } else {
+    for (int64_t box = 0; box < rule.boxes; ++box)
+      for (int64_t gate = 0; gate < rule.gates; ++gate) look(box, gate);
+  }
+  return passed;
+}
+
+void decode_head(const engine::BoxHead& head, std::span<const float> values, std::vector<Detection>* found) {
+  const std::vector<char> passed = gates_passed(head.rows, values);
+  for (int64_t index = 0; index < head.rows.boxes; ++index) {
+    if (passed[static_cast<size_t>(index)] == 0) continue;
+    const engine::BoxNumbers<float> numbers{values.data() + head.rows.at(index), head.rows.number_stride};
+    const int64_t answers = engine::box::answer_count(head, numbers);
+    for (int64_t answer = 0; answer < answers; ++answer) {
+      const engine::FoundBox one = engine::box::answer_of(head, index, numbers, answer);
+      if (one.label >= 0) found->push_back({one.box, one.score, one.label});
+    }
+  }
+}
+
+}  // namespace
+
+void decode_heads(const Decoder& decoder, const DecodeCall& call, std::vector<Detection>* found) {
+  for (size_t role = 0; role < call.match.roles.size(); ++role) {
+    const Rows rows(call, role);
+    const HeadRule rule = decoder.head_rule(call, role, rows.shape());
+    if (rule.head.rows.boxes == 0) continue;
+    if (!rule.head.rows.is_sound())
+      fail_internal("the boxes of the output {} lie outside of it", rows.name());
+    decode_head(rule.get(), rows.values(), found);
+  }
 }
 
 void add_above(float threshold, const Box& box, Best best, std::vector<Detection>* found) {

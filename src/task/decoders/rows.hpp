@@ -37,32 +37,8 @@ class Rows {
   tensor::Shape shape_;
 };
 
-/// The numbers of a box, wherever they lie.
-struct BoxNumbers {
-  const float* first;
-  int64_t step;
-
-  float operator[](int64_t index) const { return first[index * step]; }
-};
-
-/// Calls use(box, numbers) for the boxes of a role in their order: for all of them, or for those that a
-/// device has chosen. `rule_of`: gives the rule for the shape of an image's part.
-template <class RuleOf, class Use>
-void each_box(const DecodeCall& call, size_t role, const RuleOf& rule_of, const Use& use) {
-  if (!call.chosen.empty()) {
-    const ChosenRows& rows = *call.chosen[role];
-    const size_t numbers = rows.boxes.empty() ? 0 : rows.numbers.size() / rows.boxes.size();
-    for (size_t i = 0; i < rows.boxes.size(); ++i)
-      use(rows.boxes[i], BoxNumbers{rows.numbers.data() + i * numbers, 1});
-    return;
-  }
-  const Rows rows(call, role);
-  const engine::RowRule rule = rule_of(rows.shape());
-  if (rule.boxes == 0) return;
-  if (!rule.is_sound()) fail_internal("the boxes of the output {} lie outside of it", rows.name());
-  for (int64_t box = 0; box < rule.boxes; ++box)
-    use(box, BoxNumbers{rows.values().data() + rule.at(box), rule.number_stride});
-}
+/// Appends what the heads of the call's image hold, in the order of heads, boxes and classes.
+void decode_heads(const Decoder& decoder, const DecodeCall& call, std::vector<Detection>* found);
 
 /// How many rows each of these has; bad input where they disagree. Their first dimensions count.
 int64_t common_count(std::initializer_list<const Rows*> parts);
@@ -73,8 +49,6 @@ struct Best {
 };
 /// The first of the highest; NaN counts as none, so minus infinity where there are no others.
 Best best_of(std::span<const float> scores);
-/// The same of `count` numbers of a box.
-Best best_of(const BoxNumbers& numbers, int64_t first, int64_t count);
 
 /// A class or an index that a network gives as a number; -1, which is none, for an impossible one.
 inline int64_t index_of(float number) {
@@ -82,9 +56,7 @@ inline int64_t index_of(float number) {
   return number >= 0 && number <= kMost ? static_cast<int64_t>(number) : -1;
 }
 
-inline Box from_centre(float x, float y, float width, float height) {
-  return {x - width / 2, y - height / 2, x + width / 2, y + height / 2};
-}
+using engine::box::from_centre;
 
 /// Appends a detection that is above the threshold; one without a class, or with a side that is no number, is
 /// none.

@@ -75,23 +75,34 @@ engine::RowRule rule_of_rows(const tensor::Shape& part, int64_t numbers) {
   return rule;
 }
 
-/// A row has an object's score after the box, which no class makes larger.
-engine::RowRule rule_with_object(const DecodeForm& form, size_t /*role*/, const tensor::Shape& part) {
-  engine::RowRule rule = rule_of_rows(part, kWithObject + form.match.classes);
-  rule.first_gate = kBoxNumbers;
-  rule.level = form.threshold;
+/// Sets the fields that all heads share.
+HeadRule head_of(const DecodeForm& form, engine::BoxForm kind) {
+  HeadRule rule;
+  rule.head.form = kind;
+  rule.head.threshold = form.threshold;
+  rule.head.classes = form.match.classes;
+  rule.head.input_width = static_cast<int32_t>(form.signature.input_width);
+  rule.head.input_height = static_cast<int32_t>(form.signature.input_height);
   return rule;
 }
 
-void decode_yolov5(const DecodeCall& call, std::vector<Detection>* found) {
-  const auto rule_of = [&](const tensor::Shape& part) { return rule_with_object(call, 0, part); };
-  each_box(call, 0, rule_of, [&](int64_t, const BoxNumbers& row) {
-    const float object = row[kBoxNumbers];
-    if (!(object > call.threshold)) return;
-    Best best = best_of(row, kWithObject, call.match.classes);
-    best.score *= object;
-    add_above(call.threshold, from_centre(row[0], row[1], row[2], row[3]), best, found);
-  });
+/// A row has an object's score after the box, which no class makes larger.
+HeadRule rule_with_object(const DecodeForm& form, engine::BoxForm kind, const tensor::Shape& part) {
+  HeadRule rule = head_of(form, kind);
+  rule.head.object = kBoxNumbers;
+  rule.head.first_class = kWithObject;
+  rule.head.rows = rule_of_rows(part, kWithObject + form.match.classes);
+  rule.head.rows.first_gate = kBoxNumbers;
+  rule.head.rows.level = form.threshold;
+  return rule;
+}
+
+HeadRule rule_of_yolov5(const DecodeForm& form, size_t /*role*/, const tensor::Shape& part) {
+  return rule_with_object(form, engine::BoxForm::kPixels, part);
+}
+
+HeadRule rule_of_yolox(const DecodeForm& form, size_t /*role*/, const tensor::Shape& part) {
+  return rule_with_object(form, engine::BoxForm::kCells, part);
 }
 
 /// True if boxes are turned by an angle, which follows the classes.
@@ -133,67 +144,25 @@ std::optional<Match> match_yolov8(const Signature& signature, bool forced) {
                assumed_of_yolov8(signature, classes)};
 }
 
-/// The upright box around one that is turned by so many radians.
-Box around(const Box& box, float angle) {
-  const float x = (box.x1 + box.x2) / 2;
-  const float y = (box.y1 + box.y2) / 2;
-  const float across = std::abs(std::cos(angle));
-  const float along = std::abs(std::sin(angle));
-  return from_centre(x, y, box.width() * across + box.height() * along,
-                     box.width() * along + box.height() * across);
-}
-
-/// Numbers of a cell lie a row apart: [4 + nc, cells].
-void decode_upright(const Rows& rows, const DecodeCall& call, std::vector<Detection>* found) {
-  const auto cells = static_cast<size_t>(rows.shape()[1]);
-  const auto values = rows.values();
-  // Below every number, so that NaN is never the highest.
-  std::vector<float> highest(cells, -std::numeric_limits<float>::infinity());
-  std::vector<int64_t> label(cells, 0);
-  for (int64_t c = 0; c < call.match.classes; ++c) {
-    const float* scores = values.data() + static_cast<size_t>(kBoxNumbers + c) * cells;
-    for (size_t i = 0; i < cells; ++i) {
-      if (!(scores[i] > highest[i])) continue;
-      highest[i] = scores[i];
-      label[i] = c;
-    }
-  }
-  const float* const angles =
-      has_angles(call.signature)
-          ? values.data() + static_cast<size_t>(kBoxNumbers + call.match.classes) * cells
-          : nullptr;
-  for (size_t i = 0; i < cells; ++i) {
-    Box box = from_centre(values[i], values[cells + i], values[2 * cells + i], values[3 * cells + i]);
-    if (angles != nullptr) box = around(box, angles[i]);
-    add_above(call.threshold, box, {label[i], highest[i]}, found);
-  }
-}
-
-bool is_upright(const DecodeForm& form) { return form.match.roles[0].least[0] != 0; }
-
-engine::RowRule rule_of_yolov8(const DecodeForm& form, size_t /*role*/, const tensor::Shape& part) {
+/// Numbers of a cell lie a row apart, [4 + nc, cells], or next to each other.
+HeadRule rule_of_yolov8(const DecodeForm& form, size_t /*role*/, const tensor::Shape& part) {
   const int64_t classes = form.match.classes;
-  engine::RowRule rule = rule_of_rows(part, kBoxNumbers + classes + (has_angles(form.signature) ? 1 : 0));
-  if (is_upright(form)) {
-    rule.boxes = part[1];
-    rule.outer_stride = 1;
-    rule.number_stride = part[1];
+  const bool turned = has_angles(form.signature);
+  HeadRule rule = head_of(form, engine::BoxForm::kPixels);
+  rule.head.first_class = kBoxNumbers;
+  if (turned) rule.head.angle = kBoxNumbers + classes;
+  engine::RowRule& rows = rule.head.rows;
+  rows = rule_of_rows(part, kBoxNumbers + classes + (turned ? 1 : 0));
+  const bool upright = form.match.roles[0].least[0] != 0;
+  if (upright) {
+    rows.boxes = part[1];
+    rows.outer_stride = 1;
+    rows.number_stride = part[1];
   }
-  rule.first_gate = kBoxNumbers;
-  rule.gates = classes;
-  rule.level = form.threshold;
+  rows.first_gate = kBoxNumbers;
+  rows.gates = classes;
+  rows.level = form.threshold;
   return rule;
-}
-
-void decode_yolov8(const DecodeCall& call, std::vector<Detection>* found) {
-  if (is_upright(call) && call.chosen.empty()) return decode_upright(Rows(call, 0), call, found);
-  const bool turned = has_angles(call.signature);
-  const auto rule_of = [&](const tensor::Shape& part) { return rule_of_yolov8(call, 0, part); };
-  each_box(call, 0, rule_of, [&](int64_t, const BoxNumbers& row) {
-    Box box = from_centre(row[0], row[1], row[2], row[3]);
-    if (turned) box = around(box, row[kBoxNumbers + call.match.classes]);
-    add_above(call.threshold, box, best_of(row, kBoxNumbers, call.match.classes), found);
-  });
 }
 
 std::optional<Match> match_yolox(const Signature& signature, bool forced) {
@@ -206,42 +175,6 @@ std::optional<Match> match_yolox(const Signature& signature, bool forced) {
                output->columns - kWithObject,
                "boxes relative to their cells, as YOLOX exports them (where they are pixels already, as in "
                "YOLOv6, --decoder yolov5)"};
-}
-
-struct GridCell {
-  float x = 0;
-  float y = 0;
-  float stride = 0;
-};
-
-/// The cell of a row: those of the strides 8, 16, 32 (and 64) follow each other, each row by row.
-std::optional<GridCell> cell_of(const Signature& signature, int64_t row) {
-  constexpr int64_t kLargestStride = 64;
-  for (int64_t stride = 8; stride <= kLargestStride; stride *= 2) {
-    const int64_t width = (signature.input_width + stride - 1) / stride;
-    const int64_t cells = width * ((signature.input_height + stride - 1) / stride);
-    const int64_t line = row / width;
-    if (row < cells)
-      return GridCell{static_cast<float>(row % width), static_cast<float>(line), static_cast<float>(stride)};
-    row -= cells;
-  }
-  return std::nullopt;
-}
-
-void decode_yolox(const DecodeCall& call, std::vector<Detection>* found) {
-  const auto rule_of = [&](const tensor::Shape& part) { return rule_with_object(call, 0, part); };
-  each_box(call, 0, rule_of, [&](int64_t index, const BoxNumbers& row) {
-    const float object = row[kBoxNumbers];
-    if (!(object > call.threshold)) return;
-    const auto cell = cell_of(call.signature, index);
-    if (!cell) return;
-    Best best = best_of(row, kWithObject, call.match.classes);
-    best.score *= object;
-    const float step = cell->stride;
-    const Box box = from_centre((row[0] + cell->x) * step, (row[1] + cell->y) * step, std::exp(row[2]) * step,
-                                std::exp(row[3]) * step);
-    add_above(call.threshold, box, best, found);
-  });
 }
 
 constexpr int64_t kHeads = 3;
@@ -290,8 +223,6 @@ std::vector<float> anchors_of(const Signature& signature) {
   return values;
 }
 
-float sigmoid(float value) { return 1 / (1 + std::exp(-value)); }
-
 /// An object's score above the threshold has a logit above this one, in whatever way it is rounded.
 float logit_below(float threshold) {
   constexpr float kSlack = 1e-3f;
@@ -299,83 +230,51 @@ float logit_below(float threshold) {
   return std::log(threshold / (1 - threshold)) - kSlack;
 }
 
-engine::RowRule rule_of_yolov7_raw(const DecodeForm& form, size_t /*role*/, const tensor::Shape& part) {
-  engine::RowRule rule = rule_of_rows(part, part.back());
-  rule.first_gate = kBoxNumbers;
-  rule.level = logit_below(form.threshold);
+HeadRule rule_of_yolov7_raw(const DecodeForm& form, size_t role, const tensor::Shape& part) {
+  HeadRule rule = head_of(form, engine::BoxForm::kLogits);
+  rule.head.object = kBoxNumbers;
+  rule.head.first_class = kWithObject;
+  rule.head.lines = static_cast<int32_t>(part[1]);
+  rule.head.columns = static_cast<int32_t>(part[2]);
+  rule.head.rows = rule_of_rows(part, part.back());
+  rule.head.rows.boxes = kHeadAnchors * part[1] * part[2];
+  rule.head.rows.first_gate = kBoxNumbers;
+  rule.head.rows.level = logit_below(form.threshold);
+  const std::vector<float> anchors = anchors_of(form.signature);
+  const auto first = anchors.begin() + static_cast<std::ptrdiff_t>(2 * kHeadAnchors * role);
+  rule.anchors.assign(first, first + 2 * kHeadAnchors);
   return rule;
-}
-
-void decode_yolov7_raw(const DecodeCall& call, std::vector<Detection>* found) {
-  const std::vector<float> anchors = anchors_of(call.signature);
-  for (size_t head = 0; head < kHeads; ++head) {
-    const size_t output = call.match.roles[head].output;
-    const tensor::Shape part =
-        part_of(call.match.roles[head],
-                call.chosen.empty() ? call.outputs[output].shape() : call.signature.outputs[output].shape);
-    const int64_t height = part[1];
-    const int64_t width = part[2];
-    const float x_stride = static_cast<float>(call.signature.input_width) / static_cast<float>(width);
-    const float y_stride = static_cast<float>(call.signature.input_height) / static_cast<float>(height);
-    const auto rule_of = [&](const tensor::Shape& shape) { return rule_of_yolov7_raw(call, head, shape); };
-    each_box(call, head, rule_of, [&](int64_t i, const BoxNumbers& row) {
-      const float object = sigmoid(row[kBoxNumbers]);
-      if (!(object > call.threshold)) return;
-      Best best = best_of(row, kWithObject, call.match.classes);
-      best.score = object * sigmoid(best.score);
-      const float* anchor =
-          anchors.data() + 2 * (head * kHeadAnchors + static_cast<size_t>(i / (height * width)));
-      const auto twice = [&](int64_t k) { return 2 * sigmoid(row[k]); };
-      const float x = (twice(0) - 0.5f + static_cast<float>(i % width)) * x_stride;
-      const float y = (twice(1) - 0.5f + static_cast<float>(i / width % height)) * y_stride;
-      add_above(call.threshold,
-                from_centre(x, y, twice(2) * twice(2) * anchor[0], twice(3) * twice(3) * anchor[1]), best,
-                found);
-    });
-  }
 }
 
 }  // namespace
 
-const Decoder kYolov5{"yolov5",
-                      "YOLOv5 and v7: [N, cells x 3, 5 + classes], boxes in pixels, object times class",
-                      {},
-                      Space::kInputPixels,
-                      true,
-                      match_yolov5,
-                      decode_yolov5,
-                      nullptr,
-                      true,
-                      rule_with_object};
-const Decoder kYolov8{"yolov8",
-                      "YOLOv8, v9, 11, 12 and 26 before NMS: [N, 4 + classes, cells], boxes in pixels",
-                      {},
-                      Space::kInputPixels,
-                      true,
-                      match_yolov8,
-                      decode_yolov8,
-                      nullptr,
-                      true,
-                      rule_of_yolov8};
+const Decoder kYolov5{
+    "yolov5", "YOLOv5 and v7: [N, cells x 3, 5 + classes], boxes in pixels, object times class",
+    {},       Space::kInputPixels,
+    true,     match_yolov5,
+    nullptr,  nullptr,
+    true,     rule_of_yolov5};
+const Decoder kYolov8{
+    "yolov8", "YOLOv8, v9, 11, 12 and 26 before NMS: [N, 4 + classes, cells], boxes in pixels",
+    {},       Space::kInputPixels,
+    true,     match_yolov8,
+    nullptr,  nullptr,
+    true,     rule_of_yolov8};
 const Decoder kYolox{"yolox",
                      "YOLOX: [N, cells, 5 + classes], boxes relative to their cells",
                      {Fit::kCorner, 114, true, 1},
                      Space::kInputPixels,
                      true,
                      match_yolox,
-                     decode_yolox,
+                     nullptr,
                      nullptr,
                      true,
-                     rule_with_object};
-const Decoder kYolov7Raw{"yolov7-raw",
-                         "YOLOv7's and v5's three heads: [N, 3, h, w, 5 + classes] before the sigmoid",
-                         {},
-                         Space::kInputPixels,
-                         true,
-                         match_yolov7_raw,
-                         decode_yolov7_raw,
-                         nullptr,
-                         true,
-                         rule_of_yolov7_raw};
+                     rule_of_yolox};
+const Decoder kYolov7Raw{
+    "yolov7-raw", "YOLOv7's and v5's three heads: [N, 3, h, w, 5 + classes] before the sigmoid",
+    {},           Space::kInputPixels,
+    true,         match_yolov7_raw,
+    nullptr,      nullptr,
+    true,         rule_of_yolov7_raw};
 
 }  // namespace hone::task

@@ -136,8 +136,8 @@ struct Case {
     }
     input.format = format;
     input.colours = kColours;
-    input.columns = static_cast<const FrameTap*>(device_columns->get());
-    input.rows = static_cast<const FrameTap*>(device_rows->get());
+    input.columns.taps = static_cast<const FrameTap*>(device_columns->get());
+    input.rows.taps = static_cast<const FrameTap*>(device_rows->get());
     input.levels = static_cast<const float*>(device_levels->get());
     input.colour[0] = 2;
     input.colour[2] = 0;
@@ -151,10 +151,10 @@ struct Case {
       uploaded.push_back(on_device(values));
       return uploaded.back()->get();
     };
-    input.column_windows = static_cast<const FrameWindow*>(upload(column_windows->windows));
-    input.row_windows = static_cast<const FrameWindow*>(upload(row_windows->windows));
-    input.column_weights = static_cast<const int32_t*>(upload(column_windows->weights));
-    input.row_weights = static_cast<const int32_t*>(upload(row_windows->weights));
+    input.columns.windows = static_cast<const FrameWindow*>(upload(column_windows->windows));
+    input.rows.windows = static_cast<const FrameWindow*>(upload(row_windows->windows));
+    input.columns.weights = static_cast<const int32_t*>(upload(column_windows->weights));
+    input.rows.weights = static_cast<const int32_t*>(upload(row_windows->weights));
   }
 
   int64_t filtered(int column, int row, int colour) const {

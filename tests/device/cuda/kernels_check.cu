@@ -207,7 +207,7 @@ constexpr Check kChecks[] = {
     {"reduction", hone::device::cuda::check::check_reduction},
     {"resize", hone::device::cuda::check::check_resize},
     {"frame_input", hone::device::cuda::check::check_frame_input},
-    {"row_choice", hone::device::cuda::check::check_row_choice},
+    {"box_search", hone::device::cuda::check::check_box_search},
     {"matrix_vector", hone::device::cuda::check::check_matrix_vector},
     {"warpgroup_matrix", hone::device::cuda::check::check_warpgroup_matrix},
     {"warpgroup_matrix_layers", hone::device::cuda::check::check_warpgroup_matrix_layers},

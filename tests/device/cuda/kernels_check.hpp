@@ -124,7 +124,7 @@ void check_one_hot();
 void check_reduction();
 void check_resize();
 void check_frame_input();
-void check_row_choice();
+void check_box_search();
 void check_matrix_vector();
 void check_warpgroup_matrix();
 void check_warpgroup_matrix_layers();

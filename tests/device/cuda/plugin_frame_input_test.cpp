@@ -33,13 +33,6 @@ media::Frame noise(PixelFormat format, int64_t width, int64_t height) {
   return frame.frame;
 }
 
-std::vector<FrameWindow> windows_of(const task::FrameForm::Axis& axis) {
-  std::vector<FrameWindow> windows;
-  for (const engine::FrameWindow& window : axis.windows)
-    windows.push_back({window.first, window.count, window.weights});
-  return windows;
-}
-
 std::vector<FrameTap> taps_of(int64_t from, int64_t to) {
   std::vector<FrameTap> taps;
   for (const media::ResizeTap& tap : media::resize_taps(from, to))
@@ -79,8 +72,8 @@ struct Call {
     input.top = static_cast<int32_t>(g.top);
     input.width = static_cast<int32_t>(g.width);
     input.height = static_cast<int32_t>(g.height);
-    input.columns = columns.data();
-    input.rows = rows.data();
+    input.columns.taps = columns.data();
+    input.rows.taps = rows.data();
     input.input_width = static_cast<int32_t>(g.input_width);
     input.input_height = static_cast<int32_t>(g.input_height);
     input.levels = levels.data();
@@ -137,12 +130,8 @@ void expect_equal_antialiased(const media::Frame& frame, bool as_nv12) {
   const task::Preprocessor preprocessor(input, {task::Fit::kStretch, 0, false, 1, false}, {}, {});
   Call call(frame, preprocessor.place(frame.width, frame.height), preprocessor, as_nv12);
   const task::FrameForm form = task::antialiased_form(frame, {width, 5, kSide}, {height, 1, kSide}, 0, 0);
-  const auto columns = windows_of(form.columns);
-  const auto rows = windows_of(form.rows);
-  call.input.column_windows = columns.data();
-  call.input.row_windows = rows.data();
-  call.input.column_weights = form.columns.weights.data();
-  call.input.row_weights = form.rows.weights.data();
+  call.input.columns = {nullptr, form.columns.windows.data(), form.columns.weights.data()};
+  call.input.rows = {nullptr, form.rows.windows.data(), form.rows.weights.data()};
   for (int32_t y = 0; y < kSide; ++y)
     for (int32_t x = 0; x < kSide; ++x) {
       float values[3];

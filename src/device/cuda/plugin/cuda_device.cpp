@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "device/cuda/plugin/box_finder.hpp"
 #include "device/cuda/plugin/context.hpp"
 #include "device/cuda/plugin/device_guard.hpp"
 #include "device/cuda/plugin/driver_release.hpp"
@@ -17,7 +18,6 @@
 #include "device/cuda/plugin/libraries/cudnn_compiler.hpp"
 #include "device/cuda/plugin/libraries/cudnn_errors.hpp"
 #include "device/cuda/plugin/queue.hpp"
-#include "device/cuda/plugin/row_chooser.hpp"
 #include "device/cuda/plugin/tactics/guarded_tactic.hpp"
 #include "device/cuda/plugin/tactics/quantized_tactics.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
@@ -234,8 +234,9 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
   std::unique_ptr<engine::FrameFiller> make_frame_filler(const engine::FrameTarget& target) const override {
     return make_cuda_frame_filler(gpu_, target);
   }
-  std::unique_ptr<engine::RowChooser> make_row_chooser() const override {
-    return make_cuda_row_chooser(gpu_);
+  std::unique_ptr<engine::BoxFinder> make_box_finder(std::span<const engine::BoxHead> heads,
+                                                     std::span<const tensor::DType> types) const override {
+    return make_cuda_box_finder(gpu_, heads, types);
   }
   engine::DecoderHandles decoder_handles(const tensor::Queue* queue) const override {
     return {gpu_.context(), static_cast<const CudaQueue&>(*queue).stream()};

@@ -11,11 +11,6 @@
 namespace hone::device::cuda {
 namespace {
 
-// Both sides of the contract name the same numbers; tables are read as they lie in the device's memory.
-static_assert(sizeof(engine::FrameTap) == sizeof(FrameTap));
-static_assert(sizeof(engine::FrameWindow) == sizeof(FrameWindow));
-static_assert(static_cast<int>(engine::FrameFormat::kNv12) == static_cast<int>(FrameFormat::kNv12));
-
 class CudaFrameFiller final : public engine::FrameFiller {
  public:
   CudaFrameFiller(Gpu& gpu, const engine::FrameTarget& target)
@@ -34,24 +29,7 @@ class CudaFrameFiller final : public engine::FrameFiller {
 
  private:
   FrameInput input_of(const engine::FrameImage& frame) const {
-    FrameInput input;
-    std::ranges::copy(frame.planes, input.planes);
-    std::ranges::copy(frame.strides, input.strides);
-    input.format = static_cast<FrameFormat>(frame.format);
-    input.colours.luma_offset = frame.colours.luma_offset;
-    input.colours.luma = frame.colours.luma;
-    std::ranges::copy(frame.colours.u, input.colours.u);
-    std::ranges::copy(frame.colours.v, input.colours.v);
-    input.left = frame.left;
-    input.top = frame.top;
-    input.width = frame.width;
-    input.height = frame.height;
-    input.columns = reinterpret_cast<const FrameTap*>(frame.columns.taps);
-    input.rows = reinterpret_cast<const FrameTap*>(frame.rows.taps);
-    input.column_windows = reinterpret_cast<const FrameWindow*>(frame.columns.windows);
-    input.row_windows = reinterpret_cast<const FrameWindow*>(frame.rows.windows);
-    input.column_weights = frame.columns.weights;
-    input.row_weights = frame.rows.weights;
+    FrameInput input{frame};
     input.input_width = target_.width;
     input.input_height = target_.height;
     std::ranges::copy(target_.colour, input.colour);

@@ -42,7 +42,7 @@ template <class T, FrameFormat format>
 cudaError_t launch_frame_input(const FrameInput& input, void* image, ImageOrder order,
                                const LaunchOptions& options) {
   const bool last = order == ImageOrder::kChannelsLast;
-  const bool windows = input.column_windows != nullptr;
+  const bool windows = input.columns.windows != nullptr;
   // Rows of an odd width begin between two of the larger stores.
   constexpr size_t kStore = 2 * sizeof(T);
   const bool pairs =
@@ -64,9 +64,10 @@ bool is_covered(const FrameInput& input) {
                       input.left + input.width <= input.input_width &&
                       input.top + input.height <= input.input_height;
   const int planes = input.format == FrameFormat::kRgb24 ? 1 : input.format == FrameFormat::kNv12 ? 2 : 3;
-  const bool taps = input.columns != nullptr && input.rows != nullptr && input.column_windows == nullptr;
-  const bool windows = input.column_windows != nullptr && input.row_windows != nullptr &&
-                       input.column_weights != nullptr && input.row_weights != nullptr;
+  const bool taps =
+      input.columns.taps != nullptr && input.rows.taps != nullptr && input.columns.windows == nullptr;
+  const bool windows = input.columns.windows != nullptr && input.rows.windows != nullptr &&
+                       input.columns.weights != nullptr && input.rows.weights != nullptr;
   bool whole = (taps || windows) && input.levels != nullptr;
   for (int i = 0; i < planes; ++i) whole = whole && input.planes[i] != nullptr;
   return inside && whole;

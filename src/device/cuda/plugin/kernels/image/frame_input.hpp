@@ -10,61 +10,19 @@
 
 #include <cstdint>
 
-#include "device/cuda/plugin/kernels/common/host_device.hpp"
+#include "base/host_device.hpp"
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
+#include "engine/frame_image.hpp"
 
 namespace hone::device::cuda {
 
-/// The two source pixels of a target pixel along an axis, and the weight of the second times 2^11.
-struct FrameTap {
-  int32_t first = 0;
-  int32_t second = 0;
-  int32_t weight = 0;
-};
+using engine::FrameColours;
+using engine::FrameFormat;
+using engine::FrameTap;
+using engine::FrameWindow;
 
-/// The source pixels of a target pixel along an axis where it is antialiased: `count` from `first` on, with
-/// the weights from `weights` on, times 2^22.
-struct FrameWindow {
-  int32_t first = 0;
-  int32_t count = 0;
-  int32_t weights = 0;
-};
-
-/// Eight bits a sample; chroma of the last two has half the width and height, rounded up.
-enum class FrameFormat : int32_t {
-  kRgb24,   ///< one plane, red, green and blue next to each other
-  kYuv420,  ///< three planes
-  kNv12     ///< two planes, the second with both chroma samples next to each other
-};
-
-/// What a sample of luma and each of chroma add to red, green and blue, times 2^16.
-struct FrameColours {
-  int32_t luma_offset = 0;
-  int32_t luma = 0;
-  int32_t u[3] = {};
-  int32_t v[3] = {};
-};
-
-/// All pointers are to device memory.
-struct FrameInput {
-  const uint8_t* planes[3] = {};
-  int64_t strides[3] = {};  ///< bytes from one row of a plane to the next
-  FrameFormat format = FrameFormat::kNv12;
-  FrameColours colours;  ///< not for kRgb24
-
-  /// The rectangle of the input that the frame fills, and where its pixels come from: `width` and `height`
-  /// taps, or a window with its weights for each.
-  int32_t left = 0;
-  int32_t top = 0;
-  int32_t width = 0;
-  int32_t height = 0;
-  const FrameTap* columns = nullptr;
-  const FrameTap* rows = nullptr;
-  const FrameWindow* column_windows = nullptr;
-  const FrameWindow* row_windows = nullptr;
-  const int32_t* column_weights = nullptr;
-  const int32_t* row_weights = nullptr;
-
+/// A frame and the input that it goes to. All pointers are to device memory.
+struct FrameInput : engine::FrameImage {
   int32_t input_width = 0;
   int32_t input_height = 0;
   /// For each channel of the input: its colour (0 red, 1 green, 2 blue), the values of the levels 0 to 255
@@ -118,8 +76,8 @@ HONE_HOST_DEVICE Pixel pixel_at(const FrameInput& input, int32_t x, int32_t y) {
 template <FrameFormat format>
 HONE_HOST_DEVICE Pixel mixed_at(const FrameInput& input, int32_t x, int32_t y) {
   constexpr int32_t kOne = 1 << kWeightBits;
-  const FrameTap column = input.columns[x];
-  const FrameTap row = input.rows[y];
+  const FrameTap column = input.columns.taps[x];
+  const FrameTap row = input.rows.taps[y];
   const Pixel a = pixel_at<format>(input, column.first, row.first);
   const Pixel b = pixel_at<format>(input, column.second, row.first);
   const Pixel c = pixel_at<format>(input, column.first, row.second);
@@ -138,17 +96,17 @@ HONE_HOST_DEVICE Pixel mixed_at(const FrameInput& input, int32_t x, int32_t y) {
 template <FrameFormat format>
 HONE_HOST_DEVICE Pixel filtered_at(const FrameInput& input, int32_t x, int32_t y) {
   constexpr int32_t kHalf = 1 << (kWindowBits - 1);
-  const FrameWindow column = input.column_windows[x];
-  const FrameWindow row = input.row_windows[y];
+  const FrameWindow column = input.columns.windows[x];
+  const FrameWindow row = input.rows.windows[y];
   Pixel sum{{kHalf, kHalf, kHalf}};
   for (int32_t i = 0; i < row.count; ++i) {
     Pixel line{{kHalf, kHalf, kHalf}};
     for (int32_t k = 0; k < column.count; ++k) {
       const Pixel pixel = pixel_at<format>(input, column.first + k, row.first + i);
-      const int32_t weight = input.column_weights[column.weights + k];
+      const int32_t weight = input.columns.weights[column.weights + k];
       for (int c = 0; c < 3; ++c) line.colour[c] += weight * pixel.colour[c];
     }
-    const int32_t weight = input.row_weights[row.weights + i];
+    const int32_t weight = input.rows.weights[row.weights + i];
     for (int c = 0; c < 3; ++c) sum.colour[c] += weight * clamp_level(line.colour[c] >> kWindowBits);
   }
   for (int c = 0; c < 3; ++c) sum.colour[c] = clamp_level(sum.colour[c] >> kWindowBits);

@@ -1,0 +1,8 @@
+// Marks functions that the host and, where CUDA's compiler reads them, kernels call.
+#pragma once
+
+#ifdef __CUDACC__
+#define HONE_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define HONE_HOST_DEVICE inline
+#endif
