@@ -123,7 +123,7 @@ def check(chromium, runner):
     names = boxes(path)
     assert names.index("moov") < names.index("mdat"), names
 
-    # What was read decides the range, the times and the shape of pixels: a video again, from the one above.
+    # The recording that was read decides the range, the times and the shape of pixels: a video again, from the one above.
     again, _ = written("again.mp4", source=path)
     assert played(chromium, again)["frames"] == 12
 

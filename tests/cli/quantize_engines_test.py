@@ -19,7 +19,7 @@ IMAGES = "input:364x1x8x8"
 #: Where a sum lies next to the middle between two integers, engines that add in another order round it to another side: a step of
 #: some activations, 1/127 of their range, which the later layers average.
 MOST_ERROR = 1e-2
-#: Of all images.
+#: The values of all images.
 MOST_OTHER_CLASSES = 0.005
 
 

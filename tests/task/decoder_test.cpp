@@ -191,7 +191,7 @@ Tensor noise(tensor::Shape shape, unsigned seed) {
   return tensor;
 }
 
-/// What a device finds in the outputs of all images, or nothing where candidates did not fit.
+/// The boxes that a device finds in the outputs of all images; empty where candidates did not fit.
 std::vector<std::vector<engine::FoundBox>> found_on_device(const DecoderChoice& choice,
                                                            const DecodeForm& form,
                                                            const std::vector<Tensor>& outputs, int64_t images,

@@ -202,7 +202,7 @@ TEST(DeviceFrames, TakeFramesThatAreThereAlready) {
     }
     EXPECT_TRUE(memory.expired()) << "the decoder may use it again";
   }
-  // Of each batch one frame came from the host, in one copy with the tables.
+  // One frame of each batch came from the host, in one copy with the tables.
   const TransferCounts& transfers = on_device->transfers();
   EXPECT_EQ(transfers.of(Transfer::kDecodedToDevice).copies, 2);
   EXPECT_EQ(transfers.of(Transfer::kDecodedToDevice).bytes, 97 * 55 + 2 * 49 * 28 + 64 * 48 * 3 / 2);

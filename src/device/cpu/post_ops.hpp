@@ -20,7 +20,7 @@ bool begins_with_sum(const engine::StepRequest& request);
 /// The post-ops from `first` on that have no second operand, up to the next that has: a kernel of ours
 /// applies them to its sums while these are in the cache.
 std::vector<ChainLink> unary_post_ops(const engine::StepRequest& request, size_t first);
-/// Whether one of them is a smooth function, which oneDNN computes at half of our speed.
+/// True if one of them is a smooth function, which oneDNN computes at half of our speed.
 bool any_is_smooth(const std::vector<ChainLink>& links);
 /// Applies them to `n` elements next to each other.
 void apply_links(const std::vector<ChainLink>& links, float* x, int64_t n,

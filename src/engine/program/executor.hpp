@@ -107,10 +107,10 @@ class Executor {
   /// Fixes where inputs and outputs lie, in memory that the steps can reach. All executions of the program
   /// share some memory, so a run waits for the previous one, whoever enqueued it.
   virtual std::unique_ptr<BoundRuns> bind(IoAddresses io, std::vector<InputCopy> copies) = 0;
-  /// Whether execute() waits for each step before it begins the next one, so that the step's range is its
+  /// Makes execute() wait for each step before it begins the next one, so that the step's range is its
   /// time.
   virtual void await_steps(bool /*awaits*/) {}
-  /// Whether watch() tells anything.
+  /// True if watch() tells anything.
   virtual bool can_be_watched() { return false; }
   /// Watches what upload(), execute() and download() do from now on; null where it cannot.
   virtual std::unique_ptr<DeviceWatch> watch() { return nullptr; }

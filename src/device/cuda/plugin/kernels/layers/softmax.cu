@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kThreads, 4)
 constexpr int kSharing = 512;
 constexpr int kMostAcross = 32;
 
-/// What the threads of a block that have the same column have together.
+/// The value of all threads of a block that have the same column, combined.
 template <class Combine>
 __device__ __forceinline__ float reduce_lines(float value, float* scratch, int across,
                                               const Combine& combine) {

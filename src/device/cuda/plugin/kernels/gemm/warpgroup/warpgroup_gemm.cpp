@@ -9,7 +9,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Of one block a tile, or of a cluster.
+/// Kernels with one block for each tile, or a cluster of them.
 const WarpgroupTable& block_kernels(Element element, const WarpgroupConfig& config,
                                     const std::optional<StreamEpilogue>& steps) {
   const bool half = element == Element::kHalf;
