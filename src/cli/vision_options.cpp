@@ -40,10 +40,10 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
   command.add_option("--batch", network.batch, "Batch size: images that go through the network together")
       ->check(CLI::Range(1, 4096));
   command
-      .add_option("--infStreams", options.streams,
-                  "Batches that are computed at the same time, each in a stream of its own (default: 1; for "
-                  "videos and folders on the CPU without --threads up to 4, which share the cores)")
-      ->check(CLI::Range(1, 64));
+      .add_option("--infStreams", network.streams,
+                  "Batches that are computed at the same time, each in a stream of its own")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   command.add_option("--weights", network.load.weights, "Weights of a model that has none in its file");
   command.add_option("--seed", network.load.seed, "Seed of a built-in architecture's weights")
       ->capture_default_str();
@@ -90,8 +90,6 @@ void complete(VisionOptions& options) {
     fail_usage("input is given twice: {} and --input {}", options.input, options.input_option);
   if (options.input.empty()) options.input = options.input_option;
   if (options.input.empty()) fail_usage("input is required: an image, a folder of images or a video");
-  options.network.many_images = !options.threads && !options.streams;
-  options.network.streams = options.streams.value_or(1);
   options.network.threads =
       options.threads.value_or(std::max(1, system::usable_cores() / options.network.streams));
   if (options.size.empty()) return;

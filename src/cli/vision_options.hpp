@@ -13,7 +13,6 @@ namespace hone::cli {
 struct VisionOptions {
   task::NetworkOptions network;
   std::optional<int> threads;
-  std::optional<int> streams;
   std::string input;
   std::string input_option;  ///< --input, which other programs' users type
   std::string size;
@@ -28,8 +27,8 @@ struct VisionOptions {
 
 void add_vision_options(CLI::App& command, VisionOptions& options);
 
-/// Reads --threads, --infStreams and --size into the network's options, and --input into `input`; usage error
-/// for what is no size, and where there is no input or there are two.
+/// Reads --threads and --size into the network's options, and --input into `input`; usage error for what is
+/// no size, and where there is no input or there are two.
 void complete(VisionOptions& options);
 
 }  // namespace hone::cli

@@ -56,8 +56,8 @@ struct Batch {
 /// prepare(), run() for each stream and name_classes() may each be called by a thread of its own.
 class Classifier {
  public:
-  Classifier(const ClassifyRequest& request, const media::SourceInfo& source)
-      : request_(request), network_(completed(request.network, source)) {
+  explicit Classifier(const ClassifyRequest& request)
+      : request_(request), network_(with_usual_side(request.network)) {
     choose_preprocessing();
     Refusal refusal = input_refusal(input());
     feed_ = refusal ? FrameFeed(std::move(refusal)) : FrameFeed(network_.bind_frames(target()));
@@ -136,9 +136,8 @@ class Classifier {
     }
   }
 
-  static NetworkOptions completed(NetworkOptions options, const media::SourceInfo& source) {
+  static NetworkOptions with_usual_side(NetworkOptions options) {
     options.usual_side = 224;
-    options.many_images = options.many_images && has_many_images(source, options, std::nullopt);
     return options;
   }
 
@@ -324,7 +323,7 @@ ClassifyOutcome classify(const ClassifyRequest& request,
   if (truth) outcome.accuracy.emplace();
   const auto stopped = [&] { return request.stop != nullptr && *request.stop; };
   try {
-    Classifier classifier(request, source->info());
+    Classifier classifier(request);
     Batches batches(*source, classifier, request.stop);
     while (!stopped()) {
       std::optional<Batch> batch = batches.next();

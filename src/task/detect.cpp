@@ -58,13 +58,10 @@ DetectorOptions with_low_scores(const DetectRequest& request) {
 }
 
 /// Errors name the model's file, since two files are spoken of here.
-Detector load_detector(const DetectRequest& request, const media::SourceInfo& source) {
+Detector load_detector(const DetectRequest& request) {
   const std::string& model = request.detector.network.model;
-  DetectorOptions options = with_low_scores(request);
-  options.network.many_images = options.network.many_images && !request.realtime &&
-                                has_many_images(source, options.network, request.most_frames);
   try {
-    return Detector(options);
+    return Detector(with_low_scores(request));
   } catch (const Error& error) {
     const bool named = error.where().starts_with(model) || error.where() == request.detector.labels;
     if (error.kind() != ErrorKind::kBadInput || (named && !error.where().empty())) throw;
@@ -80,7 +77,7 @@ class Run {
         begun_(base::Clock::now()),
         source_(media::open_source(request.input, {request.timeout_seconds, request.stop})),
         sink_(request.video.empty() ? nullptr : media::create_video(request.video, encoding())),
-        detector_(load_detector(request, source_->info())),
+        detector_(load_detector(request)),
         text_(request.format.value_or(ResultFormat::kJsonLines), detector_.names()) {
     if (request.decode_on_device) ask_for_decoder();
     if (!request.ground_truth.empty()) truth_ = read_ground_truth(request.ground_truth, detector_.names());

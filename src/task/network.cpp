@@ -65,12 +65,6 @@ tensor::Shape ImageInput::shape() const {
   return shape;
 }
 
-bool has_many_images(const media::SourceInfo& source, const NetworkOptions& options,
-                     std::optional<int64_t> most) {
-  const int64_t claimed = std::min(source.frames_claimed.value_or(INT64_MAX), most.value_or(INT64_MAX));
-  return source.is_file && claimed > options.batch.value_or(1);
-}
-
 Network::Network(const NetworkOptions& options) : bind_frames_(options.bind_frames) {
   std::shared_ptr<const engine::Engine> engine;
   if (engine::is_engine_file(options.model)) {
@@ -90,6 +84,7 @@ Network::Network(const NetworkOptions& options) : bind_frames_(options.bind_fram
   check_precision(options, model_);
   find_input(options);
   load(options, engine);
+  add_streams(options);
 }
 
 int64_t Network::choose_side(const NetworkOptions& options, bool is_width, size_t dimension) {
@@ -170,37 +165,23 @@ void Network::make_mask() {
   std::ranges::fill(mask_.mutable_values<int64_t>(), int64_t{1});
 }
 
-NetworkOptions Network::shared_out(NetworkOptions options, tensor::Place place) {
-  // More streams need more memory, and gain little where each has several cores.
-  constexpr int kMostStreams = 4;
-  if (!options.many_images || place.kind != tensor::PlaceKind::kCpu) return options;
-  options.streams = std::min(options.threads, kMostStreams);
-  options.threads /= options.streams;
-  return options;
-}
-
-void Network::load(const NetworkOptions& asked, std::shared_ptr<const engine::Engine> engine) {
+void Network::load(const NetworkOptions& options, std::shared_ptr<const engine::Engine> engine) {
   if (engine != nullptr) {
     std::optional<tensor::Place> place;
-    if (!asked.device.empty()) place = tensor::parse_place(asked.device);
+    if (!options.device.empty()) place = tensor::parse_place(options.device);
     place_ = device::device_of_fingerprint(engine->fingerprint(), place).place();
-    const NetworkOptions options = shared_out(asked, place_);
     executables_.push_back(backend::make_engine_executable(std::move(engine), options.threads, place));
-    add_streams(options);
     return;
   }
-  place_ = tensor::parse_place(asked.device.empty() ? "cpu" : asked.device);
-  // Other systems have threads of their own, and run one batch at a time.
-  const NetworkOptions options = asked.backend == backend::kOwnBackend ? shared_out(asked, place_) : asked;
   backend::LoadOptions load;
   load.device = options.device.empty() ? "cpu" : options.device;
+  place_ = tensor::parse_place(load.device);
   load.precision = backend::parse_precision(options.precision);
   load.threads = options.threads;
   load.input_shapes[input_.name] = input_.shape();
   if (size_input_) load.input_shapes["orig_target_sizes"] = {input_.batch, 2};
   if (mask_input_) load.input_shapes["pixel_mask"] = mask_.shape();
   executables_.push_back(backend::make_backend(options.backend)->load(model_, load));
-  add_streams(options);
 }
 
 void Network::add_streams(const NetworkOptions& options) {

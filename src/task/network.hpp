@@ -27,9 +27,6 @@ struct NetworkOptions {
   int threads = 1;
   /// Runs side by side, each in a context of its own over the same weights.
   int streams = 1;
-  /// Many images wait in a row, so that streams of few threads may share `threads` where the processor
-  /// computes: what only one thread of a stream can do then keeps no core idle.
-  bool many_images = false;
   /// Images a run; absent: what the model fixes, else 1.
   std::optional<int64_t> batch;
   /// Absent: what the model fixes or its metadata say.
@@ -40,10 +37,6 @@ struct NetworkOptions {
   /// Binds the network to the device that fills its input from frames; empty: the host fills it.
   BindFrames bind_frames = task::bind_frames;
 };
-
-/// Whether a source has more than a batch of images there before they are asked for; `most` are read.
-bool has_many_images(const media::SourceInfo& source, const NetworkOptions& options,
-                     std::optional<int64_t> most);
 
 /// The input of a network, as it will be run.
 struct ImageInput {
@@ -94,8 +87,6 @@ class Network {
   int64_t choose_side(const NetworkOptions& options, bool is_width, size_t dimension);
   void load(const NetworkOptions& options, std::shared_ptr<const engine::Engine> engine);
   void add_streams(const NetworkOptions& options);
-  /// Chooses the number of streams that keeps the cores busy, where a network at this place may have several.
-  static NetworkOptions shared_out(NetworkOptions options, tensor::Place place);
   Refusal frames_refusal() const;
 
   importer::Model model_;
