@@ -187,7 +187,6 @@ void Network::load(const NetworkOptions& options, std::shared_ptr<const engine::
 void Network::add_streams(const NetworkOptions& options) {
   if (options.streams == 1) return;
   const auto* const first = dynamic_cast<const backend::Shareable*>(executables_.front().get());
-  if (first == nullptr && options.many_images) return;
   if (first == nullptr)
     fail_usage("--infStreams {}: {} runs one batch at a time here", options.streams, options.backend);
   while (executables_.size() < static_cast<size_t>(options.streams)) executables_.push_back(first->share());

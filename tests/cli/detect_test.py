@@ -3,7 +3,6 @@
 usage: detect_test.py HONE
 """
 import json
-import os
 import pathlib
 import sys
 import tempfile
