@@ -36,17 +36,18 @@ class Search {
   }
 
   cudaError_t run() const {
+    const LaunchOptions options{.device = &gpu()};
     uint32_t order = 0;
     auto* const candidates = static_cast<engine::BoxCandidates*>(candidates_->get());
     const auto* const places = static_cast<const engine::BoxPlace*>(places_->get());
     for (size_t h = 0; h < case_.heads.size(); ++h) {
       BoxDecoding decoding{case_.heads[h], order, case_.images, places, candidates};
       decoding.head.anchors = static_cast<const float*>(anchors_->get());
-      const cudaError_t error = decode_boxes(decoding, outputs_[h]->get(), type_, {});
+      const cudaError_t error = decode_boxes(decoding, outputs_[h]->get(), type_, options);
       if (error != cudaSuccess) return error;
       order += case_.answers(h);
     }
-    return suppress_boxes({case_.selection, case_.images, places, candidates, lists_->get()}, {});
+    return suppress_boxes({case_.selection, case_.images, places, candidates, lists_->get()}, options);
   }
 
   std::vector<char> lists() const {
