@@ -128,9 +128,6 @@ std::string stats_text(const task::DetectOutcome& outcome) {
   if (outcome.accuracy) json["accuracy"] = base::described_json(*outcome.accuracy);
   json["decoding"] = outcome.decoding;
   json["preprocessing"] = outcome.preprocessing;
-  json["transfers"] = Json::array();
-  for (const task::TransferReport& one : outcome.transfers)
-    json["transfers"].push_back(base::described_json(one));
   json["notes"] = outcome.notes;
   json["losses"] = outcome.losses;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -219,7 +216,7 @@ void detect(DetectArguments* arguments) {
   for (const std::string& loss : outcome.losses) fmt::print(stderr, "warning: {}\n", report::printable(loss));
   print_pipeline(outcome.report, report::printable(outcome.decoding),
                  report::printable(outcome.preprocessing), people);
-  print_transfers(outcome.transfers, people);
+  print_transfers(outcome.report.transfers, people);
   if (outcome.accuracy) print_accuracy(*outcome.accuracy, people);
   if (outcome.stopped) fmt::print(stderr, "hone: interrupted after {} frames\n", outcome.report.frames);
   if (outcome.stopped) system::throw_if_interrupted();

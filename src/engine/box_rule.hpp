@@ -209,9 +209,10 @@ HONE_HOST_DEVICE bool in_cells(const BoxHead& head, int64_t index, const Numbers
     const int64_t width = (head.input_width + stride - 1) / stride;
     const int64_t cells = width * ((head.input_height + stride - 1) / stride);
     if (index < cells) {
+      const int64_t row = index / width;
       const auto step = static_cast<float>(stride);
       const auto x = static_cast<float>(index % width);
-      const auto y = static_cast<float>(index / width);
+      const auto y = static_cast<float>(row);
       *box = from_centre((numbers[0] + x) * step, (numbers[1] + y) * step, exponential(numbers[2]) * step,
                          exponential(numbers[3]) * step);
       return true;
@@ -224,11 +225,12 @@ HONE_HOST_DEVICE bool in_cells(const BoxHead& head, int64_t index, const Numbers
 template <class Numbers>
 HONE_HOST_DEVICE Box of_logits(const BoxHead& head, int64_t index, const Numbers& numbers) {
   const int64_t cell = index % (int64_t{head.columns} * head.lines);
+  const int64_t line = cell / head.columns;
   const float* const anchor = head.anchors + 2 * (index / (int64_t{head.columns} * head.lines));
   const float column_width = static_cast<float>(head.input_width) / static_cast<float>(head.columns);
   const float line_height = static_cast<float>(head.input_height) / static_cast<float>(head.lines);
   const float x = (2 * sigmoid(numbers[0]) - 0.5f + static_cast<float>(cell % head.columns)) * column_width;
-  const float y = (2 * sigmoid(numbers[1]) - 0.5f + static_cast<float>(cell / head.columns)) * line_height;
+  const float y = (2 * sigmoid(numbers[1]) - 0.5f + static_cast<float>(line)) * line_height;
   const float width = 2 * sigmoid(numbers[2]);
   const float height = 2 * sigmoid(numbers[3]);
   return from_centre(x, y, width * width * anchor[0], height * height * anchor[1]);
@@ -239,6 +241,7 @@ template <class Numbers>
 HONE_HOST_DEVICE Box of_darknet(const BoxHead& head, int64_t index, const Numbers& numbers) {
   const int64_t step = head.uncertain ? 2 : 1;
   const int64_t cell = index % (int64_t{head.columns} * head.lines);
+  const int64_t line = cell / head.columns;
   const float* const anchor = head.anchors + 2 * (index / (int64_t{head.columns} * head.lines));
   const auto columns = static_cast<float>(head.columns);
   const auto lines = static_cast<float>(head.lines);
@@ -249,7 +252,7 @@ HONE_HOST_DEVICE Box of_darknet(const BoxHead& head, int64_t index, const Number
   const float height = (head.squares ? 4 * down * down : exponential(down)) * anchor[1] /
                        (head.anchors_in_cells ? lines : static_cast<float>(head.input_height));
   const float x = (static_cast<float>(cell % head.columns) + numbers[0]) / columns;
-  const float y = (static_cast<float>(cell / head.columns) + numbers[step]) / lines;
+  const float y = (static_cast<float>(line) + numbers[step]) / lines;
   if (head.point == BoxPoint::kLeftTop) return {x, y, x + width, y + height};
   if (head.point == BoxPoint::kRightBottom) return {x - width, y - height, x, y};
   return from_centre(x, y, width, height);

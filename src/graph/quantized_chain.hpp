@@ -20,6 +20,8 @@ constexpr bool is_byte(DType dtype) { return dtype == DType::kInt8 || dtype == D
 inline constexpr std::string_view kQuantizedWeights = "quantized_weights";
 /// A convolution or matrix product of dequantized operands.
 inline constexpr std::string_view kQuantizedProduct = "quantized_product";
+/// Two regions of such products, of which the second one adds the bytes that the first one makes.
+inline constexpr std::string_view kQuantizedSum = "quantized_sum";
 /// Elementwise operations on dequantized operands, whose result is quantized.
 inline constexpr std::string_view kQuantizedMap = "quantized_map";
 /// An average pool of a dequantized operand, whose result is quantized.

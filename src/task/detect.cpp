@@ -356,7 +356,7 @@ class Run {
     say_losses(losses, &outcome);
     outcome.decoding = no_decoder_.empty() ? source_->decoding() : no_decoder_;
     outcome.preprocessing = detector_.preprocessing();
-    outcome.transfers = report_transfers(detector_.traffic(), report.frames);
+    report.transfers = report_transfers(detector_.traffic(), report.frames);
     outcome.notes = detector_.notes();
     outcome.notes.push_back("frames are " + source_->info().format);
     if (truth_)

@@ -54,8 +54,7 @@ struct DetectOutcome {
   std::string decoding;
   /// Where frames became the network's input, and why there: "on cuda", "on the CPU: frames are 4:2:2".
   std::string preprocessing;
-  std::vector<TransferReport> transfers;  ///< between the host and the network's device
-  std::vector<std::string> losses;        ///< what is missing from the results, a sentence each
+  std::vector<std::string> losses;  ///< what is missing from the results, a sentence each
   bool stopped = false;
 };
 

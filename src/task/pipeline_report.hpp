@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/described.hpp"
+#include "task/transfers.hpp"
 
 namespace hone::task {
 
@@ -55,6 +56,7 @@ struct PipelineReport {
   std::string bounded_by;     ///< the stage's name, or "processor"
   std::string advice;         ///< what would lift the bound
   std::vector<StageReport> stages;
+  std::vector<TransferReport> transfers;  ///< between the host and the network's device
 };
 
 /// One piece of work of a stage: consecutive frames, in nanoseconds of base::monotonic_ns().
@@ -143,7 +145,8 @@ struct Description<task::PipelineReport> {
             unit::kPerSecond, origin::kEstimated},
       Field{"bounded_by", &T::bounded_by, "The bound of the pipeline"},
       Field{"advice", &T::advice, "What would lift the bound"},
-      Field{"stages", &T::stages, "The stages in their order"}};
+      Field{"stages", &T::stages, "The stages in their order"},
+      later(Field{"transfers", &T::transfers, "Copies between the host and the network's device"})};
 };
 
 }  // namespace hone::base

@@ -71,7 +71,7 @@ TEST(Int8Engine, IsKeptWhereItIsFaster) {
   const auto device = device_with(0.01);
   EXPECT_THAT(note_of(device),
               StartsWith("int8 in 100.0 % of the multiply-adds, calibration: generated; 0.0"));
-  EXPECT_THAT(note_of(device), HasSubstr("in fp32 alone"));
+  EXPECT_THAT(note_of(device), HasSubstr("in fp32 only"));
 }
 
 TEST(Int8Engine, GivesWayToFloatsThatAreFasterAsAWhole) {

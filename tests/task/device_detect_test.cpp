@@ -69,15 +69,15 @@ TEST(DetectOnADevice, FindsWhatTheHostFinds) {
     EXPECT_EQ(on_device.text, on_host.text);
     const int64_t batches = (kFrames + batch - 1) / batch;
     EXPECT_EQ(device.fills, batches * batch);
-    EXPECT_TRUE(on_host.outcome.transfers.empty());
+    EXPECT_TRUE(on_host.outcome.report.transfers.empty());
     // Frames go there in one copy a batch, and nothing but boxes comes back.
     std::vector<std::string> rows;
-    for (const TransferReport& row : on_device.outcome.transfers)
+    for (const TransferReport& row : on_device.outcome.report.transfers)
       rows.push_back(fmt::format("{} {} {}", row.what, row.direction, row.copies));
     EXPECT_THAT(rows, testing::ElementsAre(fmt::format("decoded frames to_device {}", batches),
                                            "tables to_device 0", fmt::format("boxes to_host {}", batches)));
-    EXPECT_EQ(on_device.outcome.transfers[0].bytes, kFrames * 960 * 540 * 3 / 2);
-    EXPECT_EQ(on_device.outcome.transfers[2].bytes, batches * batch * engine::BoxList::bytes(300));
+    EXPECT_EQ(on_device.outcome.report.transfers[0].bytes, kFrames * 960 * 540 * 3 / 2);
+    EXPECT_EQ(on_device.outcome.report.transfers[2].bytes, batches * batch * engine::BoxList::bytes(300));
     // And the boxes that are found, with their candidates.
     EXPECT_LE(device.allocations, 2 + static_cast<int>(DeviceFrames::kSlots));
   }

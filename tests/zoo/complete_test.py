@@ -10,7 +10,7 @@ import sys
 
 hone, *compared = sys.argv[1:]
 refusal = subprocess.run([hone, "run", "no_such_model"], capture_output=True, text=True, check=False).stderr
-names = re.search(r"a built-in architecture \((.*)\)", refusal)
+names = re.search(r"architectures are ([\w, ]+)", refusal)
 assert names, f"no architectures in: {refusal}"
 missing = set(names[1].split(", ")) - set(compared)
 sys.exit(f"compared with nothing: {', '.join(sorted(missing))}" if missing else 0)

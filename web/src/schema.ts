@@ -815,6 +815,15 @@ export interface PipelineStage {
   waits_output: number | null;
 }
 
+export interface PipelineTransfer {
+  what: string;
+  direction: string;
+  copies: number;
+  bytes: number;
+  copies_a_frame: number | null;
+  bytes_a_frame: number | null;
+}
+
 export interface Pipeline {
   schema: string;
   version: number;
@@ -844,6 +853,7 @@ export interface Pipeline {
   bounded_by: string;
   advice: string;
   stages: PipelineStage[];
+  transfers: PipelineTransfer[];
 }
 
 export interface ReportPipeline {
@@ -1609,6 +1619,14 @@ export const fields = {
     waits_input: { text: "Share of the time in which it waited for the stage before", unit: "share", origin: "measured" },
     waits_output: { text: "Share of the time in which it waited for the stage after", unit: "share", origin: "measured" },
   },
+  PipelineTransfer: {
+    what: { text: "What was copied", unit: "", origin: "" },
+    direction: { text: "to_device, on_device or to_host", unit: "", origin: "" },
+    copies: { text: "Copies of all frames; 0 where these bytes went with others", unit: "count", origin: "" },
+    bytes: { text: "Bytes of all frames", unit: "bytes", origin: "" },
+    copies_a_frame: { text: "copies / frames", unit: "count", origin: "" },
+    bytes_a_frame: { text: "bytes / frames", unit: "bytes", origin: "" },
+  },
   Pipeline: {
     schema: { text: "hone.pipeline", unit: "", origin: "" },
     version: { text: "Of the schema", unit: "", origin: "" },
@@ -1638,6 +1656,7 @@ export const fields = {
     bounded_by: { text: "The bound of the pipeline", unit: "", origin: "" },
     advice: { text: "What would lift the bound", unit: "", origin: "" },
     stages: { text: "The stages in their order", unit: "", origin: "" },
+    transfers: { text: "Copies between the host and the network's device", unit: "", origin: "" },
   },
   ReportPipeline: {
     id: { text: "Name for links", unit: "", origin: "" },

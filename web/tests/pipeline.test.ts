@@ -13,6 +13,8 @@ const recorded = (): any => ({
   detections: 900, startup_seconds: 0.5, wall_seconds: 15, end_to_end_fps: 20, inference_fps: 21.5, cpu_seconds_a_frame: 0.09,
   processor_rate: 22.2, bound: 21.5, bounded_by: 'infer', advice: 'a lower --precision',
   stages: [stage('decode', 2, 0.04), stage('infer', 46, 0.93), stage('write', 5, 0.1)],
+  transfers: [{ what: 'decoded frames', direction: 'to_device', copies: 300, bytes: 233280000, copies_a_frame: 1, bytes_a_frame: 777600 },
+    { what: 'boxes', direction: 'to_host', copies: 150, bytes: 4800000, copies_a_frame: 0.5, bytes_a_frame: 16000 }],
 });
 const documentOf = (pipeline: unknown) => ({
   schema: 'hone.report', version: 1, generated: '', hone: '', sweeps: [], profiles: [], diffs: [], problems: [], partitions: [],
@@ -45,6 +47,15 @@ describe('a pipeline', () => {
     expect(await figureOf(page, 'Inference')).toBe(record.inference_fps);
     const rows = await rowsOf(tableOf(page, 'Stages'));
     expect(rows.map((row) => row['Stage'])).toEqual(['decode', 'infer (bounds)', 'write']);
+  });
+
+  it('has the transfers of the file, and no table where there were none', async () => {
+    const { page } = await open(recorded());
+    const rows = await rowsOf(tableOf(page, 'Transfers'));
+    expect(rows.map((row) => [row['What'], row['Direction'], row['Copies a frame']])).toEqual([['decoded frames', 'to the device', 1], ['boxes', 'to the host', 0.5]]);
+    const { transfers: _, ...older } = recorded();
+    const without = await open(older);
+    expect(await without.page.locator('main').innerText()).not.toContain('Transfers');
   });
 
   it('says what bounds it and what would lift that', async () => {

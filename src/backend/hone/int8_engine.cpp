@@ -60,19 +60,26 @@ Operations product_operations(const graph::Graph& graph, const std::vector<engin
   return operations;
 }
 
-/// Operations of the products in the body of a step that multiplies integers; 0 for any other step.
-double integer_operations(const engine::Program& program, const engine::ProgramStep& step) {
-  const bool has_integers = step.kind == graph::kQuantizedProduct || step.kind == graph::kIntegerProduct;
-  const graph::Node* const node = program.node_of(step);
-  if (!has_integers || node == nullptr || step.plan.tactic.text().starts_with("reference")) return 0;
-  const graph::Graph body = graph::typed_body(program.graph(), *node);
+/// Operations of the products in the body of a region, and in those of the regions in it.
+double body_operations(const graph::Graph& graph, const graph::Node& region) {
+  const graph::Graph body = graph::typed_body(graph, region);
   double operations = 0;
   for (graph::Node part : body.nodes) {
+    if (graph::is_region(part)) operations += body_operations(body, part);
     if (!is_product(part)) continue;
     part.op = std::string(plain_name(part.op));
     operations += graph::node_cost(body, part).value_or(graph::Cost()).flops;
   }
   return operations;
+}
+
+/// Operations of the products in a step that multiplies integers; 0 for any other step.
+double integer_operations(const engine::Program& program, const engine::ProgramStep& step) {
+  const bool has_integers = step.kind == graph::kQuantizedProduct || step.kind == graph::kQuantizedSum ||
+                            step.kind == graph::kIntegerProduct;
+  const graph::Node* const node = program.node_of(step);
+  if (!has_integers || node == nullptr || step.plan.tactic.text().starts_with("reference")) return 0;
+  return body_operations(program.graph(), *node);
 }
 
 /// An engine with generated inputs on its device.

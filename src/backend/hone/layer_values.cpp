@@ -75,8 +75,8 @@ Node maker_of(const Node& node, size_t output) {
   if (!graph::is_region(node)) return node;
   const Graph& body = graph::region_body(node);
   for (const Node& part : body.nodes) {
-    for (const ValueId id : part.outputs) {
-      if (id == body.outputs[output]) return graph::outer_part(node, part);
+    for (size_t k = 0; k < part.outputs.size(); ++k) {
+      if (part.outputs[k] == body.outputs[output]) return maker_of(graph::outer_part(node, part), k);
     }
   }
   return node;

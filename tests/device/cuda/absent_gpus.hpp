@@ -30,7 +30,7 @@ inline TacticList own_tactics(Gpu& device) {
         add_direct_convolution_tactics, add_row_product_tactics, add_layer_tactics,
         add_sum_convolution_tactics, add_global_pooled_convolution_tactics, add_bottleneck_tactics,
         add_squeeze_excite_tactics, add_attention_tactics, add_cached_attention_tactics,
-        add_pointwise_tactics, add_resize_tactics, add_byte_product_tactics})
+        add_pointwise_tactics, add_resize_tactics, add_byte_product_tactics, add_byte_sum_tactics})
     add(list, device);
   for (const auto add : {add_transposed_convolution_tactics, add_pooling_tactics, add_normalization_tactics,
                          add_movement_tactics, add_indexing_tactics, add_scatter_tactics, add_ranking_tactics,

@@ -147,6 +147,7 @@ std::vector<Case> further() {
       rewritten("stem_fusion", "absorbs_the_next_convolution"),
       rewritten("convolution_sum_fusion", "makes_one_node_of_a_block_and_its_projection"),
       rewritten("quantized_fusion", "fuses_a_residual_block"),
+      rewritten("quantized_sum_fusion", "makes_one_node_of_a_block_and_its_projection"),
       rewritten("quantized_fusion", "fuses_a_map"),
       rewritten("quantized_fusion", "fuses_a_pool"),
       written("one token",

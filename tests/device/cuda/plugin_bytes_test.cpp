@@ -21,8 +21,8 @@ graph::Graph optimized(graph::Graph graph) {
   transform::PassOptions options;
   options.requested = {"quantized_lowering", "quantized_movement",   "quantized_weights",
                        "quantized_fusion",   "row_lifting",          "pool_fusion",
-                       "global_pool_fusion", "normalization_fusion", "attention_fusion",
-                       "projection_packing"};
+                       "global_pool_fusion", "quantized_sum_fusion", "normalization_fusion",
+                       "attention_fusion",   "projection_packing"};
   transform::optimize(graph, options);
   return graph;
 }
@@ -90,6 +90,25 @@ TEST(Bytes, BlocksOfAResNetStayIntegersBetweenSteps) {
               ElementsAre("QuantizeLinear byte_quantization", "quantized_product warpgroup_bytes",
                           "quantized_product warpgroup_bytes", "quantized_product warpgroup_bytes",
                           "quantized_pool byte_average", "quantized_product warpgroup_bytes"));
+}
+
+/// A projected shortcut is multiplied by the kernel that adds it; without that kernel both run as they were.
+TEST(Bytes, AProjectedShortcutIsAddedByOneKernel) {
+  QuantizedBuilder b;
+  const auto x = b.quantize(b.input("x", {2, 64, 14, 14}), 0.02F, 5);
+  const auto y = b.quantize(b.node("Relu", {b.quantized_conv(x, 64, 32, 1)}), 0.03F);
+  const auto shortcut = b.quantize(b.quantized_conv(x, 64, 128, 1), 0.04F, -3, false);
+  const auto sum = b.node("Add", {b.quantized_conv(y, 32, 128, 3), shortcut});
+  const auto graph = optimized(b.finish({b.quantize(b.node("Relu", {sum}), 0.05F)}));
+  for (const Precision precision : {Precision::kFp16, Precision::kFp32}) {
+    EXPECT_THAT(kinds_of(graph, precision),
+                ElementsAre("QuantizeLinear byte_quantization", "quantized_product warpgroup_bytes",
+                            "quantized_sum warpgroup_byte_sum", "DequantizeLinear pointwise"));
+    for (const std::string& step : steps_of(graph, precision, 1)) {
+      EXPECT_THAT(step, ::testing::Not(::testing::HasSubstr("reference")));
+      EXPECT_THAT(step, ::testing::Not(::testing::HasSubstr("warpgroup")));
+    }
+  }
 }
 
 TEST(Bytes, PoolsAndMapsOfBytes) {

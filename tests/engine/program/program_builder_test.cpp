@@ -45,8 +45,8 @@ TEST(ProgramBuilder, StepsOfTheHostAreTold) {
   WeightStore weights;
   EXPECT_EQ(
       host_steps_note(*build_program(graph, device, weights, {})),
-      "1 of 3 steps is computed by the host, there being no GPU kernel for it: Det; so the steps are not one "
-      "CUDA graph");
+      "1 of 3 steps is computed by the host, there being no GPU kernel for it: Det; the other steps are CUDA "
+      "graphs between these");
   GraphBuilder none;
   const auto relu =
       std::make_shared<const graph::Graph>(none.finish({none.node("Relu", {none.input("x", {4})})}));

@@ -71,5 +71,12 @@ const RegisteredPasses kPools({
                 global_pool_fusion, false}},
 });
 
+const RegisteredPasses kBytes({
+    .device = "cuda",
+    .after = "quantized_fusion",
+    .passes = {{"quantized_sum_fusion", "Fuses two convolutions of bytes whose results are added, for CUDA",
+                quantized_sum_fusion, false}},
+});
+
 }  // namespace
 }  // namespace hone::device::cuda

@@ -18,6 +18,7 @@ transform::Summary stem_fusion(graph::Graph& graph);
 transform::Summary bottleneck_fusion(graph::Graph& graph);
 transform::Summary cluster_bottleneck_fusion(graph::Graph& graph);
 transform::Summary convolution_sum_fusion(graph::Graph& graph);
+transform::Summary quantized_sum_fusion(graph::Graph& graph);
 transform::Summary global_pool_fusion(graph::Graph& graph);
 
 }  // namespace hone::device::cuda

@@ -41,6 +41,7 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_stem_tactics(list, gpu);
   add_gemm_tactics(list, gpu);
   add_byte_product_tactics(list, gpu);
+  add_byte_sum_tactics(list, gpu);
   add_byte_quantization_tactics(list);
   add_stationary_convolution_tactics(list, gpu);
   add_cudnn_tactics(list, gpu, cudnn);
@@ -163,8 +164,8 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
                                        "row_product_splitting", "row_product_fusion", "normalization_fusion"};
     if (narrow) passes.emplace_back("cached_attention_fusion");
     if (properties().warpgroups) {
-      for (const char* name :
-           {"quantized_lowering", "quantized_movement", "quantized_weights", "quantized_fusion"})
+      for (const char* name : {"quantized_lowering", "quantized_movement", "quantized_weights",
+                               "quantized_fusion", "quantized_sum_fusion"})
         passes.emplace_back(name);
     }
     // In fp32 the products that are added cost most, and nothing says yet that they cost less than launches.

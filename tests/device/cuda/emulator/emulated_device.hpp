@@ -13,6 +13,7 @@
 
 #include "device/cuda/emulator/emulator.hpp"
 #include "device/cuda/plugin/queue.hpp"
+#include "device/cuda/plugin/tactics/quantized_tactics.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "engine/program/program.hpp"
 
@@ -47,6 +48,7 @@ class ReorderKernel final : public engine::Kernel {
     switch (from_.dtype) {
       case tensor::DType::kFloat16: return __half2float(static_cast<const __half*>(memory)[at]);
       case tensor::DType::kBFloat16: return __bfloat162float(static_cast<const __nv_bfloat16*>(memory)[at]);
+      case tensor::DType::kUInt8: return static_cast<const uint8_t*>(memory)[at];
       default: return static_cast<const float*>(memory)[at];
     }
   }
@@ -56,6 +58,7 @@ class ReorderKernel final : public engine::Kernel {
       case tensor::DType::kBFloat16:
         static_cast<__nv_bfloat16*>(memory)[at] = __float2bfloat16_rn(value);
         break;
+      case tensor::DType::kUInt8: static_cast<uint8_t*>(memory)[at] = static_cast<uint8_t>(value); break;
       default: static_cast<float*>(memory)[at] = value;
     }
   }
@@ -75,6 +78,8 @@ class EmulatedDevice final : public engine::Device {
     add_layer_tactics(tactics_, gpu_);
     add_row_product_tactics(tactics_, gpu_);
     std::erase_if(tactics_, [&](const auto& tactic) { return tactic.name != gemm; });
+    add_byte_product_tactics(tactics_, gpu_);
+    add_byte_sum_tactics(tactics_, gpu_);
     add_sum_convolution_tactics(tactics_, gpu_);
     add_global_pooled_convolution_tactics(tactics_, gpu_);
     add_bottleneck_tactics(tactics_, gpu_);

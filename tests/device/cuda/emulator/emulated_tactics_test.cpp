@@ -323,6 +323,7 @@ graph::Graph product(const Behind& behind) {
 
 TEST(EmulatedTactics, MatrixProductsTakeWhatFollowsThem) {
   const auto gelu = [](GraphBuilder& b, ValueId sum) { return b.node("Gelu", {sum}); };
+  const auto tanh = [](GraphBuilder& b, ValueId sum) { return b.node("Tanh", {sum}); };
   const auto scaled_residual = [](GraphBuilder& b, ValueId sum) {
     const ValueId scaled = b.node("Mul", {sum, b.random({72})});
     return b.node("Add", {scaled, b.input("y", {Dim::symbol("N"), 19, 72})});
@@ -334,7 +335,8 @@ TEST(EmulatedTactics, MatrixProductsTakeWhatFollowsThem) {
     EXPECT_EQ(run(product(gelu), {}, stacks, "", "warpgroup_matrix"), "warpgroup_matrix");
     EXPECT_EQ(run(product(scaled_residual), {}, stacks, "", "warpgroup_matrix"), "warpgroup_matrix");
     EXPECT_EQ(run(product(per_stack), {}, stacks, "", "warpgroup_matrix"), "warpgroup_matrix");
-    EXPECT_EQ(run(product(gelu), {}, stacks, "", "warp_matrix"), "of a piece: warp_matrix");
+    EXPECT_EQ(run(product(gelu), {}, stacks, "", "warp_matrix"), "warp_matrix");
+    EXPECT_EQ(run(product(tanh), {}, stacks, "", "warp_matrix"), "of a piece: warp_matrix");
   }
 }
 

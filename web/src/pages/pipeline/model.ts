@@ -1,7 +1,7 @@
 // A pipeline as the page shows it: whatever a file holds, with every number checked.
 import { dicts } from '../../data/safe';
 import { finite } from '../../format';
-import type { Pipeline, PipelineStage } from '../../schema';
+import type { Pipeline, PipelineStage, PipelineTransfer } from '../../schema';
 import { clean } from '../../text';
 
 export interface Stage {
@@ -14,6 +14,15 @@ export interface Stage {
   utilisation: number | null;
   waits_input: number | null;
   waits_output: number | null;
+}
+
+export interface Transfer {
+  key: string;
+  what: string;
+  direction: string;
+  copies_a_frame: number | null;
+  bytes_a_frame: number | null;
+  bytes: number | null;
 }
 
 export interface Model {
@@ -31,6 +40,7 @@ export interface Model {
   bounded_by: string;
   advice: string;
   stages: Stage[];
+  transfers: Transfer[];
   losses: { text: string; count: number }[];
 }
 
@@ -41,6 +51,8 @@ const LOSSES = [
   ['skipped', 'gave no frame'],
   ['missing', 'missing by the times of the others'],
 ] as const;
+
+const DIRECTIONS: Record<string, string> = { to_device: 'to the device', on_device: 'on the device', to_host: 'to the host' };
 
 /// "960 × 540, batch 1, 2 streams"
 function sizeOf(pipeline: Partial<Pipeline>): string {
@@ -76,6 +88,14 @@ export function modelOf(pipeline: Partial<Pipeline>): Model {
       utilisation: finite(stage.utilisation),
       waits_input: finite(stage.waits_input),
       waits_output: finite(stage.waits_output),
+    })),
+    transfers: dicts<PipelineTransfer>(pipeline.transfers).map((transfer, i) => ({
+      key: String(i),
+      what: clean(transfer.what),
+      direction: DIRECTIONS[clean(transfer.direction)] ?? clean(transfer.direction),
+      copies_a_frame: finite(transfer.copies_a_frame),
+      bytes_a_frame: finite(transfer.bytes_a_frame),
+      bytes: finite(transfer.bytes),
     })),
     losses: LOSSES.flatMap(([field, text]) => {
       const count = finite(pipeline[field]) ?? 0;

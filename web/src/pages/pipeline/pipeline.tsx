@@ -8,10 +8,11 @@ import { link } from '../../route';
 import { clean, plural } from '../../text';
 import type { PageProps } from '../props';
 import '../views.css';
-import { modelOf, type Model, type Stage } from './model';
+import { modelOf, type Model, type Stage, type Transfer } from './model';
 
 const record = (field: string) => ({ struct: 'Pipeline', field });
 const stageField = (field: string) => ({ struct: 'PipelineStage', field });
+const transferField = (field: string) => ({ struct: 'PipelineTransfer', field });
 
 const STAGES: Column<Stage>[] = [
   { key: 'name', of: stageField('name'), title: 'Stage', value: ({ name, bounds }) => `${name}${bounds ? ' (bounds)' : ''}` },
@@ -21,6 +22,14 @@ const STAGES: Column<Stage>[] = [
   { key: 'utilisation', of: stageField('utilisation'), value: ({ utilisation }) => utilisation, bar: true },
   { key: 'waits_input', of: stageField('waits_input'), value: ({ waits_input }) => waits_input },
   { key: 'waits_output', of: stageField('waits_output'), value: ({ waits_output }) => waits_output },
+];
+
+const TRANSFERS: Column<Transfer>[] = [
+  { key: 'what', of: transferField('what'), title: 'What', value: ({ what }) => what },
+  { key: 'direction', of: transferField('direction'), title: 'Direction', value: ({ direction }) => direction },
+  { key: 'copies_a_frame', of: transferField('copies_a_frame'), value: ({ copies_a_frame }) => copies_a_frame },
+  { key: 'bytes_a_frame', of: transferField('bytes_a_frame'), value: ({ bytes_a_frame }) => bytes_a_frame, bar: true },
+  { key: 'bytes', of: transferField('bytes'), value: ({ bytes }) => bytes },
 ];
 
 /// "The stage infer bounds the pipeline: 21.3 frames a second at most, of which 95 % were reached."
@@ -53,6 +62,7 @@ function Shown({ model, profile }: { model: Model; profile: string | null }) {
         {model.advice && <p>What would lift it: <Name text={model.advice} longest={300} />.</p>}
       </section>
       <section><h2>Stages</h2><Table caption="Stages" columns={STAGES} rows={model.stages} rowKey={({ key }) => key} /></section>
+      {model.transfers.length > 0 && <section><h2>Transfers</h2><Table caption="Transfers" columns={TRANSFERS} rows={model.transfers} rowKey={({ key }) => key} /></section>}
       {losses.length > 0 && <section><h2>Losses</h2><ul>{losses.map(({ text, count }) => <li key={text}>{plural(count, 'frame or packet', 'frames or packets')}: {text}</li>)}</ul></section>}
       {profile !== null && <p><a href={link(['profile', profile, 'timeline'])}>The stages over time</a></p>}
     </article>

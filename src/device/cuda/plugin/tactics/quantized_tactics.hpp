@@ -8,6 +8,8 @@ namespace hone::device::cuda {
 
 /// Regions quantized_product by a kernel of ours.
 void add_byte_product_tactics(engine::TacticList& list, Gpu& gpu);
+/// Regions quantized_sum by a kernel of ours.
+void add_byte_sum_tactics(engine::TacticList& list, Gpu& gpu);
 
 /// QuantizeLinear to bytes of one constant scale.
 void add_byte_quantization_tactics(engine::TacticList& list);

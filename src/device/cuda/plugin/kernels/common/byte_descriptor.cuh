@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "device/cuda/plugin/kernels/common/host_device.hpp"
+#include "base/host_device.hpp"
 
 namespace hone::device::cuda::ptx {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/cuda/plugin/kernels/common/host_device.hpp"
+#include "base/host_device.hpp"
 
 namespace hone::device::cuda::ptx {
 

@@ -4,7 +4,7 @@
 // a = 5/8 and b = 3/2: exact in float, and with half the error of the common choice of 1 and 2.
 #pragma once
 
-#include "device/cuda/plugin/kernels/common/host_device.hpp"
+#include "base/host_device.hpp"
 
 namespace hone::device::cuda::winograd {
 

@@ -5,8 +5,8 @@
 // Source: ONNX operator specifications of RNN, GRU and LSTM (opset 22).
 #pragma once
 
+#include "base/host_device.hpp"
 #include "base/refusal.hpp"
-#include "device/cuda/plugin/kernels/common/host_device.hpp"
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 
 namespace hone::device::cuda {

@@ -22,6 +22,13 @@ struct ByteTile : TileT {
   static constexpr int kStageBytes = kBytesM + TileT::kN * kRowBytes;
 };
 
+/// The tile of a sum of two products.
+template <class TileT>
+struct ByteSumTile : ByteTile<TileT> {
+  using Params = ByteSumParams;
+  static constexpr bool kSums = true;
+};
+
 /// A finished tile of bytes, and the operand of an addition: slabs of up to 128 channels, kM rows each,
 /// swizzled by the length of a row.
 template <class TileT>
@@ -152,7 +159,7 @@ struct RunScales {
   float4 begin;
 
   template <class Kind>
-  __device__ __forceinline__ void load(const ByteParams& p, const ByteFinisher<Kind>& finisher, int channel) {
+  __device__ __forceinline__ void load(const ByteEnding& p, const ByteFinisher<Kind>& finisher, int channel) {
     scale = __ldg(reinterpret_cast<const float4*>(p.scales + channel));
     begin = __ldg(reinterpret_cast<const float4*>(p.bias + channel));
     begin = make_float4(finisher.start(begin.x), finisher.start(begin.y), finisher.start(begin.z),
@@ -170,7 +177,7 @@ __device__ __forceinline__ float4 widen_bytes(uint32_t bytes) {
 /// that the signed byte that is 128 less. A zero point goes with clamped numbers only, which it takes out of
 /// no range.
 template <class Kind>
-__device__ __forceinline__ uint32_t narrow_bytes(const ByteParams& p, const float4& v) {
+__device__ __forceinline__ uint32_t narrow_bytes(const ByteEnding& p, const float4& v) {
   const auto integer = [&](float value) {
     return Kind::kClamps ? __float2int_rn(value) + p.finish.zero_point : __float2int_rn(value);
   };
@@ -180,7 +187,7 @@ __device__ __forceinline__ uint32_t narrow_bytes(const ByteParams& p, const floa
 /// Writes a warpgroup's sums as bytes to their places in shared memory, after adding the present contents. A
 /// warp's 16 rows and 32 channels are four matrices, as ldmatrix and stmatrix take them.
 template <class Kind, class TileT>
-__device__ __forceinline__ void finish_bytes(const ByteParams& p, uint32_t output, int tile_n,
+__device__ __forceinline__ void finish_bytes(const ByteEnding& p, int filters, uint32_t output, int tile_n,
                                              const ByteProduct<TileT>& product) {
   using Slabs = ByteSlabs<TileT>;
   // To unsigned bytes; an even number, so that halves go where they would.
@@ -192,7 +199,7 @@ __device__ __forceinline__ void finish_bytes(const ByteParams& p, uint32_t outpu
   const int channel = tile_n * TileT::kN + lane % 4 * 4;
 #pragma unroll
   for (int j = 0; j < TileT::kN / 16; j += 2) {
-    if (tile_n * TileT::kN + j * 16 >= p.epilogue.filters) break;
+    if (tile_n * TileT::kN + j * 16 >= filters) break;
     RunScales runs[2];
 #pragma unroll
     for (int k = 0; k < 2; ++k) runs[k].load(p, finisher, channel + (j + k) * 16);
@@ -233,7 +240,8 @@ __device__ __forceinline__ void store_four(T* to, const float4& v, int count, bo
 template <class Kind, class T, class TileT>
 __device__ __forceinline__ void finish_floats(const ByteParams& p, int tile_m, int tile_n,
                                               const ByteProduct<TileT>& product) {
-  const ByteFinisher<Kind> finisher{p.finish, p.operand_offset, 0};
+  const ByteEnding& ending = p.ending;
+  const ByteFinisher<Kind> finisher{ending.finish, ending.operand_offset, 0};
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int first = tile_m * TileT::kM + product.first_row();
   const int filters = p.epilogue.filters;
@@ -244,7 +252,7 @@ __device__ __forceinline__ void finish_floats(const ByteParams& p, int tile_m, i
     const int count = filters - channel;
     if (count <= 0) break;
     RunScales run;
-    run.load(p, finisher, channel);
+    run.load(ending, finisher, channel);
 #pragma unroll
     for (int i = 0; i < TileT::kFragments; ++i) {
 #pragma unroll
@@ -253,7 +261,7 @@ __device__ __forceinline__ void finish_floats(const ByteParams& p, int tile_m, i
         if (row >= p.epilogue.rows) continue;
         const size_t at = static_cast<size_t>(row) * filters + channel;
         float operand[4] = {};
-        if (Kind::kAdds && p.has_operand) {
+        if (Kind::kAdds && ending.has_operand) {
           const T* const from = static_cast<const T*>(p.floats) + at;
           if (whole) {
             load_floats<4>(from, operand);

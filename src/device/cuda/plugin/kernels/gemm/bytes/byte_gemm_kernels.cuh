@@ -8,19 +8,36 @@
 
 namespace hone::device::cuda {
 
+template <size_t kShape>
+using TileOfShape = WarpgroupTile<kWarpgroupShapes[kShape].tile_m, kWarpgroupShapes[kShape].tile_n,
+                                  kWarpgroupShapes[kShape].groups>;
+
 template <class Out, ByteFunction kFunction, int kRowBytes, size_t... kShape>
 WarpgroupTable byte_table(std::index_sequence<kShape...>) {
-  return {
-      kernel_address(&byte_gemm_stream<
-                     Out, kFunction,
-                     ByteTile<WarpgroupTile<kWarpgroupShapes[kShape].tile_m, kWarpgroupShapes[kShape].tile_n,
-                                            kWarpgroupShapes[kShape].groups>,
-                              kRowBytes>>)...};
+  return {kernel_address(&byte_gemm_stream<Out, kFunction, ByteTile<TileOfShape<kShape>, kRowBytes>>)...};
 }
 
 template <class Out, ByteFunction kFunction, int kRowBytes = kStageRowBytes>
 WarpgroupTable byte_table() {
   return byte_table<Out, kFunction, kRowBytes>(std::make_index_sequence<std::size(kWarpgroupShapes)>());
+}
+
+template <class TileT>
+const void* byte_sum_kernel() {
+  if constexpr (TileT::kN < kFewestSumFilters) {
+    return nullptr;
+  } else {
+    return kernel_address(&byte_gemm_stream<Bytes, ByteFunction::kAdd, ByteSumTile<TileT>>);
+  }
+}
+
+template <size_t... kShape>
+WarpgroupTable byte_sum_table(std::index_sequence<kShape...>) {
+  return {byte_sum_kernel<TileOfShape<kShape>>()...};
+}
+
+inline WarpgroupTable byte_sum_table() {
+  return byte_sum_table(std::make_index_sequence<std::size(kWarpgroupShapes)>());
 }
 
 }  // namespace hone::device::cuda

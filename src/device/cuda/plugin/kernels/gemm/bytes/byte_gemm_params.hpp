@@ -6,18 +6,32 @@
 
 namespace hone::device::cuda {
 
-/// Tensor maps see two bytes as one element, so that stages and their copies are those of the warpgroup GEMM
-/// for elements of two bytes.
-struct ByteParams : WarpgroupParams {
+/// The ending of a product: from its sums to its result.
+struct ByteEnding {
   const float* scales;
   const float* bias;
-  const void* floats;  ///< an operand of floats
   ByteFinish finish;
   uint32_t flip;          ///< of four unsigned bytes, to those of y
   uint32_t operand_flip;  ///< of four bytes of the operand, to unsigned ones ...
   float operand_offset;   ///< ... of which this is the offset
-  bool unsigned_x;
   bool has_operand;
+};
+
+/// Tensor maps see two bytes as one element, so that stages and their copies are those of the warpgroup GEMM
+/// for elements of two bytes.
+struct ByteParams : WarpgroupParams {
+  ByteEnding ending;
+  const void* floats;  ///< an operand of floats
+  bool unsigned_x;
+};
+
+/// The parameter of a sum of two products. The sources are in the order in which they are multiplied: first
+/// the product whose bytes are the operand of the second one.
+struct ByteSumParams : WarpgroupSumParams {
+  ByteEnding operand_ending;
+  ByteEnding ending;
+  bool unsigned_x;
+  bool unsigned_second_x;
 };
 
 /// Bytes of a tile's finished rows in shared memory: slabs of up to 128 channels.
@@ -45,5 +59,10 @@ extern const WarpgroupTable kByteGelu;
 extern const WarpgroupTable kByteHalfBounds;
 extern const WarpgroupTable kByteHalfAdd;
 extern const WarpgroupTable kByteFloatBounds;
+/// Sums of two products; null for tiles of fewer filters than kFewestSumFilters.
+extern const WarpgroupTable kByteSum;
+
+/// Products that are added have many filters.
+inline constexpr int kFewestSumFilters = 64;
 
 }  // namespace hone::device::cuda

@@ -1,6 +1,7 @@
 // The GEMM of bytes as a stream of tiles, with the roles of the warpgroup GEMM's (warpgroup_gemm_stream.cuh):
 //
-//   warpgroups | wait for stages, multiply, finish: bytes to the tile in shared memory, floats to y
+//   warpgroups | wait for stages, multiply, finish: bytes to the tile in shared memory, floats to y; in a sum
+//              | first those of one product, then those of the other, which add them
 //   copier     | stages of x and w, and the tile of an operand of bytes in the place of the output's
 //   storer     | first windows; finished tiles of bytes to y
 #pragma once
@@ -15,8 +16,9 @@ namespace hone::device::cuda {
 struct Bytes {};
 
 /// True if the tile in shared memory begins as an operand.
-template <ByteFunction kFunction, class Out>
-inline constexpr bool kBringsOperand = kFunction == ByteFunction::kAdd&& __is_same(Out, Bytes);
+template <ByteFunction kFunction, class Out, class TileT>
+inline constexpr bool kBringsOperand = kFunction == ByteFunction::kAdd&& __is_same(Out, Bytes) &&
+                                       !TileT::kSums;
 
 /// Where a block's tile of that number, counted from 0, is finished: places take turns.
 template <class TileT>
@@ -59,7 +61,7 @@ __device__ __forceinline__ void byte_stages(const StreamBlock<TileT>& block) {
   RingPlace place;
   int number = 0;
   block.tiles([&](int tile_m, int tile_n) {
-    StageCopies<TileT> stages(p, tile_m * TileT::kM, tile_n, 0);
+    CopiesOf<TileT> stages(p, tile_m * TileT::kM, tile_n, 0);
     const int ahead = min(p.stages, p.depth_steps);
     if (number == 0) {
       stages.start_ring_filters(p, block.ring, ahead);
@@ -69,8 +71,9 @@ __device__ __forceinline__ void byte_stages(const StreamBlock<TileT>& block) {
       stages.start_stages(p, block.ring, place, ahead);
     }
     // After as much as the ring can hold, so that waiting for an earlier tile holds up no stage.
-    if (kOperand && p.has_operand)
-      copy_byte_operand(block, tile_m, tile_n, OutputPlace<TileT>(block, number));
+    if constexpr (kOperand) {
+      if (p.ending.has_operand) copy_byte_operand(block, tile_m, tile_n, OutputPlace<TileT>(block, number));
+    }
     ++number;
     stages.start_stages(p, block.ring, place, p.depth_steps, ahead);
   });
@@ -105,6 +108,34 @@ __device__ __forceinline__ void byte_outputs(const StreamBlock<TileT>& block) {
   });
 }
 
+/// The sums of the next `steps` stages.
+template <class TileT>
+__device__ __forceinline__ void multiply_stages(const StreamBlock<TileT>& block, RingPlace& at, int steps,
+                                                bool unsigned_x, ByteProduct<TileT>& product) {
+  if (unsigned_x) {
+    product.template run<true>(block.ring, at, steps);
+  } else {
+    product.template run<false>(block.ring, at, steps);
+  }
+}
+
+/// A warpgroup's bytes to the tile in shared memory.
+template <ByteFunction kFunction, class TileT>
+__device__ __forceinline__ void finish_tile(const StreamBlock<TileT>& block, const ByteEnding& ending,
+                                            uint32_t memory, int tile_n, const ByteProduct<TileT>& product) {
+  with_finish_kind<kFunction>(ending.finish, [&]<class Kind>() {
+    finish_bytes<Kind>(ending, block.p.epilogue.filters, memory, tile_n, product);
+  });
+}
+
+/// The warpgroup's part of a tile is there to be stored.
+template <class TileT>
+__device__ __forceinline__ void hand_over(const OutputPlace<TileT>& place, int group) {
+  ptx::fence_for_copies();
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) ptx::arrive(place.barriers.finished(group));
+}
+
 /// A warpgroup.
 template <ByteFunction kFunction, class Out, class TileT>
 __device__ __forceinline__ void byte_products(const StreamBlock<TileT>& block) {
@@ -116,28 +147,43 @@ __device__ __forceinline__ void byte_products(const StreamBlock<TileT>& block) {
   if (!__is_same(Out, Bytes)) ptx::wait_for_previous_kernel();
   block.tiles([&](int tile_m, int tile_n) {
     ByteProduct<TileT> product;
-    if (p.unsigned_x) {
-      product.template run<true>(block.ring, at, p.depth_steps);
-    } else {
-      product.template run<false>(block.ring, at, p.depth_steps);
-    }
+    multiply_stages(block, at, p.depth_steps, p.unsigned_x, product);
     if constexpr (__is_same(Out, Bytes)) {
       // The place is free: the tile before is stored, and what is to be added has come.
       const OutputPlace<TileT> place(block, number++);
-      if (kBringsOperand<kFunction, Out> && p.has_operand) {
+      if (kBringsOperand<kFunction, Out, TileT> && p.ending.has_operand) {
         ptx::wait_barrier(place.barriers.operand(), place.parity);
       } else {
         ptx::wait_barrier(place.barriers.stored(group), place.parity ^ 1);
       }
-      with_finish_kind<kFunction>(
-          p.finish, [&]<class Kind>() { finish_bytes<Kind>(p, place.memory, tile_n, product); });
-      ptx::fence_for_copies();
-      __syncwarp();
-      if (threadIdx.x % 32 == 0) ptx::arrive(place.barriers.finished(group));
+      finish_tile<kFunction>(block, p.ending, place.memory, tile_n, product);
+      hand_over(place, group);
     } else {
       with_finish_kind<kFunction>(
-          p.finish, [&]<class Kind>() { finish_floats<Kind, Out>(p, tile_m, tile_n, product); });
+          p.ending.finish, [&]<class Kind>() { finish_floats<Kind, Out>(p, tile_m, tile_n, product); });
     }
+  });
+}
+
+/// A warpgroup of a sum: the bytes of a tile's first product wait in the output's place, as an operand that
+/// was copied would, for the second one.
+template <class TileT>
+__device__ __forceinline__ void byte_sums(const StreamBlock<TileT>& block) {
+  const auto& p = block.p;
+  const int group = ptx::warpgroup();
+  RingPlace at;
+  int number = 0;
+  block.tiles([&](int, int tile_n) {
+    ByteProduct<TileT> product;
+    multiply_stages(block, at, p.first_steps, p.unsigned_x, product);
+    const OutputPlace<TileT> place(block, number++);
+    ptx::wait_barrier(place.barriers.stored(group), place.parity ^ 1);
+    finish_tile<ByteFunction::kBounds>(block, p.operand_ending, place.memory, tile_n, product);
+    multiply_stages(block, at, p.depth_steps - p.first_steps, p.unsigned_second_x, product);
+    // A warp reads what it wrote itself, but each lane what others did.
+    __syncwarp();
+    finish_tile<ByteFunction::kAdd>(block, p.ending, place.memory, tile_n, product);
+    hand_over(place, group);
   });
 }
 
@@ -148,7 +194,7 @@ inline constexpr int kBlocksBeside = TileT::kFragments* TileT::kN <= 128 ? 2 : 1
 
 template <class Out, ByteFunction kFunction, class TileT>
 __global__ void __launch_bounds__(TileT::kGroups * 128 + 64, kBlocksBeside<TileT>)
-    byte_gemm_stream(const __grid_constant__ ByteParams p, KernelStamp* stamp) {
+    byte_gemm_stream(const __grid_constant__ typename TileT::Params p, KernelStamp* stamp) {
   constexpr int kCopier = TileT::kGroups * 128;
   constexpr int kStorer = kCopier + 32;
   const RunningKernel running(stamp, __is_same(Out, Bytes) ? kStorer : 0);
@@ -162,6 +208,7 @@ __global__ void __launch_bounds__(TileT::kGroups * 128 + 64, kBlocksBeside<TileT
   if (static_cast<int>(threadIdx.x) == kStorer) {
     ptx::prefetch_map(p.filters);
     ptx::prefetch_map(p.windows);
+    prefetch_second_maps(p);
     if (__is_same(Out, Bytes)) ptx::prefetch_map(p.output);
   }
   if (static_cast<int>(threadIdx.x) == kCopier) {
@@ -179,12 +226,16 @@ __global__ void __launch_bounds__(TileT::kGroups * 128 + 64, kBlocksBeside<TileT
   __syncthreads();
   const int warp = ptx::warp();
   if (warp < kCopier / 32) {
-    byte_products<kFunction, Out>(block);
+    if constexpr (TileT::kSums) {
+      byte_sums(block);
+    } else {
+      byte_products<kFunction, Out>(block);
+    }
   } else if (warp == kCopier / 32) {
-    byte_stages<kBringsOperand<kFunction, Out>>(block);
+    byte_stages<kBringsOperand<kFunction, Out, TileT>>(block);
   } else {
     ptx::wait_for_previous_kernel();
-    StageCopies<TileT>(p, static_cast<int>(p.tiles_n.divide(blockIdx.x)) * TileT::kM, 0, 0)
+    CopiesOf<TileT>(p, static_cast<int>(p.tiles_n.divide(blockIdx.x)) * TileT::kM, 0, 0)
         .start_ring_windows(p, block.ring, min(p.stages, p.depth_steps));
     if constexpr (__is_same(Out, Bytes)) byte_outputs(block);
   }

@@ -1,8 +1,0 @@
-// Functions that both the host and kernels call.
-#pragma once
-
-#ifdef __CUDACC__
-#define HONE_HOST_DEVICE __host__ __device__ __forceinline__
-#else
-#define HONE_HOST_DEVICE inline
-#endif
