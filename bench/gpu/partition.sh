@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Models split between TensorRT, hone and PyTorch on one GPU, TensorRT's own calibrators beside hone's, and the layers of both
+# Models split between TensorRT, hone and PyTorch on one GPU, TensorRT's own calibrators next to hone's, and the layers of both
 # systems. A step that is done is not made again, so the script can be ended and started anew.
 #
 #   bench/gpu/partition.sh INSTALL OUTPUT [PART…]
 #
 # INSTALL: a tree with bin/hone, lib/libhone-cuda.so and lib/libhone-tensorrt-<major>.so, as for visit.sh. Parts, all by default:
 #   support       who takes which node, without building anything
-#   partition     blocks of BACKENDS on the GPU: predicted, measured, and run in hone bench beside each backend alone
+#   partition     blocks of BACKENDS on the GPU: predicted, measured, and run in hone bench next to each backend by itself
 #   calibrators   TensorRT's entropy and minmax calibrators on the data that hone calibrates with: the caches compared tensor
 #                 by tensor, and engines built by TensorRT's calibrator, from hone's cache, and by hone's Q/DQ
 #   layers        files for hone diff: the layers of TensorRT's engine and of hone's, and traces of both

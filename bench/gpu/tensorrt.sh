@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# hone beside TensorRT, cell by cell: one engine of TensorRT a network and precision, with an optimization profile a batch,
+# hone next to TensorRT, cell by cell: one engine of TensorRT a network and precision, with an optimization profile a batch,
 # both systems in one CUDA graph with inputs on the device. A cell that is done is not measured again, so the script can
 # be ended and started anew; at the end it prints the table, and which cells are missing.
 #
@@ -19,7 +19,7 @@
 # DURATION   seconds of a configuration (5)
 # LIMIT      seconds after which no cell begins (no limit)
 # STOP       seconds after which those under way are ended; what they have measured counts (no limit)
-# BACKENDS   systems beside each other (tensorrt,hone)
+# BACKENDS   systems next to each other (tensorrt,hone)
 # GPUS       numbers of the GPUs to use ("0 1"; all)
 set -uo pipefail
 install=$(realpath "$1") output=$2
@@ -39,7 +39,7 @@ export HONE_CACHE_DIR=${HONE_CACHE_DIR:-$output/cache}
 
 options=(--tensorrt-level "${LEVEL:-3}" --timeout 7200 --duration "${DURATION:-5}" --compare-to tensorrt)
 [ -n "${TACTICS:-}" ] && options+=(--tensorrt-tactics "$TACTICS")
-# An equal part of the cores for each GPU, in the order of sockets and physical cores, as lanes.sh has it: a builder beside it
+# An equal part of the cores for each GPU, in the order of sockets and physical cores, as lanes.sh has it: a builder next to it
 # would make a run INVALID.
 gpus=$(nvidia-smi -L | grep -c '^GPU')
 used=${GPUS:-$(seq -s ' ' 0 $((gpus - 1)))}

@@ -88,7 +88,8 @@ class Binding {
 };
 
 /// One thread's memory for running an engine, which it keeps alive; contexts of one engine share its weights
-/// and what was prepared for a shape, and run at the same time.
+/// and what was prepared for a shape, and run at the same time. Usage error for a second thread that calls
+/// bind() or run() of one context meanwhile.
 class Context {
  public:
   ~Context();

@@ -98,7 +98,8 @@ struct BuildOptions {
   std::function<void(LogLevel, const std::string&)> log;
 };
 
-/// An engine that is ready to run. run() is for one thread at a time; contexts are for any number of threads.
+/// An engine that is ready to run. run() is for one thread at a time, and a usage error for a second one that
+/// calls it meanwhile; contexts are for any number of threads.
 class Engine {
  public:
   /// `model` is an .onnx file or the name of a built-in architecture ("resnet50"). Bad input for a file that

@@ -15,7 +15,8 @@
 
 namespace hone {
 
-/// Used by one thread at a time. It keeps the engine's weights, and may outlive the engine.
+/// Used by one thread at a time: run() is a usage error for a second one that calls it meanwhile. It keeps
+/// the engine's weights, and may outlive the engine.
 class Sequence {
  public:
   ~Sequence();

@@ -94,16 +94,19 @@ Context& Context::operator=(Context&&) noexcept = default;
 
 Binding Context::bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                       const BindOptions& options) {
+  const auto use = state_->user.use("context");
   return Binding(std::make_unique<Binding::State>(
       Binding::State{state_->context.bind(api::inner_views(inputs), api::inner_views(outputs), options)}));
 }
 
 void Context::run(Binding& binding, const Queue* queue) {
+  const auto use = state_->user.use("context");
   state_->context.run(binding.state_->binding, queue == nullptr ? nullptr : queue->state_->queue.get());
 }
 
 std::vector<TensorView> Context::run(const std::vector<TensorView>& inputs,
                                      const std::vector<TensorView>& outputs, const Queue* queue) {
+  const auto use = state_->user.use("context");
   return api::outer_views(state_->context.run(api::inner_views(inputs), api::inner_views(outputs),
                                               queue == nullptr ? nullptr : queue->state_->queue.get()));
 }

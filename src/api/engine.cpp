@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "api/context.hpp"
+#include "api/one_user.hpp"
 #include "api/sequence.hpp"
 #include "api/views.hpp"
 #include "backend/hone/build_request.hpp"
@@ -75,6 +76,7 @@ struct Engine::State {
   const engine::Device& device;
   std::shared_ptr<engine::LoadedEngine> loaded;
   engine::Context context;
+  api::OneUser user;
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> outputs;
 };
@@ -142,6 +144,7 @@ const std::vector<TensorInfo>& Engine::inputs() const { return state_->inputs; }
 const std::vector<TensorInfo>& Engine::outputs() const { return state_->outputs; }
 
 std::vector<Tensor> Engine::run(const std::vector<TensorView>& inputs) {
+  const auto use = state_->user.use("engine");
   std::vector<tensor::Tensor> views;
   for (const TensorView& input : inputs) views.push_back(api::inner_tensor(input));
   std::vector<Tensor> results;
@@ -168,9 +171,7 @@ std::map<std::string, Tensor> Engine::run_by_name(const std::map<std::string, Te
   return named;
 }
 
-Context Engine::make_context() const {
-  return Context(std::make_unique<Context::State>(Context::State{engine::Context(state_->loaded)}));
-}
+Context Engine::make_context() const { return Context(std::make_unique<Context::State>(state_->loaded)); }
 
 Sequence Engine::make_sequence(const std::vector<std::string>& bind) const {
   return Sequence(std::make_unique<Sequence::State>(state_->loaded, state_->inputs, state_->outputs, bind));

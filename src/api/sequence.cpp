@@ -69,6 +69,7 @@ const std::vector<TensorInfo>& Sequence::inputs() const { return state_->inputs;
 const std::vector<TensorInfo>& Sequence::outputs() const { return state_->outputs; }
 
 std::vector<Tensor> Sequence::run(const std::vector<TensorView>& inputs) {
+  const auto use = state_->user.use("sequence");
   if (inputs.size() != state_->inputs.size())
     fail_bad_input("{} inputs, {} are not bound", inputs.size(), state_->inputs.size());
   std::vector<tensor::Tensor> all(state_->context.engine().graph->inputs.size());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "api/one_user.hpp"
 #include "engine/carried_state.hpp"
 #include "engine/context.hpp"
 #include "engine/fixed_cache_runs.hpp"
@@ -17,6 +18,7 @@ struct Sequence::State {
         const std::vector<TensorInfo>& all_outputs, const std::vector<std::string>& bind);
 
   engine::Context context;
+  api::OneUser user;
   /// Null where the engine's caches have a fixed capacity.
   std::unique_ptr<engine::CarriedRuns> carried;
   /// Else null.

@@ -222,14 +222,18 @@ std::vector<const Section*> shown_sections(const Options& options, const report:
   return shown;
 }
 
+std::string events_text(size_t count, std::string_view kind) {
+  return fmt::format("{} {} event{}", count, kind, count == 1 ? "" : "s");
+}
+
 std::string people_text(const Options& options, const report::Answers& answers) {
   const size_t rows = is_brief(options) && !options.rows_given ? kBriefRows : options.rows;
   const report::SheetStyle style = options.log_file.empty() ? terminal_style(rows) : file_style(rows);
   const trace::Trace& trace = answers.trace();
-  std::vector<std::string> head = {
-      fmt::format("{}: {}, {} host events, {} device events", options.trace,
-                  base::time_text(static_cast<double>(analysis::length(trace::extent(trace)))),
-                  trace.host_events.size(), trace.device_events.size())};
+  std::vector<std::string> head = {fmt::format(
+      "{}: {}, {}, {}", options.trace,
+      base::time_text(static_cast<double>(analysis::length(trace::extent(trace)))),
+      events_text(trace.host_events.size(), "host"), events_text(trace.device_events.size(), "device"))};
   if (std::string cost = recording_cost(trace); !cost.empty()) head.push_back(std::move(cost));
   for (std::string& line : report::doubt_text(trace.doubts, style.width)) head.push_back(std::move(line));
   if (is_brief(options)) {

@@ -310,6 +310,12 @@ void run_bench(Arguments* arguments) {
     for (const auto& file : bench::write_small_results(sweep, arguments->sweep.models, "results"))
       screen.line("written: " + file.string());
   }
+  const bool measured = std::ranges::any_of(sweep.runs, [](const bench::Run& run) { return run.measured(); });
+  if (!sweep.complete && !measured) {
+    std::filesystem::remove(path);
+    screen.line("interrupted before anything was measured");
+    throw system::Interrupted{};
+  }
   screen.line((sweep.complete ? "written: " : "interrupted; what was measured is in ") + path.string());
   system::throw_if_interrupted();
   judge_sweep(arguments->limits, peers, sweep);

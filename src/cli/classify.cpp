@@ -7,9 +7,12 @@
 #include "base/statistics.hpp"
 #include "cli/command.hpp"
 #include "cli/option_checks.hpp"
+#include "cli/progress_display.hpp"
+#include "cli/subject_options.hpp"
 #include "cli/vision_options.hpp"
 #include "report/terminal/sheet.hpp"
 #include "system/interruption.hpp"
+#include "task/class_scores.hpp"
 #include "task/classify.hpp"
 
 namespace hone::cli {
@@ -52,8 +55,8 @@ std::string text_of(const task::ImageClasses& image) {
   std::string text =
       image.file.empty() ? fmt::format("frame {}", image.frame) : report::printable(image.file);
   for (const task::ClassScore& one : image.classes)
-    text += fmt::format("\n  {:>5}  {:<24} probability {:>6.2f} %  score {:.4f}", one.label,
-                        report::printable(one.name), 100 * one.probability, one.score);
+    text += fmt::format("\n  {:>5}  {:<24} probability {:>6.2f} %  score {}", one.label,
+                        report::printable(one.name), 100 * one.probability, task::score_text(one.score));
   if (image.truth)
     text += fmt::format("\n  true: {} {}, which is number {}", image.truth->label,
                         report::printable(image.truth->name), image.truth_rank);
@@ -132,11 +135,24 @@ void classify(ClassifyArguments* arguments) {
                                            request.labels, request.ground_truth});
     base::check_writable(arguments->output);
   }
+  if (const std::string note = random_weights_note(request.network.model, request.network.load);
+      !note.empty())
+    fmt::print(stderr, "note: {}\n", note);
   const system::Interruptible interruptible;
   request.stop = &system::interruption();
   ResultText results(format, arguments->output);
-  const auto outcome = task::classify(request, [&](const task::ImageClasses& image) { results.add(image); });
-  results.finish();
+  constexpr double kLineSeconds = 10;
+  ProgressDisplay display(kLineSeconds);
+  request.network.progress = [&](const base::Progress& progress) {
+    system::throw_if_interrupted();
+    display.show(progress);
+  };
+  const auto outcome = task::classify(request, [&](const task::ImageClasses& image) {
+    display.clear();
+    results.add(image);
+  });
+  // A file without a result would only look like one.
+  if (!outcome.stopped || outcome.images > 0 || arguments->output.empty()) results.finish();
   for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
   for (const std::string& sentence : outcome.losses.sentences)
     fmt::print(stderr, "note: {}\n", report::printable(sentence));

@@ -14,6 +14,7 @@
 #include "cli/option_checks.hpp"
 #include "cli/pipeline_table.hpp"
 #include "cli/progress_display.hpp"
+#include "cli/subject_options.hpp"
 #include "cli/vision_options.hpp"
 #include "record/pipeline_trace.hpp"
 #include "report/terminal/sheet.hpp"
@@ -187,11 +188,18 @@ void detect(DetectArguments* arguments) {
   task::DetectRequest& request = arguments->request;
   ResultOutput results(*arguments);
   if (results.is_wanted()) request.results = [&](std::string_view text) { results.write(text); };
+  const task::NetworkOptions& network = request.detector.network;
+  if (const std::string note = random_weights_note(network.model, network.load); !note.empty())
+    fmt::print(stderr, "note: {}\n", note);
   const system::Interruptible interruptible;
   request.stop = &system::interruption();
   constexpr double kLineSeconds = 10;
   ProgressDisplay display(kLineSeconds);
   request.progress = [&](const base::Progress& progress) { display.show(progress); };
+  request.detector.network.progress = [&](const base::Progress& progress) {
+    system::throw_if_interrupted();
+    display.show(progress);
+  };
   std::optional<LiveView> view;
   if (arguments->view) {
     view.emplace(arguments->server, fmt::format("{}: {}", request.detector.network.model, request.input));

@@ -15,7 +15,7 @@ constexpr auto kGroups = std::to_array<HelpGroup>({
     {"bench", "Judgement",
      "--require-percentile --require-valid --max-error --compare-to --baseline --max-regression"},
     {"bench", "Results", "--output --save-result --percentiles --layers --csv --json"},
-    {"build", "Where it runs", "--device --portable --threads"},
+    {"build", "Device", "--device --portable --threads"},
     {"build", "Precision", "--precision --calibrate --calib"},
     {"build", "Shapes", "--minShapes --optShapes --maxShapes --dim --bind"},
     {"build", "Search for the fastest tactics",
@@ -51,11 +51,13 @@ constexpr auto kGroups = std::to_array<HelpGroup>({
     {"quantize", "Model", "--weights --seed --darknet-rules"},
     {"partition", "How the model is split", "--backends --min-block-size --exclude --require-full"},
     {"partition", "Actions and output", "--dry-run --measure --torch-tensorrt-report --json --output"},
-    {"partition", "Where and in which form it runs", "--device --precision --batch --shapes --threads"},
+    {"partition", "Device, precision and shapes", "--device --precision --batch --shapes --threads"},
     {"detect", "Network",
-     "--backend --backends --device --precision --threads --batch --infStreams --weights --seed --labels"},
+     "--backend --backends --device --precision --threads --batch --infStreams --weights --seed "
+     "--darknet-rules --labels"},
     {"classify", "Network",
-     "--backend --device --precision --threads --batch --infStreams --weights --seed --labels"},
+     "--backend --device --precision --threads --batch --infStreams --weights --seed --darknet-rules "
+     "--labels"},
 });
 
 constexpr auto kPlaceholders = std::to_array<HelpPlaceholder>({

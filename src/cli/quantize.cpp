@@ -217,8 +217,7 @@ void print_result(const Options& options, const quantize::Quantized& result, con
   const size_t products = placement.weighted.size() + placement.kept.size();
   fmt::print("{} of {} convolutions and matrix products in int8, {:.1f} % of their multiply-adds\n",
              placement.weighted.size(), products, 100 * placement.int8_share);
-  for (const std::string& kept : placement.kept)
-    fmt::print("stays in floating point: {}\n", report::printable(kept));
+  for (const std::string& line : kept_lines(placement.kept)) fmt::print("{}\n", report::printable(line));
   if (!result.errors.empty()) {
     std::string line;
     for (const quantize::WholeError& error : result.errors)

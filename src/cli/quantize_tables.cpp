@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace hone::cli {
 namespace {
@@ -77,6 +78,23 @@ Sheet front_sheet(const quantize::Report& report) {
   sheet.whole = true;
   note_times(report, sheet);
   return sheet;
+}
+
+std::vector<std::string> kept_lines(const std::vector<quantize::FloatProduct>& kept) {
+  std::vector<std::pair<const quantize::FloatProduct*, size_t>> groups;
+  for (const quantize::FloatProduct& product : kept) {
+    const auto same = std::ranges::find_if(
+        groups, [&](const auto& group) { return group.first->reason == product.reason; });
+    if (same == groups.end())
+      groups.emplace_back(&product, 1);
+    else
+      ++same->second;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [first, count] : groups)
+    lines.push_back(fmt::format("stays in floating point: {}{}: {}", first->node,
+                                count == 1 ? "" : fmt::format(" and {} more", count - 1), first->reason));
+  return lines;
 }
 
 std::string accuracy_text(const quantize::ReportAccuracy& accuracy) {

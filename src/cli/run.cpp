@@ -83,8 +83,8 @@ void print_row(std::span<const double> row, const std::vector<std::string>& labe
   const std::vector<double> shares = task::probabilities(row);
   for (const size_t index : task::likeliest(row, top)) {
     const std::string label = index < labels.size() ? report::printable(labels[index]) : "";
-    fmt::print("  {:>5}  {:<24} probability {:>6.2f} %  score {:.4f}\n", index, label, 100 * shares[index],
-               row[index]);
+    fmt::print("  {:>5}  {:<24} probability {:>6.2f} %  score {}\n", index, label, 100 * shares[index],
+               task::score_text(row[index]));
   }
 }
 

@@ -66,7 +66,8 @@ class Collector {
   void end_run() {
     for (size_t i = 0; i < slots_.size(); ++i) {
       if (!tensors_[i].defined() && !slots_[i].bound && !slots_[i].optional)
-        fail_bad_input("input '{}' of type {} is given no file", slots_[i].name, slots_[i].type.text());
+        fail_bad_input("input '{0}' of type {1} is given no file: add --input {0}:FILE.npy", slots_[i].name,
+                       slots_[i].type.text());
     }
     runs_.push_back(tensors_);
     std::fill(given_.begin(), given_.end(), false);

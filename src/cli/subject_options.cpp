@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/model_options.hpp"
 #include "cli/run_inputs.hpp"
 #include "import/image/preprocess.hpp"
+#include "import/importer.hpp"
 
 namespace hone::cli {
 
@@ -84,10 +86,16 @@ std::vector<std::string> worker_command(const SubjectOptions& options) {
 std::string random_weights_note(const std::string& model, const importer::LoadModelOptions& parameters) {
   std::error_code unknown;
   if (!parameters.weights.empty() || std::filesystem::exists(model, unknown)) return "";
+  const auto has_name = [&](const importer::Importer& importer) {
+    return importer.names != nullptr && std::ranges::count(importer.names(), model) > 0;
+  };
+  const auto own = std::ranges::find_if(importer::importers(), has_name);
+  // Whoever loads the model refuses other names.
+  if (own == importer::importers().end()) return "";
   return fmt::format(
-      "the weights of {} are random (seed {}): its outputs mean nothing; --weights FILE.safetensors gives it "
-      "trained ones",
-      model, parameters.seed);
+      "the weights of {} are random (seed {}): its outputs mean nothing; --weights FILE.{} gives it trained "
+      "ones",
+      model, parameters.seed, own->has_sections ? "weights" : "safetensors");
 }
 
 }  // namespace hone::cli

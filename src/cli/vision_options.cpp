@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "cli/engine_options.hpp"
+#include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
 #include "import/image/preprocess.hpp"
 #include "system/cpu.hpp"
@@ -44,9 +45,7 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
                   "Batches that are computed at the same time, each in a stream of its own")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  command.add_option("--weights", network.load.weights, "Weights of a model that has none in its file");
-  command.add_option("--seed", network.load.seed, "Seed of a built-in architecture's weights")
-      ->capture_default_str();
+  add_model_options(command, network.load);
   command.add_option("--labels", options.labels, "File with the names of the classes, one on each line");
   const std::string images = "Input";
   command.add_option("--size", options.size, "Input size as WIDTHxHEIGHT, for networks that take any")

@@ -110,7 +110,8 @@ base::Progress progress_of(const CalibrationData& data, const Calibration& calib
   const auto share = data.progress();
   if (share && *share > share_before)
     progress.left_seconds = seconds * (1 - *share) / (*share - share_before);
-  progress.doing = fmt::format("calibrating, {} samples", calibration.samples);
+  progress.doing =
+      fmt::format("calibrating, {} sample{}", calibration.samples, calibration.samples == 1 ? "" : "s");
   return progress;
 }
 

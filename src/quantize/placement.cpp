@@ -107,8 +107,7 @@ class Placer {
     const Node& n = node(index);
     const std::string reason = why_float(index);
     if (!reason.empty() || rules_.kept.contains(index)) {
-      result_.kept.push_back(
-          fmt::format("{}: {}", n.text(), reason.empty() ? "the accuracy budget keeps it" : reason));
+      result_.kept.push_back({n.text(), reason.empty() ? "the accuracy budget keeps it" : reason});
       return;
     }
     read(index, 0);

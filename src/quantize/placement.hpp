@@ -46,14 +46,20 @@ struct WeightedNode {
   int64_t axis = 0;
 };
 
+/// A convolution or product that stays in floating point.
+struct FloatProduct {
+  std::string node;  ///< "node 'conv1' (Conv)"
+  std::string reason;
+};
+
 struct Placement {
   std::vector<QuantizedValue> values;
   std::vector<QuantizedRead> reads;
   std::vector<WeightedNode> weighted;
   /// Share of the operations of all convolutions and matrix products that `weighted` do, 0 to 1.
   double int8_share = 0;
-  /// Convolutions and products that stay in floating point, and why.
-  std::vector<std::string> kept;
+  /// Convolutions and products that stay in floating point.
+  std::vector<FloatProduct> kept;
 };
 
 /// The products that the kernels of a device multiply as integers.

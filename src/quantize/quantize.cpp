@@ -163,7 +163,9 @@ Subject prepare(const Graph& model) {
   Subject subject{model, float_graph(model), {}};
   subject.placement = place(subject.graph);
   if (subject.placement.weighted.empty()) {
-    const std::string why = subject.placement.kept.empty() ? "" : " (" + subject.placement.kept.front() + ")";
+    const std::vector<FloatProduct>& kept = subject.placement.kept;
+    const std::string why =
+        kept.empty() ? "" : fmt::format(" ({}: {})", kept.front().node, kept.front().reason);
     fail_bad_input("the model has no convolution or matrix product that could be quantized{}", why);
   }
   return subject;

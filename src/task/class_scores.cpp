@@ -1,6 +1,8 @@
 // See class_scores.hpp.
 #include "task/class_scores.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -27,6 +29,11 @@ std::vector<size_t> likeliest(std::span<const double> row, size_t count) {
                     [&](size_t a, size_t b) { return row[a] > row[b] || (row[a] == row[b] && a < b); });
   order.resize(count);
   return order;
+}
+
+std::string score_text(double score) {
+  constexpr double kLeast = 0.001;
+  return std::abs(score) < kLeast ? fmt::format("{:.3g}", score) : fmt::format("{:.4f}", score);
 }
 
 }  // namespace hone::task

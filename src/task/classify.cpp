@@ -101,11 +101,16 @@ class Classifier {
   void name_classes(const tensor::Tensor& scores, TrueClasses* truth, std::vector<ImageClasses>* results) {
     const auto rows = static_cast<size_t>(input().batch);
     const auto values = scores.to_double();
+    const tensor::Shape& shape = scores.shape();
     const bool sound = !values.empty() && values.size() % rows == 0 &&
-                       (scores.rank() <= 1 || scores.shape()[0] == input().batch);
+                       (scores.rank() <= 1 || shape[0] == input().batch) &&
+                       std::count_if(shape.begin() + (scores.rank() <= 1 ? 0 : 1), shape.end(),
+                                     [](int64_t side) { return side != 1; }) <= 1;
     if (!sound)
-      fail_bad_input("its first output [{}] is no row of class scores for each image",
-                     tensor::shape_text(scores.shape()));
+      fail_bad_input(
+          "its first output [{}] is no row of class scores for each image; hone run -o FILE.npz writes "
+          "outputs of every shape",
+          tensor::shape_text(shape));
     const size_t width = values.size() / rows;
     if (!request_.labels.empty() && names_.size() != width)
       throw Error(ErrorKind::kBadInput, other_count_text(names_.size(), static_cast<int64_t>(width)),

@@ -23,7 +23,7 @@ std::string names_text() {
   return text;
 }
 
-/// Whether an output holds what the role reads, with a dimension for the batch or without.
+/// True if an output holds what the role reads, with a dimension for the batch or without.
 bool has_form(const tensor::Shape& shape, const tensor::Shape& least) {
   if (least.empty()) return true;
   if (shape.size() != least.size() && shape.size() != least.size() + 1) return false;

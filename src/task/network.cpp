@@ -119,10 +119,11 @@ void Network::find_input(const NetworkOptions& options) {
                value.type.dims->size() == 3) {
       mask_input_ = i;
     } else {
-      fail_bad_input("nothing here knows what its input '{}' {} is for", value.name, value.type.text());
+      fail_bad_input("its input '{}' {} is not for images; hone run --input takes arrays for such inputs",
+                     value.name, value.type.text());
     }
   }
-  if (!found) fail_bad_input("it has no input for images");
+  if (!found) fail_bad_input("it has no input for images; hone run --input takes arrays for other inputs");
   input_.index = *found;
   const graph::Value& value = graph.value(graph.inputs[*found]);
   const graph::Dims& dims = *value.type.dims;
@@ -178,6 +179,7 @@ void Network::load(const NetworkOptions& options, std::shared_ptr<const engine::
   place_ = tensor::parse_place(load.device);
   load.precision = backend::parse_precision(options.precision);
   load.threads = options.threads;
+  load.progress = options.progress;
   load.input_shapes[input_.name] = input_.shape();
   if (size_input_) load.input_shapes["orig_target_sizes"] = {input_.batch, 2};
   if (mask_input_) load.input_shapes["pixel_mask"] = mask_.shape();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/progress.hpp"
 #include "engine/engine.hpp"
 #include "import/load.hpp"
 #include "task/device_frames.hpp"
@@ -36,6 +38,8 @@ struct NetworkOptions {
   int64_t usual_side = 640;
   /// Binds the network to the device that fills its input from frames; empty: the host fills it.
   BindFrames bind_frames = task::bind_frames;
+  /// Called now and then while a model is built; an exception that it throws ends that. Empty: not called.
+  std::function<void(const base::Progress&)> progress = {};
 };
 
 /// The input of a network, as it will be run.

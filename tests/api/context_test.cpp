@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <mutex>
+#include <string>
 #include <thread>
 
 #include "hone/dlpack.hpp"
@@ -74,6 +77,43 @@ TEST(ApiContext, ThreadsShareAnEngineThatMayGo) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
+}
+
+/// Two threads use an object until one of them is refused; the sentence, empty where none is for a long time.
+template <class Run>
+std::string refusal_of_two_threads(const Run& run) {
+  constexpr auto kPatience = std::chrono::seconds(20);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  std::atomic<bool> done = false;
+  std::string refusal;
+  std::mutex mutex;
+  const auto loop = [&] {
+    while (!done && std::chrono::steady_clock::now() < end) {
+      try {
+        run();
+      } catch (const Error& error) {
+        const std::lock_guard lock(mutex);
+        refusal = error.what();
+        done = true;
+      }
+    }
+  };
+  std::thread other(loop);
+  loop();
+  other.join();
+  return refusal;
+}
+
+TEST(ApiContext, TwoThreadsInOneObjectAreRefused) {
+  const std::vector<float> pixels = image(0.1F);
+  Engine engine = digits();
+  EXPECT_EQ(refusal_of_two_threads([&] { engine.run({input(pixels)}); }),
+            "another thread uses this engine: each thread needs a context or sequence of its own");
+  Context context = engine.make_context();
+  Binding binding = context.bind({input(pixels)}, {TensorView()});
+  EXPECT_EQ(refusal_of_two_threads([&] { context.run(binding); }),
+            "another thread uses this context: each thread needs a context or sequence of its own");
+  EXPECT_EQ(engine.run({input(pixels)}).size(), 1U) << "it can be used again";
 }
 
 TEST(ApiContext, LooseViewsAreCounted) {

@@ -10,12 +10,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
-from vision import BAD_INPUT, USAGE, Runner, picture, save
+from vision import BAD_INPUT, USAGE, Runner, constant_model, picture, save
 
 
 def mean_model(path, batch, metadata):
@@ -140,6 +141,40 @@ def check_refusals(runner):
     runner.bad(USAGE, "--resize and --crop decide", "classify", model, image, "--resize", "0", "--crop", "20")
     runner.bad(BAD_INPUT, "no such file", "classify", model, runner.folder / "nothing")
     runner.bad(USAGE, "input is required", "classify", model)
+    mask = constant_model(runner.folder / "mask.onnx", [1, 3, 32, 32], {"mask": np.zeros((1, 5, 8, 8), np.float32)}, {})
+    runner.bad(BAD_INPUT, "its first output [1x5x8x8] is no row of class scores for each image", "classify", mask, image)
+    words = save(runner.folder / "words.onnx", [helper.make_node("Identity", ["ids"], ["out"])],
+                 [helper.make_tensor_value_info("ids", TensorProto.INT64, [1, 8])],
+                 [helper.make_tensor_value_info("out", TensorProto.INT64, [1, 8])], [], {})
+    runner.bad(BAD_INPUT, "its input 'ids' int64[1x8] is not for images; hone run --input takes arrays", "classify", words, image)
+    empty = runner.folder / "empty.jpg"
+    empty.touch()
+    runner.bad(BAD_INPUT, "empty.jpg: the file is empty", "classify", model, empty)
+
+
+def check_small_scores(runner):
+    """Scores that four decimals would show as 0 keep their digits."""
+    scores = constant_model(runner.folder / "small.onnx", [1, 3, 32, 32], {"o": np.array([[3e-7, -2e-7]], np.float32)}, {})
+    lines = runner.good("classify", scores, runner.folder / "image.png").stdout.splitlines()
+    assert [line.split()[-1] for line in lines[1:]] == ["3e-07", "-2e-07"], lines
+
+
+def check_random_weights(runner):
+    ending = runner.run("classify", "squeezenet1_1", runner.folder / "nothing.png")
+    assert "note: the weights of squeezenet1_1 are random (seed 0)" in ending.stderr, ending.stderr
+    assert "--weights FILE.safetensors" in ending.stderr, ending.stderr
+
+
+def check_early_interruption(runner):
+    """Ctrl-C while the engine is built ends that, and leaves no file without a result."""
+    output = runner.folder / "early.csv"
+    program = subprocess.Popen([runner.hone, "classify", "vgg16", runner.folder / "endless", "-o", output],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(3)
+    program.send_signal(signal.SIGINT)
+    _, said = program.communicate(timeout=60)
+    assert program.returncode == -signal.SIGINT and "interrupted after" not in said, (program.returncode, said)
+    assert not output.exists(), output.read_text()
 
 
 def main():
@@ -151,6 +186,9 @@ def main():
         check_assumptions(runner)
         check_interruption(runner)
         check_refusals(runner)
+        check_small_scores(runner)
+        check_random_weights(runner)
+        check_early_interruption(runner)
     print("all as expected")
 
 

@@ -364,6 +364,27 @@ def check_nonsense(runner):
     expect(one_image(runner, model), [[8, 4, 24, 20, 0.8, 1]], "yolov5: NaN beside a class")
 
 
+def check_darknet_files(runner):
+    """A cfg and its weights: the dialect can be chosen, and bytes that are left over are named."""
+    image = runner.folder / "image.png"
+    picture(64, 32).save(image)
+    cfg = runner.folder / "net.cfg"
+    cfg.write_text("[net]\nwidth=64\nheight=32\nchannels=3\n[convolutional]\nfilters=7\nsize=1\nstride=16\n"
+                   "activation=linear\n[yolo]\nmask=0\nanchors=16,16\nclasses=2\nnum=1\n")
+    weights = np.zeros(7 + 7 * 3 + 5, np.float32)
+    (runner.folder / "net.weights").write_bytes(np.array([0, 2, 5, 0, 0], np.int32).tobytes() + weights.tobytes())
+    for rules in ("alexeyab", "pjreddie"):
+        ending = runner.good("detect", cfg, image, "--darknet-rules", rules)
+        assert "warning: " in ending.stderr and "20 bytes" in ending.stderr, ending.stderr
+    runner.bad(USAGE, "--darknet-rules is 'other'", "detect", cfg, image, "--darknet-rules", "other")
+
+
+def check_random_weights(runner):
+    ending = runner.run("detect", "yolov4_tiny", runner.folder / "nothing.png")
+    assert "note: the weights of yolov4_tiny are random (seed 0)" in ending.stderr, ending.stderr
+    assert "--weights FILE.weights gives it trained ones" in ending.stderr, ending.stderr
+
+
 def check_refusals(runner):
     image = runner.folder / "image.png"
     picture(64, 32).save(image)
@@ -441,6 +462,8 @@ def main():
         check_streams(runner)
         check_accuracy(runner)
         check_nonsense(runner)
+        check_darknet_files(runner)
+        check_random_weights(runner)
         check_refusals(runner)
     print("all as expected")
 

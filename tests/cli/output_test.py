@@ -129,6 +129,14 @@ def check_interrupt(hone, folder, work):
         assert process.wait(timeout=30) == -signal.SIGINT, command
         assert "hone:" not in drain(parent), command
         assert not list(folder.iterdir()), f"{command} left {list(folder.iterdir())}"
+    # A sweep that has measured nothing leaves no file that says so.
+    sweep = subprocess.Popen([hone, "bench", "vgg16", "--backends", "hone", "-o", folder / "runs"],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    time.sleep(2)
+    sweep.send_signal(signal.SIGINT)
+    said, _ = sweep.communicate(timeout=60)
+    assert sweep.returncode == -signal.SIGINT and "interrupted before anything was measured" in said, (sweep.returncode, said)
+    assert not (folder / "runs").exists(), list((folder / "runs").iterdir())
 
 
 def drain(terminal):

@@ -122,6 +122,21 @@ class Quantize(unittest.TestCase):
                 self.assertGreaterEqual((logits.argmax(1) == labels).mean(), right - 2 / 364, (calibrator, target))
                 np.testing.assert_allclose(logits, self.logits(self.output, "--backend", "reference"), atol=0.25)
 
+    def test_products_that_stay_for_one_reason_are_one_line(self):
+        node = helper.make_node
+        nodes = [node("MatMul", ["x", "w"], ["h"])]
+        for source, result in (("h", "a"), ("a", "b"), ("b", "y")):
+            nodes.append(node("MatMul", [source, "h"], [result], name=f"product_{result}"))
+        graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 8, 8])],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 8, 8])],
+                                  [numpy_helper.from_array(np.eye(8, dtype=np.float32), "w")])
+        model, data = self.folder / "products.onnx", self.folder / "x.npy"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(model))
+        np.save(data, np.random.default_rng(1).standard_normal((4, 8, 8)).astype(np.float32))
+        lines = [line for line in self.quantize(model=model, data=data).splitlines() if "stays in floating" in line]
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("stays in floating point: node 'product_a' (MatMul) and 2 more: ", lines[0])
+
     def test_file_is_standard_onnx(self):
         self.quantize()
         model = onnx.load(str(self.output))

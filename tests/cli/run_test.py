@@ -162,7 +162,7 @@ def check_bad_inputs(runner, digits):
     runner.bad(BAD_INPUT, "longer than the limit", model, "--input", folder / "header.npy")
     runner.bad(BAD_INPUT, "claims to unpack", model, "--input", folder / "bomb.npz")
     runner.bad(BAD_INPUT, "cannot open the file", model, "--input", folder / "missing.npy")
-    runner.bad(BAD_INPUT, "input 'b' of type float32[3] is given no file", two, "--input", folder / "a.npy")
+    runner.bad(BAD_INPUT, "input 'b' of type float32[3] is given no file: add --input b:FILE.npy", two, "--input", folder / "a.npy")
     runner.bad(BAD_INPUT, "b.npy is one file too many: other files give all 2 inputs of the model already", two,
                "--input", *[folder / "a.npy", folder / "b.npy"], folder / "b.npy")
     np.savez(folder / "input.npz", input=np.zeros((1, 1, 8, 8), np.float32))

@@ -1,6 +1,6 @@
 // The headline of a model: one sentence with its interval, error and verdict, and nothing where nothing is compared.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { headlineOf } from '../src/pages/headline_text';
+import { headlineOf, shownInterval } from '../src/pages/headline_text';
 import { Viewer } from './browser';
 
 const run = (backend: string, precision: string, ratio: number | null, more = {}): any => ({
@@ -28,6 +28,12 @@ describe('the headline', () => {
     const invalid = { verdict: { valid: false, reasons: ['other processes used 70 % CPU'] } };
     expect(headlineOf(report(run('hone', 'bf16', 2, invalid)), 'net.onnx')!.verdict).toBe('not valid: other processes used 70 % CPU');
     expect(headlineOf(report(run('hone', 'fp32', 1.01)), 'net.onnx')!.sentence).toContain('do not differ by more than noise');
+  });
+
+  it('draws an interval that says nothing no longer than leaves room for the bars', () => {
+    const told = headlineOf(report(run('hone', 'fp32', 10, { speedup: { over: { backend: 'torch', precision: 'fp32' }, ratio: 10, interval: [0.01, 143], differs: false, interleaved: true } })), 'net.onnx')!;
+    expect(shownInterval(told)).toEqual([1 / 143, 2]);
+    expect(shownInterval(headlineOf(report(run('hone', 'fp32', 0.5)), 'net.onnx')!)).toEqual([1 / 0.6, 1 / 0.4]);
   });
 
   it('is silent where nothing is compared or everything failed', () => {

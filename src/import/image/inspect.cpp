@@ -116,7 +116,8 @@ ImageSize inspect_image(std::span<const std::byte> file) {
   const Reader reader(file);
   if (reader.starts_with(kPngMagic)) return inspect_png(reader);
   if (reader.starts_with(kJpegMagic)) return inspect_jpeg(reader);
-  fail_bad_input("this is neither a PNG nor a JPEG image");
+  if (file.empty()) fail_bad_input("the file is empty");
+  fail_bad_input("this is neither a PNG nor a JPEG image: convert it to one of them");
 }
 
 }  // namespace hone::importer

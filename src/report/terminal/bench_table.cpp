@@ -159,6 +159,28 @@ std::optional<double> gpu_memory(const RunRecord& run) {
   return run.device_memory->process ? run.device_memory->process : run.device_memory->driver;
 }
 
+/// Each note of runs once, after the systems that it is about: "torch fp32, hone fp32: …".
+std::vector<std::string> run_notes(std::span<const RunRecord> runs) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes;
+  std::set<std::string> systems;
+  for (const RunRecord& run : runs) {
+    const std::string system = run.setup.backend + " " + run.setup.precision;
+    systems.insert(system);
+    for (const std::string& note : run.notes) {
+      auto known = std::ranges::find(notes, note, &std::pair<std::string, std::vector<std::string>>::first);
+      if (known == notes.end()) known = notes.insert(notes.end(), {note, {}});
+      if (std::ranges::find(known->second, system) == known->second.end()) known->second.push_back(system);
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [note, about] : notes) {
+    const bool all = about.size() > 1 && about.size() == systems.size();
+    lines.push_back(
+        fmt::format("{}: {}", all ? "all systems" : fmt::format("{}", fmt::join(about, ", ")), note));
+  }
+  return lines;
+}
+
 std::string prediction_text(const RunRecord& run) {
   const double measured = base::median(base::all_samples(run.samples));
   return fmt::format("{}: predicted {:.3f} ms, measured p50 {:.3f} ms ({})", run.setup.text(), *run.predicted,
@@ -252,13 +274,12 @@ std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const Benc
   if (const int busy = form.setup.busy; busy > 0)
     notes.push_back(fmt::format("{} foreign thread{} spun while runs were measured, as --busy asked.", busy,
                                 busy == 1 ? "" : "s"));
+  for (std::string& note : run_notes(sweep.runs)) notes.push_back(std::move(note));
   std::set<std::string> said;
   const auto say = [&](const std::string& note) {
     if (said.insert(note).second) notes.push_back(note);
   };
   for (const RunRecord& run : sweep.runs) {
-    for (const std::string& note : run.notes)
-      say(run.setup.backend + " " + run.setup.precision + ": " + note);
     if (!run.measured()) continue;
     if (run.predicted) say(prediction_text(run));
     if (run.accuracy.reason) say(run.setup.model + ": no accuracy: " + *run.accuracy.reason);

@@ -56,7 +56,7 @@ Best best_of(std::span<const float> scores) {
 
 namespace {
 
-/// Whether each box can be above the threshold. Numbers are read as they follow each other in memory.
+/// True where a box can be above the threshold. Numbers are read as they follow each other in memory.
 std::vector<char> gates_passed(const engine::RowRule& rule, std::span<const float> values) {
   std::vector<char> passed(static_cast<size_t>(rule.boxes), 0);
   const auto look = [&](int64_t box, int64_t gate) {

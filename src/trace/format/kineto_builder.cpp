@@ -41,6 +41,7 @@ bool KinetoBuilder::kept_something() const {
 
 int64_t KinetoBuilder::left_out() const {
   int64_t count = unreadable_ + incomplete_;
+  for (const auto& [thread, open] : begun_) count += static_cast<int64_t>(open.size());
   for (const auto& [category, number] : ignored_) count += number;
   return count;
 }
@@ -62,6 +63,8 @@ void KinetoBuilder::add(const KinetoEvent& event) {
   if (event.is_arrow()) return;
   ++added_;
   if (event.phase == "X") return add_interval(event);
+  if (event.phase == "B") return add_begin(event);
+  if (event.phase == "E") return add_end(event);
   if (event.phase == "i" || event.phase == "I") return add_instant(event);
   if (event.phase == "M") return add_metadata(event);
   if (event.phase == "C") return add_counter(event);
@@ -85,6 +88,32 @@ void KinetoBuilder::add_interval(const KinetoEvent& event) {
     case KinetoUse::kEventRecord: return add_event_record(event);
     case KinetoUse::kSkip: return;
   }
+}
+
+/// PyTorch does not write these two; other programs that write Chrome's format do.
+void KinetoBuilder::add_begin(const KinetoEvent& event) {
+  if (!event.start) {
+    ++incomplete_;
+    return;
+  }
+  begun_[thread_of(event)].push_back({intern(event.name), *event.start});
+}
+
+void KinetoBuilder::add_end(const KinetoEvent& event) {
+  const int32_t thread = thread_of(event);
+  std::vector<Begun>& open = begun_[thread];
+  if (!event.start || open.empty()) {
+    ++incomplete_;
+    return;
+  }
+  HostEvent row;
+  row.start = open.back().start;
+  row.end = *event.start;
+  row.kind = HostKind::kRange;
+  row.name = open.back().name;
+  row.thread = thread;
+  open.pop_back();
+  trace_.host_events.push_back(row);
 }
 
 /// PyTorch without Kineto distinguishes device and host by the process, JAX by the process's name.
@@ -321,6 +350,7 @@ void KinetoBuilder::note_losses() {
 
 Trace KinetoBuilder::finish() {
   name_threads();
+  for (const auto& [thread, open] : begun_) incomplete_ += static_cast<int64_t>(open.size());
   mark_asynchronous(trace_);
   note_losses();
   // All of a Kineto file is of one process.

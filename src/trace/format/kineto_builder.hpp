@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "trace/format/kineto_event.hpp"
 #include "trace/format/kineto_names.hpp"
@@ -39,7 +40,14 @@ class KinetoBuilder {
     Time start = 0;
     Time end = 0;
   };
+  /// A range that began and has not ended yet.
+  struct Begun {
+    StringId name = 0;
+    Time start = 0;
+  };
   void add_interval(const KinetoEvent& event);
+  void add_begin(const KinetoEvent& event);
+  void add_end(const KinetoEvent& event);
   const KinetoCategory& category_without_name(const KinetoEvent& event);
   void add_host(const KinetoEvent& event, HostKind kind, Interval time);
   void add_device(const KinetoEvent& event, DeviceKind kind, Interval time);
@@ -70,6 +78,8 @@ class KinetoBuilder {
   std::set<int64_t> contexts_;
   std::set<std::pair<int64_t, int64_t>> streams_;
   std::unordered_map<int64_t, size_t> records_;
+  /// The open ranges of each thread, the innermost last.
+  std::unordered_map<int32_t, std::vector<Begun>> begun_;
   std::map<std::string, int64_t, std::less<>> ignored_;
   int64_t memory_;
   int64_t text_bytes_ = 0;

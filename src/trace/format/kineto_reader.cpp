@@ -50,8 +50,9 @@ Trace read_kineto(const std::filesystem::path& path) {
   if (!pieces.found_array() || builder.only_unreadable() || nameless)
     fail_bad_input("{}: no trace: it is not JSON with a list of traceEvents", path.string());
   if (!builder.kept_something() && builder.left_out() > 0)
-    fail_bad_input("{}: none of its {} events can be read: they lack times or are of unknown categories",
-                   path.string(), builder.left_out());
+    fail_bad_input("{}: none of its {} can be read: they lack times or ends, or are of unknown categories",
+                   path.string(),
+                   builder.left_out() == 1 ? "events" : fmt::format("{} events", builder.left_out()));
   Trace trace = builder.finish();
   header.apply(trace);
   note_end(source, pieces, trace);

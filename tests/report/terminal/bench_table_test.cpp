@@ -250,7 +250,18 @@ TEST(BenchNotes, GiveReasonsAndNotesOnce) {
       notes,
       Contains("INVALID, resnet50 torch fp32 batch 8: drift; a longer --warmup and --duration even it out"));
   EXPECT_THAT(notes, Contains("INVALID, resnet50 torch fp32 batch 8: noise"));
-  EXPECT_THAT(notes, Contains("hone fp32: bf16 is emulated").Times(1));
+  EXPECT_THAT(notes, Contains("all systems: bf16 is emulated").Times(1));
+  EXPECT_THAT(notes, Contains(HasSubstr("bf16 is emulated")).Times(1));
+}
+
+TEST(BenchNotes, NameTheSystemsThatShareANote) {
+  bench::Sweep sweep;
+  sweep.runs = {run_of("torch"), run_of("hone"), run_of("hone"), run_of("other")};
+  for (const size_t i : {0, 1, 2}) sweep.runs[i].notes = {"its batch is fixed"};
+  sweep.runs[3].notes = {"it is slow"};
+  const std::vector<std::string> notes = notes_of(sweep, options());
+  EXPECT_THAT(notes, Contains("torch fp32, hone fp32: its batch is fixed"));
+  EXPECT_THAT(notes, Contains("other fp32: it is slow"));
 }
 
 TEST(BenchSummary, HasTrtexecsLines) {

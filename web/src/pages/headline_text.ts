@@ -20,6 +20,8 @@ export interface Headline {
 }
 
 const OWN = 'hone';
+/// How far an interval is drawn, in lengths of the longer bar.
+const MOST_DRAWN = 2;
 
 /// The run with the highest throughput among those that are compared with another: of hone where it takes
 /// part, else of all.
@@ -28,6 +30,12 @@ export function fastest(runs: Run[]): Run | undefined {
   const own = compared.filter(({ backend }) => backend === OWN);
   const among = own.length ? own : compared;
   return [...among].sort((a, b) => (finite(b.throughput_per_s) ?? 0) - (finite(a.throughput_per_s) ?? 0))[0];
+}
+
+/// The interval as it is drawn: cut where it would leave no room for the bars.
+export function shownInterval({ interval, share }: Headline): readonly [number, number] | null {
+  const most = MOST_DRAWN * Math.max(1, share);
+  return interval && [Math.min(interval[0], most), Math.min(interval[1], most)];
 }
 
 /// Nothing where no run of the model is compared with another system.

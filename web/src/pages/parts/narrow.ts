@@ -1,4 +1,4 @@
-// True if the window is as narrow as a phone's, for drawings that lie beside or below their legend.
+// True if the window is as narrow as a phone's, for drawings that lie next to or below their legend.
 import { useEffect, useState } from 'preact/hooks';
 
 const query = () => matchMedia('(max-width: 620px)');
