@@ -42,7 +42,7 @@ constexpr Pass kOwn[] = {
     {"image_rows", "Transposes whole images instead of their pixels as rows", image_rows, true},
     {"transpose_cancellation", "Composes or cancels transpositions, also through elementwise nodes",
      transpose_cancellation, true},
-    {"reduce_to_pool", "Replaces means over all spatial axes with global average pools", reduce_to_pool,
+    {"reduce_to_pool", "Replaces means and maxima over all spatial axes with global pools", reduce_to_pool,
      true},
     {"pad_folding", "Moves padding into the convolution or pool that reads it", pad_folding, true},
     {"activation_recognition", "Recognises swish, hard swish, mish, Relu and Clip where they are written out",
