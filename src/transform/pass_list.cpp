@@ -59,6 +59,8 @@ constexpr Pass kOwn[] = {
     {"batch_norm_folding",
      "Folds batch normalisation and other per-channel scales and shifts into the weights before them",
      batch_norm_folding, true},
+    {"summed_convolutions", "Replaces a sum of convolutions of one image with one convolution",
+     summed_convolutions, true},
     {"gemm_canonical", "Brings products of two matrices and their bias into one form", gemm_canonical, true},
     {"dead_code", "Drops nodes, values and constants that no output needs", dead_code, true},
     {"batch_norm_lowering",
