@@ -48,7 +48,11 @@ void rewrite_reduction(Editor& editor, int32_t index, Summary& summary) {
   }
   if (normalises(editor, reduction)) return summary.refuse(refused + "it is a part of a normalisation");
   for (size_t i = 2; i < type.dims->size(); ++i) {
-    if ((*type.dims)[i].is(0)) return summary.refuse(refused + fmt::format("axis {} has no elements", i));
+    const graph::Dim& dim = (*type.dims)[i];
+    if (dim.is(0)) return summary.refuse(refused + fmt::format("axis {} has no elements", i));
+    // The maximum of no elements is -inf, but no pool takes them; their mean is NaN for both.
+    if (!is_mean && !dim.known())
+      return summary.refuse(refused + fmt::format("axis {} may have no elements", i));
   }
   const char* const op = is_mean ? "GlobalAveragePool" : "GlobalMaxPool";
   summary.change(fmt::format("'{}' became {}", reduction.name, op));
