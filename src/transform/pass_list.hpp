@@ -28,6 +28,7 @@ Summary division_by_constant(Graph& graph);
 Summary power_of_constant(Graph& graph);
 Summary division_by_root(Graph& graph);
 Summary batch_norm_folding(Graph& graph);
+Summary summed_convolutions(Graph& graph);
 Summary gemm_canonical(Graph& graph);
 Summary dead_code(Graph& graph);
 Summary batch_norm_lowering(Graph& graph);

@@ -122,8 +122,9 @@ class CpuDevice final : public engine::Device {
   }
 
   std::vector<std::string> passes(Precision, int64_t) const override {
-    std::vector<std::string> passes = {"row_lifting",        "mean_of_squares",  "squeeze_excite_fusion",
-                                       "projection_packing", "attention_fusion", "normalization_fusion"};
+    std::vector<std::string> passes = {"gated_product_splitting", "row_lifting",        "mean_of_squares",
+                                       "squeeze_excite_fusion",   "projection_packing", "attention_fusion",
+                                       "normalization_fusion"};
     if (multiplies_bytes()) {
       for (const char* name :
            {"quantized_lowering", "quantized_movement", "quantized_weights", "quantized_fusion"})

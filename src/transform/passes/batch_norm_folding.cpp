@@ -31,6 +31,77 @@ class BatchNormFolding {
       if (channels && fold(producer, index, *channels)) return;
       if (editor_.node(producer).op == "Add" && fold_through_sum(producer, index)) return;
     }
+    if (node.op == "BatchNormalization") fold_through_view(index);
+  }
+
+  /// The last dimension of a value, or nothing when it is not known.
+  std::optional<int64_t> columns_of(ValueId id) const {
+    const graph::TensorType& type = graph_.value(id).type;
+    if (!type.ranked() || type.dims->size() < 2 || !type.dims->back().known()) return std::nullopt;
+    return type.dims->back().value();
+  }
+
+  /// A product with a constant matrix, and the row that is added to its result.
+  struct RowProduct {
+    int32_t product = -1;
+    int32_t sum = -1;  ///< -1 where nothing is added
+    Channels channels = {};
+    std::vector<double> bias = {};
+  };
+
+  std::optional<RowProduct> row_product(ValueId rows, int64_t columns) const {
+    const Node* const sum = editor_.made_by(rows, "Add");
+    for (const ValueId id : sum == nullptr ? std::vector{rows} : sum->inputs) {
+      const Node* const product = editor_.made_by(id, "MatMul");
+      if (product == nullptr || !editor_.read_once(id)) continue;
+      const auto channels = weighted_channels(graph_, *product);
+      if (!channels || channels->count != columns) continue;
+      RowProduct found{.product = editor_.producer(id), .channels = *channels};
+      found.bias.resize(static_cast<size_t>(columns));
+      if (sum == nullptr) return found;
+      found.sum = editor_.producer(rows);
+      AffineOrReason bias = as_affine(graph_, *sum, id, *channels);
+      if (!bias.affine) continue;
+      found.bias = std::move(bias.affine->shift);
+      return found;
+    }
+    return std::nullopt;
+  }
+
+  /// BatchNormalization of a matrix that shows the rows of a product: the product takes the scale, and a sum
+  /// before the view the shift, so that nothing stands between it and what follows.
+  void fold_through_view(int32_t index) {
+    const Node node = editor_.node(index);
+    const int32_t view_index = editor_.producer(node.inputs[0]);
+    if (view_index < 0 || !editor_.read_once(node.inputs[0])) return;
+    Node view = editor_.node(view_index);
+    const auto columns = columns_of(node.inputs[0]);
+    if ((view.op != "Reshape" && view.op != "Flatten") || !columns ||
+        graph_.value(node.inputs[0]).type.dims->size() != 2 || columns_of(view.inputs[0]) != columns ||
+        !editor_.read_once(view.inputs[0]))
+      return;
+    const auto found = row_product(view.inputs[0], *columns);
+    AffineOrReason affine = batch_norm_affine(graph_, node, *columns);
+    if (!found || !affine.affine) return;
+    std::vector<double> shift(static_cast<size_t>(*columns));
+    std::swap(shift, affine.affine->shift);
+    for (size_t c = 0; c < shift.size(); ++c) shift[c] += found->bias[c] * affine.affine->scale[c];
+    const Node base = editor_.node(found->product);
+    FoldedOrReason folded = fold_affine(editor_, base, found->channels, *affine.affine);
+    if (!folded.node) return;
+    const graph::DType dtype = graph_.value(base.outputs[0]).type.dtype;
+    const ValueId bias = editor_.add_constant(base.name + ".bias", floating_tensor(dtype, {*columns}, shift));
+    Node sum = derived_node(node, "Add", {base.outputs[0], bias});
+    if (found->sum >= 0) join_names(sum, editor_.node(found->sum), node);
+    sum.outputs = {editor_.add_value(node.name + ".rows", dtype)};
+    view.inputs[0] = sum.outputs[0];
+    view.outputs = {node.outputs[0]};
+    summary_.change(fmt::format("'{}' ({}) folded into '{}'", node.name, node.op, base.name));
+    editor_.replace(found->product, std::move(*folded.node));
+    editor_.insert_before(view_index, std::move(sum));
+    if (found->sum >= 0) editor_.remove(found->sum);
+    editor_.remove(view_index);
+    editor_.replace(index, std::move(view));
   }
 
   /// (product + bias) * scale to product * scale + bias * scale: a product of stacks of matrices has no bias

@@ -1,4 +1,4 @@
-// Makes global average pools of means over all spatial axes, and of average pools over whole planes.
+// Makes global pools of means and maxima over all spatial axes, and of average pools over whole planes.
 #include <algorithm>
 
 #include "transform/constants.hpp"
@@ -19,49 +19,51 @@ bool are_spatial(std::vector<int64_t> axes, int64_t rank) {
   return true;
 }
 
-/// True if the mean is one of those that a written-out normalisation takes: it is subtracted from its own
-/// input, or is of squares.
-bool normalises(const Editor& editor, const Node& mean) {
-  for (const int32_t reader : editor.readers(mean.outputs[0])) {
+/// True if the mean or maximum is one of those that a written-out normalisation or softmax takes: it is
+/// subtracted from its own input, or is a mean of squares.
+bool normalises(const Editor& editor, const Node& reduction) {
+  for (const int32_t reader : editor.readers(reduction.outputs[0])) {
     const Node& node = editor.node(reader);
-    if (node.op == "Sub" && node.inputs[0] == mean.inputs[0]) return true;
+    if (node.op == "Sub" && node.inputs[0] == reduction.inputs[0]) return true;
   }
-  const Node* const power = editor.made_by(mean.inputs[0], "Pow");
-  const Node* const product = editor.made_by(mean.inputs[0], "Mul");
+  if (reduction.op != "ReduceMean") return false;
+  const Node* const power = editor.made_by(reduction.inputs[0], "Pow");
+  const Node* const product = editor.made_by(reduction.inputs[0], "Mul");
   return (power != nullptr && is_scalar(editor.graph(), power->inputs[1], 2)) ||
          (product != nullptr && product->inputs[0] == product->inputs[1]);
 }
 
-void rewrite_mean(Editor& editor, int32_t index, Summary& summary) {
-  const Node mean = editor.node(index);
-  const graph::TensorType type = editor.graph().value(mean.inputs[0]).type;
-  const auto axes = known_integers(editor.graph(), mean.input(1));
+void rewrite_reduction(Editor& editor, int32_t index, Summary& summary) {
+  const Node reduction = editor.node(index);
+  const bool is_mean = reduction.op == "ReduceMean";
+  const graph::TensorType type = editor.graph().value(reduction.inputs[0]).type;
+  const auto axes = known_integers(editor.graph(), reduction.input(1));
   if (!axes || !type.ranked() || !tensor::is_floating(type.dtype)) return;
   const auto rank = static_cast<int64_t>(type.dims->size());
   if (rank < 3 || axes->empty()) return;
+  const std::string refused = fmt::format("'{}' is no global pool: ", reduction.name);
   if (!are_spatial(*axes, rank)) {
-    summary.refuse(
-        fmt::format("'{}' is no global pool: it does not average over all spatial axes", mean.name));
-    return;
+    return summary.refuse(refused + (is_mean ? "it does not average over all spatial axes"
+                                             : "its maximum is not over all spatial axes"));
   }
-  if (normalises(editor, mean)) {
-    summary.refuse(fmt::format("'{}' is no global pool: it is a part of a normalisation", mean.name));
-    return;
-  }
+  if (normalises(editor, reduction)) return summary.refuse(refused + "it is a part of a normalisation");
   for (size_t i = 2; i < type.dims->size(); ++i) {
-    if (!(*type.dims)[i].is(0)) continue;
-    summary.refuse(fmt::format("'{}' is no global pool: axis {} has no elements", mean.name, i));
-    return;
+    const graph::Dim& dim = (*type.dims)[i];
+    if (dim.is(0)) return summary.refuse(refused + fmt::format("axis {} has no elements", i));
+    // The maximum of no elements is -inf, but no pool takes them; their mean is NaN for both.
+    if (!is_mean && !dim.known())
+      return summary.refuse(refused + fmt::format("axis {} may have no elements", i));
   }
-  summary.change(fmt::format("'{}' became GlobalAveragePool", mean.name));
-  Node pool = derived_node(mean, "GlobalAveragePool", {mean.inputs[0]});
-  if (mean.attributes.get_int("keepdims") != 0) return editor.replace(index, std::move(pool));
-  const ValueId pooled = editor.add_value(mean.name + ".pooled", type.dtype);
+  const char* const op = is_mean ? "GlobalAveragePool" : "GlobalMaxPool";
+  summary.change(fmt::format("'{}' became {}", reduction.name, op));
+  Node pool = derived_node(reduction, op, {reduction.inputs[0]});
+  if (reduction.attributes.get_int("keepdims") != 0) return editor.replace(index, std::move(pool));
+  const ValueId pooled = editor.add_value(reduction.name + ".pooled", type.dtype);
   pool.outputs = {pooled};
   editor.insert_before(index, std::move(pool));
   const Tensor squeezed = Tensor::of<int64_t>(*axes, {static_cast<int64_t>(axes->size())});
-  const ValueId positions = editor.add_constant(mean.name + ".axes", squeezed);
-  Node squeeze = derived_node(mean, "Squeeze", {pooled, positions});
+  const ValueId positions = editor.add_constant(reduction.name + ".axes", squeezed);
+  Node squeeze = derived_node(reduction, "Squeeze", {pooled, positions});
   squeeze.name += ".squeeze";
   editor.replace(index, std::move(squeeze));
 }
@@ -95,8 +97,12 @@ Summary reduce_to_pool(Graph& graph) {
   Editor editor(graph);
   const int32_t count = editor.count();
   for (int32_t i = 0; i < count; ++i) {
-    if (editor.node(i).op == "ReduceMean") rewrite_mean(editor, i, summary);
-    if (editor.node(i).op == "AveragePool") rewrite_pool(editor, i, summary);
+    const std::string& op = editor.node(i).op;
+    if (op == "ReduceMean" || op == "ReduceMax") {
+      rewrite_reduction(editor, i, summary);
+    } else if (op == "AveragePool") {
+      rewrite_pool(editor, i, summary);
+    }
   }
   editor.commit();
   return summary;

@@ -7,6 +7,15 @@
 namespace hone::device::cpu {
 namespace {
 
+const transform::RegisteredPasses kProducts({
+    .device = "cpu",
+    .after = "batch_norm_lowering",
+    .passes = {{"gated_product_splitting",
+                "Replaces a product that elementwise operators read in parts with one product for each part, "
+                "for the CPU",
+                gated_product_splitting, false}},
+});
+
 const transform::RegisteredPasses kReductions({
     .device = "cpu",
     .after = "row_lifting",

@@ -5,6 +5,7 @@
 
 namespace hone::device::cpu {
 
+transform::Summary gated_product_splitting(graph::Graph& graph);
 transform::Summary mean_of_squares(graph::Graph& graph);
 
 }  // namespace hone::device::cpu
