@@ -34,7 +34,7 @@ function(hone_kernel_instances out)
           "const WarpgroupTable kByte${CMAKE_MATCH_2} = byte_table<${CMAKE_MATCH_3}>();")
       endforeach()
       hone_kernel_instance(bytes/byte_gemm_sum bytes/byte_gemm_kernels.cuh
-        "const WarpgroupTable kByteSum = byte_sum_table();")
+        "const WarpgroupTable kByteSum = byte_sum_table<kFewestSumFilters>();")
     endif()
     foreach(type ${types})
       string(REGEX MATCH "^(.*):(.*):(.*)$" _ ${type})

@@ -22,22 +22,24 @@ WarpgroupTable byte_table() {
   return byte_table<Out, kFunction, kRowBytes>(std::make_index_sequence<std::size(kWarpgroupShapes)>());
 }
 
-template <class TileT>
+template <int kFewestFilters, class TileT>
 const void* byte_sum_kernel() {
-  if constexpr (TileT::kN < kFewestSumFilters) {
+  if constexpr (TileT::kN < kFewestFilters) {
     return nullptr;
   } else {
     return kernel_address(&byte_gemm_stream<Bytes, ByteFunction::kAdd, ByteSumTile<TileT>>);
   }
 }
 
-template <size_t... kShape>
+template <int kFewestFilters, size_t... kShape>
 WarpgroupTable byte_sum_table(std::index_sequence<kShape...>) {
-  return {byte_sum_kernel<TileOfShape<kShape>>()...};
+  return {byte_sum_kernel<kFewestFilters, TileOfShape<kShape>>()...};
 }
 
-inline WarpgroupTable byte_sum_table() {
-  return byte_sum_table(std::make_index_sequence<std::size(kWarpgroupShapes)>());
+/// A template, as all here: only the source file that has this table compiles its kernels.
+template <int kFewestFilters>
+WarpgroupTable byte_sum_table() {
+  return byte_sum_table<kFewestFilters>(std::make_index_sequence<std::size(kWarpgroupShapes)>());
 }
 
 }  // namespace hone::device::cuda
