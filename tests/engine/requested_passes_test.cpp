@@ -55,11 +55,12 @@ graph::Graph last_block() {
   return b.finish({b.node("GlobalAveragePool", {relu})});
 }
 
-/// A residual block whose shortcut is projected.
+/// The end of a residual block whose shortcut is projected.
 graph::Graph projected_block() {
   test::GraphBuilder b;
   const auto x = b.input("x", {test::Dim::symbol("N"), 16, 7, 7});
-  return b.finish({b.node("Relu", {b.node("Add", {b.conv(x, 16, 24), b.conv(x, 16, 24, 1)})})});
+  const auto z = b.input("z", {test::Dim::symbol("N"), 16, 7, 7});
+  return b.finish({b.node("Relu", {b.node("Add", {b.conv(x, 16, 24), b.conv(z, 16, 24, 1)})})});
 }
 
 /// Bottlenecks: one whose shortcut is projected, and one with another output.
