@@ -169,7 +169,7 @@ TEST(AccuracyBudget, ANarrowerOneKeepsAsFewAsItNeeds) {
   ASSERT_EQ(chosen(result).kept.size(), 1u);
   EXPECT_EQ(result.placement.weighted.size(), 2u);
   ASSERT_EQ(result.placement.kept.size(), 1u);
-  EXPECT_THAT(result.placement.kept[0], testing::HasSubstr("the accuracy budget keeps it"));
+  EXPECT_THAT(result.placement.kept[0].reason, testing::HasSubstr("the accuracy budget keeps it"));
   // The written graph is the one that was judged.
   const Evaluator evaluator(p.graph, p.samples, {}, make_reference_runner);
   EXPECT_EQ(evaluator.accuracy_of(result.graph).loss(), chosen(result).accuracy.loss());

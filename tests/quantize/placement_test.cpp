@@ -161,7 +161,7 @@ TEST(Placement, KeepsGatesInFloat) {
     const Placement placement = place(b.finish({out}));
     EXPECT_EQ(quantized(placement), (std::set<ValueId>{x, gated})) << swish;
     EXPECT_EQ(placement.kept.size(), 2u);
-    EXPECT_NE(placement.kept[0].find("gate"), std::string::npos);
+    EXPECT_NE(placement.kept[0].reason.find("gate"), std::string::npos);
     EXPECT_GT(placement.int8_share, 0.9);
     EXPECT_LT(placement.int8_share, 1);
   }
@@ -187,7 +187,7 @@ TEST(Placement, KeepsTheMeanOfASoftmaxInFloat) {
     const Placement placement = place(b.finish({mean}));
     EXPECT_EQ(quantized(placement), std::set<ValueId>{x}) << conv;
     ASSERT_EQ(placement.kept.size(), 1u) << conv;
-    EXPECT_NE(placement.kept[0].find("mean of a softmax"), std::string::npos);
+    EXPECT_NE(placement.kept[0].reason.find("mean of a softmax"), std::string::npos);
   }
 }
 
@@ -207,7 +207,7 @@ TEST(Placement, KeepsProductsOfActivationsInFloat) {
   EXPECT_EQ(placement.weighted.size(), 2u);
   EXPECT_EQ(quantized(placement), std::set<ValueId>{x});
   ASSERT_EQ(placement.kept.size(), 1u);
-  EXPECT_NE(placement.kept[0].find("not constant"), std::string::npos);
+  EXPECT_NE(placement.kept[0].reason.find("not constant"), std::string::npos);
   EXPECT_NEAR(placement.int8_share, 2.0 / 3, 1e-9);
 }
 
@@ -242,8 +242,8 @@ TEST(Placement, SaysWhyAProductStaysInFloat) {
   const Placement placement = place(b.finish({broken}));
   EXPECT_TRUE(placement.weighted.empty());
   ASSERT_EQ(placement.kept.size(), 2u);
-  EXPECT_NE(placement.kept[0].find("scales"), std::string::npos);
-  EXPECT_NE(placement.kept[1].find("infinity"), std::string::npos);
+  EXPECT_NE(placement.kept[0].reason.find("scales"), std::string::npos);
+  EXPECT_NE(placement.kept[1].reason.find("infinity"), std::string::npos);
 }
 
 TEST(Placement, KeepsInFloatWhatRulesSay) {
@@ -263,9 +263,9 @@ TEST(Placement, KeepsInFloatWhatRulesSay) {
   EXPECT_EQ(reads_of(some, graph, pooled), 0) << "the pool would move integers of floats";
   EXPECT_LT(some.int8_share, all.int8_share);
   ASSERT_EQ(some.kept.size(), 2);
-  EXPECT_NE(some.kept[0].find("it sums over 3 channels, no multiple of 16"), std::string::npos)
-      << some.kept[0];
-  EXPECT_NE(some.kept[1].find("convolutions in groups"), std::string::npos) << some.kept[1];
+  EXPECT_NE(some.kept[0].reason.find("it sums over 3 channels, no multiple of 16"), std::string::npos)
+      << some.kept[0].reason;
+  EXPECT_NE(some.kept[1].reason.find("convolutions in groups"), std::string::npos) << some.kept[1].reason;
 }
 
 /// Rules take integers away: an addition that reads what no calibration saw would have no scale.
