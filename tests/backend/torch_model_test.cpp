@@ -56,6 +56,35 @@ TEST(TorchModels, EagerKeepsEveryNodeAndScriptFoldsBatchNorm) {
   }
 }
 
+/// oneDNN pads 8 channels to 16, and PyTorch 1.13 computes these functions in place of padded images wrongly.
+TEST(TorchModels, FunctionsOfChannelsThatOneDnnPads) {
+  const auto network = [](const auto& function) {
+    GraphBuilder b;
+    const ValueId sum = b.conv(b.input("x", {1, 3, 24, 24}), 3, 8);
+    return b.finish({b.conv(function(b, sum), 8, 8)});
+  };
+  const Graph graphs[] = {
+      network([](GraphBuilder& b, ValueId x) { return b.node("HardSwish", {x}); }),
+      network([](GraphBuilder& b, ValueId x) { return b.node("HardSigmoid", {x}); }),
+      network([](GraphBuilder& b, ValueId x) {
+        return b.node("Clip", {x, b.scalar(0.0f), b.scalar(6.0f)});
+      }),
+      network([](GraphBuilder& b, ValueId x) {
+        return b.node("Clip", {x, b.scalar(-0.1f), b.scalar(0.2f)});
+      }),
+  };
+  const std::vector<Tensor> inputs{random_tensor({1, 3, 24, 24}, 11)};
+  for (const Graph& graph : graphs) {
+    const Tensor expected = reference::run_graph(graph, inputs)[0];
+    for (const char* backend : {"torch", "torchscript"}) {
+      const auto [outputs, refusal] = run_on(backend, graph, inputs);
+      ASSERT_EQ(refusal, "") << backend;
+      EXPECT_LE(relative_error(outputs[0], expected), kNetworkTolerance)
+          << backend << ", " << graph.nodes[1].op;
+    }
+  }
+}
+
 /// bfloat16 keeps 8 bits: one rounding is off by 2^-9 at most, and errors of 8 layers add up as a random
 /// walk.
 TEST(TorchModels, Bf16StaysNearFp32AndKeepsTheModelsTypes) {

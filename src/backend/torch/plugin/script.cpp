@@ -4,10 +4,13 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/frontend/tracer.h>
+#include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/serialization/import.h>
+#include <torch/version.h>
 
 #include <set>
+#include <string_view>
 #include <unordered_map>
 
 #include "backend/torch/plugin/convert.hpp"
@@ -44,10 +47,33 @@ int64_t parameter_bytes(const jit::Module& module) {
   return bytes;
 }
 
+/// True if optimizing for oneDNN would make wrong outputs: PyTorch 1.13 computes these functions in place in
+/// images of oneDNN without regard to channels that fill up its blocks, and gives their images another size.
+bool breaks_in_onednn([[maybe_unused]] const jit::Module& frozen) {
+#if TORCH_VERSION_MAJOR < 2
+  constexpr int64_t kBlock = 16;
+  static const std::set<std::string_view> functions{
+      "aten::clamp",  "aten::hardtanh",  "aten::relu6",  "aten::hardswish",  "aten::hardsigmoid",
+      "aten::clamp_", "aten::hardtanh_", "aten::relu6_", "aten::hardswish_", "aten::hardsigmoid_"};
+  bool has_function = false;
+  bool fills_up = false;
+  for (const jit::Node* node : frozen.get_method("forward").graph()->nodes()) {
+    const std::string_view kind = node->kind().toQualString();
+    has_function = has_function || functions.contains(kind);
+    if (kind != "aten::_convolution" && !kind.starts_with("aten::conv")) continue;
+    const auto weight = jit::toIValue(node->input(1));
+    fills_up = fills_up || (weight && weight->isTensor() && weight->toTensor().size(0) % kBlock != 0);
+  }
+  return has_function && fills_up;
+#else
+  return false;
+#endif
+}
+
 /// The last steps for a traced and for a loaded module alike.
 jit::Module optimized(const jit::Module& module) {
   jit::Module frozen = jit::freeze(module);
-  return jit::optimize_for_inference(frozen);
+  return breaks_in_onednn(frozen) ? frozen : jit::optimize_for_inference(frozen);
 }
 
 std::vector<std::string> argument_names(const jit::Module& module) {
