@@ -126,7 +126,12 @@ std::vector<std::string> names_from(const importer::Metadata& metadata) {
 }
 
 std::vector<std::string> read_names(const std::filesystem::path& file) {
-  auto names = lines_of(base::read_file(file, kLongestFile));
+  const std::string text = base::read_file(file, kLongestFile);
+  if (text.find('\0') != std::string::npos) {
+    throw Error(ErrorKind::kBadInput, "the file of labels is no text; give one name a line, as UTF-8",
+                file.string());
+  }
+  auto names = lines_of(text);
   if (names.empty()) throw Error(ErrorKind::kBadInput, "the file of labels is empty", file.string());
   return names;
 }

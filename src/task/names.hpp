@@ -14,7 +14,8 @@ namespace hone::task {
 /// empty where there are none. Bad input for an entry "names" that is neither.
 std::vector<std::string> names_from(const importer::Metadata& metadata);
 
-/// Ends of lines of any kind; empty lines at the end do not count. Bad input for an empty file.
+/// Ends of lines of any kind; empty lines at the end do not count. Bad input for an empty file and one
+/// that holds zeros, as no text in UTF-8 does.
 std::vector<std::string> read_names(const std::filesystem::path& file);
 
 /// "dog", or "class 17" where nobody has given it a name.

@@ -136,6 +136,8 @@ def check_refusals(runner):
     labels = runner.folder / "labels.txt"
     labels.write_text("one\r\ntwo\r\n")
     runner.bad(BAD_INPUT, "2 names, the network 3 classes", "classify", model, image, "--labels", labels)
+    labels.write_text("one\ntwo\nthree\n", encoding="utf-16")
+    runner.bad(BAD_INPUT, "the file of labels is no text; give one name a line, as UTF-8", "classify", model, image, "--labels", labels)
     runner.bad(USAGE, "--format says", "classify", model, image, "-o", runner.folder / "x.txt")
     runner.bad(USAGE, "smaller than the crop", "classify", model, image, "--resize", "0", "--crop", "100")
     runner.bad(USAGE, "--resize and --crop decide", "classify", model, image, "--resize", "0", "--crop", "20")
