@@ -9,6 +9,8 @@
 #include <torch/csrc/jit/serialization/import.h>
 #include <torch/version.h>
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -47,24 +49,33 @@ int64_t parameter_bytes(const jit::Module& module) {
   return bytes;
 }
 
+#if TORCH_VERSION_MAJOR < 2
+/// Filters of the convolution that a value comes from, by first operands; nullopt where none is found.
+std::optional<int64_t> filters_of(const jit::Value* value) {
+  for (const jit::Node* node = value->node(); !node->inputs().empty(); node = node->input(0)->node()) {
+    const std::string_view kind = node->kind().toQualString();
+    if (kind != "aten::_convolution" && !kind.starts_with("aten::conv")) continue;
+    const auto weight = jit::toIValue(node->input(1));
+    if (!weight || !weight->isTensor()) return std::nullopt;
+    return weight->toTensor().size(0);
+  }
+  return std::nullopt;
+}
+#endif
+
 /// True if optimizing for oneDNN would make wrong outputs: PyTorch 1.13 computes these functions in place in
 /// images of oneDNN without regard to channels that fill up its blocks, and gives their images another size.
 bool breaks_in_onednn([[maybe_unused]] const jit::Module& frozen) {
 #if TORCH_VERSION_MAJOR < 2
-  constexpr int64_t kBlock = 16;
+  static constexpr int64_t kBlock = 16;
   static const std::set<std::string_view> functions{
       "aten::clamp",  "aten::hardtanh",  "aten::relu6",  "aten::hardswish",  "aten::hardsigmoid",
       "aten::clamp_", "aten::hardtanh_", "aten::relu6_", "aten::hardswish_", "aten::hardsigmoid_"};
-  bool has_function = false;
-  bool fills_up = false;
-  for (const jit::Node* node : frozen.get_method("forward").graph()->nodes()) {
-    const std::string_view kind = node->kind().toQualString();
-    has_function = has_function || functions.contains(kind);
-    if (kind != "aten::_convolution" && !kind.starts_with("aten::conv")) continue;
-    const auto weight = jit::toIValue(node->input(1));
-    fills_up = fills_up || (weight && weight->isTensor() && weight->toTensor().size(0) % kBlock != 0);
-  }
-  return has_function && fills_up;
+  const auto graph = frozen.get_method("forward").graph();
+  return std::any_of(graph->nodes().begin(), graph->nodes().end(), [](const jit::Node* node) {
+    return functions.contains(node->kind().toQualString()) &&
+           filters_of(node->input(0)).value_or(kBlock) % kBlock != 0;
+  });
 #else
   return false;
 #endif
