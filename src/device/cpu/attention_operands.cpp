@@ -41,8 +41,15 @@ void add_to_row(float* x, const float* y, int64_t stride, size_t n) {
   for (size_t i = 0; i < n; ++i) x[i] += y[static_cast<int64_t>(i) * stride];
 }
 
+HONE_CLONES void fill_where(float* __restrict x, const uint8_t* __restrict mask, uint8_t where, float fill,
+                            size_t n) {
+  for (size_t i = 0; i < n; ++i) x[i] = mask[i] == where ? fill : x[i];
+}
+
 /// x[i] = fill where mask[i * stride] is `where`.
 void fill_row(float* x, const bool* mask, int64_t stride, bool where, float fill, size_t n) {
+  if (stride == 1)
+    return fill_where(x, reinterpret_cast<const uint8_t*>(mask), static_cast<uint8_t>(where), fill, n);
   for (size_t i = 0; i < n; ++i) x[i] = mask[static_cast<int64_t>(i) * stride] == where ? fill : x[i];
 }
 

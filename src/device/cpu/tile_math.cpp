@@ -7,26 +7,15 @@
 #include <cstring>
 #include <utility>
 
-#include "device/cpu/clones.hpp"
 #include "device/cpu/instructions.hpp"
 #include "device/cpu/tile_math_avx2.hpp"
-#include "device/cpu/wide_math.hpp"
+#include "device/cpu/tile_vectors.hpp"
 
 namespace hone::device::cpu {
 namespace {
 
-#define HONE_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx512vnni")))
-#define HONE_AVX512_INLINE HONE_AVX512 HONE_INLINE
-
 /// How many units before their use columns are fetched.
 constexpr int64_t kAhead = 16;
-
-/// Sums of integers are in the same registers as those of float32, which only hold bits then.
-template <TileType type>
-constexpr bool kIsInteger = type == TileType::kBytes || type == TileType::kShorts;
-
-template <TileType type>
-constexpr bool kIsHalf = type == TileType::kBFloat16 || type == TileType::kWidened;
 
 /// Instructions that are written out leave each sum in its register: for the same intrinsics GCC 12 moves
 /// sums through the stack.
@@ -46,36 +35,6 @@ HONE_AVX512_INLINE __m512 multiply_add(__m512 sum, uint32_t a, __m512i b) {
     __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+v"(sum), "=&v"(products) : "v"(all), "v"(b));
   }
   return sum;
-}
-
-template <TileType type>
-HONE_AVX512_INLINE __m512 add(__m512 a, __m512 b) {
-  if constexpr (kIsInteger<type>) {
-    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
-  } else {
-    return _mm512_add_ps(a, b);
-  }
-}
-
-template <TileType type>
-HONE_AVX512_INLINE __m512 load_result(const void* result, int64_t at, __mmask16 mask) {
-  if constexpr (!kIsHalf<type>) {
-    return _mm512_maskz_loadu_ps(mask, static_cast<const float*>(result) + at);
-  } else {
-    // The forms with masks: those without leave a register undefined, which GCC 12 warns of.
-    const __m256i halves = _mm256_maskz_loadu_epi16(mask, static_cast<const uint16_t*>(result) + at);
-    return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(mask, _mm512_maskz_cvtepu16_epi32(mask, halves), 16));
-  }
-}
-
-template <TileType type>
-HONE_AVX512_INLINE void store_result(void* result, int64_t at, __mmask16 mask, __m512 sum) {
-  if constexpr (!kIsHalf<type>) {
-    _mm512_mask_storeu_ps(static_cast<float*>(result) + at, mask, sum);
-  } else {
-    _mm256_mask_storeu_epi16(static_cast<uint16_t*>(result) + at, mask,
-                             reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(sum)));
-  }
 }
 
 /// Adds one unit of each row times one unit of the columns.
@@ -124,36 +83,6 @@ HONE_AVX512_INLINE void add_unit_at(const uint32_t* a, const uint32_t* b, int64_
     add_widened_unit<kRows>(a + 2 * unit, b + unit * kTileColumns, sums);
   } else {
     add_unit<type, kRows>(a + unit, b + unit * kTileColumns, sums);
-  }
-}
-
-/// The masks of the first and the second 16 columns.
-std::array<__mmask16, 2> masks_of(int64_t count) {
-  const auto columns = static_cast<unsigned>(count);
-  return {static_cast<__mmask16>(columns >= 16 ? 0xFFFFU : (1U << columns) - 1),
-          static_cast<__mmask16>(columns >= 32  ? 0xFFFFU
-                                 : columns > 16 ? (1U << (columns - 16)) - 1
-                                                : 0U)};
-}
-
-/// In place, on sums that leave their registers anyway.
-template <TileType type, int64_t kRows>
-HONE_AVX512_INLINE void apply_function(TileFunction function, __m512 (&sums)[kRows][2]) {
-  if constexpr (kIsInteger<type>) return;
-  if (function == TileFunction::kRelu) {
-    for (int64_t row = 0; row < kRows; ++row) {
-      for (int half = 0; half < 2; ++half)
-        // Written so that a NaN stays one.
-        sums[row][half] = _mm512_maskz_max_ps(0xFFFF, _mm512_setzero_ps(), sums[row][half]);
-    }
-  } else if (function == TileFunction::kSwish) {
-#pragma GCC unroll 1
-    for (int64_t row = 0; row < kRows; ++row) {
-      for (int half = 0; half < 2; ++half) {
-        const __m512 x = sums[row][half];
-        sums[row][half] = _mm512_mul_ps(x, kIsHalf<type> ? coarse_sigmoid(x) : wide_sigmoid(x));
-      }
-    }
   }
 }
 
@@ -233,6 +162,7 @@ bool has_tiles(TileType type) {
     case TileType::kBFloat16:
     case TileType::kWidened: return has_avx512_bf16();
     case TileType::kBytes: return has_avx512_vnni();
+    case TileType::kAmx: return has_amx_bf16();
     case TileType::kFloat32:
     case TileType::kShorts: break;
   }
@@ -241,6 +171,7 @@ bool has_tiles(TileType type) {
 
 TileType tile_type(bool is_float32) {
   if (is_float32) return TileType::kFloat32;
+  if (has_amx_bf16()) return TileType::kAmx;
   return has_fast_avx512_bf16() ? TileType::kBFloat16 : TileType::kWidened;
 }
 
@@ -257,10 +188,10 @@ bool has_tile_functions() { return has_avx512(); }
 namespace {
 
 HONE_AVX512 void copy_wide_rows(const std::byte* from, int64_t stride, int64_t rows, int64_t bytes,
-                                uint32_t* to) {
+                                uint32_t* to, int64_t to_stride) {
   const int64_t whole = bytes / 64 * 64;
   const __mmask64 rest = (uint64_t{1} << (bytes - whole)) - 1;
-  for (int64_t row = 0; row < rows; ++row, from += stride, to += kTileStride) {
+  for (int64_t row = 0; row < rows; ++row, from += stride, to += to_stride) {
     auto* const at = reinterpret_cast<std::byte*>(to);
     for (int64_t i = 0; i < whole; i += 64) _mm512_storeu_si512(at + i, _mm512_loadu_si512(from + i));
     // Rows of a tile have room for a whole vector after the last byte.
@@ -270,9 +201,10 @@ HONE_AVX512 void copy_wide_rows(const std::byte* from, int64_t stride, int64_t r
 
 }  // namespace
 
-void copy_tile_rows(const std::byte* from, int64_t stride, int64_t rows, int64_t bytes, uint32_t* to) {
-  if (has_avx512()) return copy_wide_rows(from, stride, rows, bytes, to);
-  for (int64_t row = 0; row < rows; ++row, from += stride, to += kTileStride) {
+void copy_tile_rows(const std::byte* from, int64_t stride, int64_t rows, int64_t bytes, uint32_t* to,
+                    int64_t to_stride) {
+  if (has_avx512()) return copy_wide_rows(from, stride, rows, bytes, to, to_stride);
+  for (int64_t row = 0; row < rows; ++row, from += stride, to += to_stride) {
     if (bytes % 4 != 0) to[bytes / 4] = 0;
     std::memcpy(to, from, static_cast<size_t>(bytes));
   }

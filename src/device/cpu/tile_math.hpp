@@ -41,6 +41,8 @@ enum class TileType : uint8_t {
   /// Both of int16 with the values of a byte or of differences of two, sums and results as of bytes: for CPUs
   /// without products of bytes.
   kShorts,
+  /// Operands as of kBFloat16, in the tile registers of AMX, by multiply_amx_tile() (tile_math_amx.hpp).
+  kAmx,
 };
 
 /// True if this CPU runs tiles of that type.
@@ -86,14 +88,15 @@ struct TileTarget {
   TileFunction function = TileFunction::kNone;
 };
 
-/// One tile of `rows` (1 to 14) and `units` (1 to most_units()): `a` holds rows 4 * kTileStride bytes apart,
-/// `b` holds 32 columns a unit.
+/// One tile of `rows` (1 to 14) and `units` (1 to most_units()) of any type but kAmx: `a` holds rows
+/// 4 * kTileStride bytes apart, `b` holds 32 columns a unit.
 void multiply_tile(TileType type, int64_t rows, const uint32_t* a, const uint32_t* b, int64_t units,
                    const TileTarget& target);
 
-/// Copies rows of `bytes` bytes, which lie `stride` bytes apart, to rows of a tile, padded with zeros to the
-/// end of a unit.
-void copy_tile_rows(const std::byte* from, int64_t stride, int64_t rows, int64_t bytes, uint32_t* to);
+/// Copies rows of `bytes` bytes, which lie `stride` bytes apart, to rows of a tile `to_stride` units apart,
+/// padded with zeros to the end of a unit, and to the end of 16 units on CPUs with AVX-512.
+void copy_tile_rows(const std::byte* from, int64_t stride, int64_t rows, int64_t bytes, uint32_t* to,
+                    int64_t to_stride = kTileStride);
 
 /// Rounds rows of float32, `stride` apart, to bfloat16 in rows `result_stride` apart, all in elements; 1 to
 /// 32 columns. For CPUs that have tiles of kBFloat16.

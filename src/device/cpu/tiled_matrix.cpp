@@ -12,6 +12,7 @@
 #include "device/cpu/post_ops.hpp"
 #include "device/cpu/tactics.hpp"
 #include "device/cpu/tile_math.hpp"
+#include "device/cpu/tile_math_amx.hpp"
 #include "engine/requirements.hpp"
 #include "graph/convolution_geometry.hpp"
 
@@ -42,8 +43,11 @@ struct Problem {
 
   int64_t panels() const { return parts_of(columns, kTileColumns); }
   int64_t units() const { return parts_of(depth * width, 4); }
-  /// Units of a block.
-  int64_t most() const { return most_units(type); }
+  bool is_amx() const { return type == TileType::kAmx; }
+  /// Units of a block. Sums in the registers of AMX stay there over all units.
+  int64_t most() const { return is_amx() ? packed_units() : most_units(type); }
+  /// How far apart copied rows lie: no multiple of 4 KiB, as kTileStride.
+  int64_t stride() const { return is_amx() ? packed_units() + kAmxUnits : kTileStride; }
   /// Units of a panel as it is packed: oneDNN fills blocks of 16 up with zeros.
   int64_t packed_units() const { return parts_of(units(), 16) * 16; }
 };
@@ -54,14 +58,17 @@ struct Shares {
   int64_t columns = 1;
 };
 
-/// Among shares for at most this many threads, those that leave the least work to the busiest thread.
+/// Among shares for at most this many threads, those that leave the least work to the busiest thread. With
+/// AMX, which waits for the constant more than for arithmetic, shares that read less of it come first.
 Shares share_out(const Problem& problem, int64_t threads) {
   Shares best;
   int64_t least = INT64_MAX;
+  const int64_t height = problem.is_amx() ? kAmxRegisterRows : 1;
+  const int64_t heights = parts_of(problem.rows, height);
   for (int64_t columns = 1; columns <= std::min(threads, problem.panels()); ++columns) {
-    const int64_t rows = std::clamp<int64_t>(problem.rows, 1, threads / columns);
-    const int64_t most = parts_of(problem.panels(), columns) * parts_of(problem.rows, rows);
-    if (most >= least) continue;
+    const int64_t rows = std::clamp<int64_t>(heights, 1, threads / columns);
+    const int64_t most = parts_of(problem.panels(), columns) * parts_of(heights, rows);
+    if (most > least || (most == least && !problem.is_amx())) continue;
     least = most;
     best = {rows, columns};
   }
@@ -105,32 +112,50 @@ class TiledMatrixKernel final : public engine::Kernel {
     return {count * index / parts, count * (index + 1) / parts};
   }
 
-  int64_t copied_rows() const { return std::min(parts_of(problem_.rows, shares_.rows), kBlockRows); }
+  /// Tiles of AMX read rows where they lie, if those end with whole registers.
+  bool reads_in_place() const { return problem_.is_amx() && problem_.units() == problem_.packed_units(); }
+  int64_t rows_in_place(int64_t count) const {
+    return reads_in_place() ? count / kAmxRegisterRows * kAmxRegisterRows : 0;
+  }
+  int64_t block_rows() const { return problem_.is_amx() ? 8 * kAmxTileRows : kBlockRows; }
+  int64_t copied_rows() const {
+    if (reads_in_place()) return kAmxRegisterRows;
+    const int64_t rows = std::min(parts_of(problem_.rows, shares_.rows) + kAmxRegisterRows, block_rows());
+    return parts_of(rows, kAmxRegisterRows) * kAmxRegisterRows;
+  }
   bool sums_apart() const {
     return problem_.type != TileType::kFloat32 && problem_.units() > problem_.most();
   }
   int64_t share_bytes() const {
     const int64_t sums = sums_apart() ? copied_rows() * kBlockPanels * kTileColumns : 0;
-    return 4 * (copied_rows() * kTileStride + sums);
+    return parts_of(4 * (copied_rows() * problem_.stride() + sums), 64) * 64;
   }
 
   void run_share(const engine::Run& run, int64_t share) const {
     auto* const copied =
         reinterpret_cast<uint32_t*>(static_cast<std::byte*>(run.scratch) + share * share_bytes());
-    const Range rows = part(problem_.rows, shares_.rows, share / shares_.columns);
+    const AmxRegisters registers(problem_.is_amx());
+    const Range rows = rows_of(share / shares_.columns);
     const Range panels = part(problem_.panels(), shares_.columns, share % shares_.columns);
-    for (int64_t row = rows.begin; row < rows.end; row += kBlockRows) {
-      const Range block = {row, std::min(row + kBlockRows, rows.end)};
+    for (int64_t row = rows.begin; row < rows.end; row += block_rows()) {
+      const Range block = {row, std::min(row + block_rows(), rows.end)};
       for (int64_t panel = panels.begin; panel < panels.end; panel += kBlockPanels) {
         for (int64_t unit = 0; unit < problem_.units(); unit += problem_.most()) {
           // Rows that are whole are copied for the first panels and stay.
           if (problem_.units() > problem_.most() || panel == panels.begin)
-            copy_rows(run, block, unit, copied);
+            copy_rows(run, {block.begin + rows_in_place(block.size()), block.end}, unit, copied);
           run_panels(run, block, {panel, std::min(panel + kBlockPanels, panels.end)}, unit, copied);
         }
         finish(run, block, {panel, std::min(panel + kBlockPanels, panels.end)});
       }
     }
+  }
+
+  /// Shares of AMX begin with a register.
+  Range rows_of(int64_t share) const {
+    const int64_t height = problem_.is_amx() ? kAmxRegisterRows : 1;
+    const Range heights = part(parts_of(problem_.rows, height), shares_.rows, share);
+    return {heights.begin * height, std::min(heights.end * height, problem_.rows)};
   }
 
   void copy_rows(const engine::Run& run, Range rows, int64_t unit, uint32_t* copied) const {
@@ -140,7 +165,7 @@ class TiledMatrixKernel final : public engine::Kernel {
     if (problem_.type == TileType::kWidened)
       return widen_rows(from, rows.size(), bytes / problem_.width, copied);
     // The second half of an odd last unit meets a zero, and must be a number for that.
-    copy_tile_rows(from, row_bytes, rows.size(), bytes, copied);
+    copy_tile_rows(from, row_bytes, rows.size(), bytes, copied, problem_.stride());
   }
 
   void widen_rows(const std::byte* from, int64_t rows, int64_t count, uint32_t* copied) const {
@@ -152,10 +177,25 @@ class TiledMatrixKernel final : public engine::Kernel {
     }
   }
 
+  /// Calls `f` with the rows of each tile of a block.
+  template <class F>
+  void for_each_tile(int64_t rows, F&& f) const {
+    if (!problem_.is_amx()) {
+      // Tiles of equal heights: a low last tile would load the same for less work.
+      const int64_t tiles = parts_of(rows, tile_rows());
+      for (int64_t tile = 0; tile < tiles; ++tile) f(part(rows, tiles, tile));
+      return;
+    }
+    const int64_t in_place = rows_in_place(rows);
+    for (int64_t row = 0; row < in_place; row += kAmxTileRows)
+      f(Range{row, std::min(row + kAmxTileRows, in_place)});
+    for (int64_t row = in_place; row < rows; row += kAmxTileRows)
+      f(Range{row, std::min(row + kAmxTileRows, rows)});
+  }
+
   void run_panels(const engine::Run& run, Range rows, Range panels, int64_t unit, uint32_t* copied) const {
     const int64_t units = std::min(problem_.units() - unit, problem_.most());
-    const int64_t tiles = parts_of(rows.size(), tile_rows());
-    auto* const apart = reinterpret_cast<float*>(copied + copied_rows() * kTileStride);
+    auto* const apart = reinterpret_cast<float*>(copied + copied_rows() * problem_.stride());
     TileTarget target{};
     target.start = unit > 0 ? TileStart::kSums : accumulates_ ? TileStart::kResult : TileStart::kBias;
     target.ends = unit + units == problem_.units();
@@ -167,30 +207,66 @@ class TiledMatrixKernel final : public engine::Kernel {
       target.columns = std::min(problem_.columns - column, kTileColumns);
       target.bias = has_bias_ ? static_cast<const float*>(run.inputs[2]) + column : nullptr;
       const uint32_t* const b = packed_ + (panel * problem_.packed_units() + unit) * kTileColumns;
-      for (int64_t tile = 0; tile < tiles; ++tile) {
-        // Tiles of equal heights: a low last tile would load the same for less work.
-        const Range inside = part(rows.size(), tiles, tile);
+      for_each_tile(rows.size(), [&](Range inside) {
         const int64_t at = (rows.begin + inside.begin) * problem_.columns + column;
         target.result = static_cast<std::byte*>(run.outputs[0]) + at * problem_.width;
         target.sums = sums_apart()
                           ? apart + inside.begin * target.sums_stride + (panel - panels.begin) * kTileColumns
                           : static_cast<float*>(run.outputs[0]) + at;
-        const uint32_t* const a = copied + inside.begin * kTileStride;
+        Operands operands = operands_of(run, rows, inside, copied);
+        operands.b = b;
+        operands.units = problem_.is_amx() ? problem_.packed_units() : units;
+        if (problem_.is_amx() && panel + 1 < panels.end) fetch_ahead(rows, inside, operands);
         if (target.ends && links_in_tiles()) {
-          multiply_and_apply(inside.size(), a, b, units, target);
+          multiply_and_apply(operands, target);
         } else {
-          multiply_tile(problem_.type, inside.size(), a, b, units, target);
+          multiply(operands, target);
         }
-      }
+      });
     }
+  }
+
+  /// The operands of a tile.
+  struct Operands {
+    const uint32_t* a;
+    /// Units from one row to the next.
+    int64_t stride;
+    int64_t rows;
+    const uint32_t* b = nullptr;
+    int64_t units = 0;
+    /// The part of the next panel that this tile fetches into the cache, with AMX.
+    const uint32_t* ahead = nullptr;
+    int64_t ahead_lines = 0;
+  };
+
+  /// Rows `inside` of a block.
+  Operands operands_of(const engine::Run& run, Range block, Range inside, const uint32_t* copied) const {
+    const int64_t in_place = rows_in_place(block.size());
+    if (inside.begin >= in_place)
+      return {copied + (inside.begin - in_place) * problem_.stride(), problem_.stride(), inside.size()};
+    const auto* const from = static_cast<const uint32_t*>(run.inputs[0]);
+    return {from + (block.begin + inside.begin) * problem_.units(), problem_.units(), inside.size()};
+  }
+
+  /// Lets each tile of a panel fetch a part of the next panel, so that it does not come from memory then.
+  void fetch_ahead(Range block, Range inside, Operands& operands) const {
+    const int64_t lines = parts_of(kTileColumns, parts_of(block.size(), kAmxTileRows));
+    operands.ahead_lines = lines;
+    operands.ahead =
+        operands.b + operands.units * kTileColumns + inside.begin / kAmxTileRows * lines * operands.units;
+  }
+
+  void multiply(const Operands& o, const TileTarget& target) const {
+    if (!problem_.is_amx()) return multiply_tile(problem_.type, o.rows, o.a, o.b, o.units, target);
+    multiply_amx_tile(o.rows, {o.a, o.stride, o.b, o.units, o.ahead, o.ahead_lines}, target);
   }
 
   /// Links need float32, which results of another type never are: they follow each tile.
   bool links_in_tiles() const { return !links_.empty() && problem_.type != TileType::kFloat32; }
 
-  void multiply_and_apply(int64_t rows, const uint32_t* a, const uint32_t* b, int64_t units,
-                          const TileTarget& whole) const {
-    float sums[kTileRows * kTileColumns];
+  void multiply_and_apply(const Operands& operands, const TileTarget& whole) const {
+    const int64_t rows = operands.rows;
+    alignas(64) float sums[std::max(kTileRows, kAmxTileRows) * kTileColumns];
     // Functions of the columns that are not there must not meet slow numbers.
     if (whole.columns < kTileColumns) std::fill_n(sums, rows * kTileColumns, 0.0f);
     TileTarget target = whole;
@@ -202,7 +278,7 @@ class TiledMatrixKernel final : public engine::Kernel {
     target.ends = false;
     target.sums = sums;
     target.sums_stride = kTileColumns;
-    multiply_tile(problem_.type, rows, a, b, units, target);
+    multiply(operands, target);
     apply_links(links_, sums, rows * kTileColumns, LinkError::kOfHalf);
     narrow_tile(sums, kTileColumns, rows, target.columns, static_cast<uint16_t*>(target.result),
                 target.result_stride);
@@ -279,7 +355,8 @@ Offer offer_pointwise(const StepRequest& request, engine::WeightStore& weights) 
   const graph::Convolution geometry =
       graph::read_convolution(request.node.attributes, request.inputs[0].shape, request.inputs[1].shape);
   if (Refusal reason = refuse_convolution(request, geometry)) return Offer::refuse(std::move(reason));
-  if (!any_is_smooth(unary_post_ops(request, begins_with_sum(request) ? 1 : 0)))
+  if (tile_type(request.storage() == DType::kFloat32) != TileType::kAmx &&
+      !any_is_smooth(unary_post_ops(request, begins_with_sum(request) ? 1 : 0)))
     return Offer::refuse("no SiLU, sigmoid or GELU follows, without which oneDNN is faster");
   return offer_product(request, {request.storage(), request.inputs[0].shape, Layout::kChannelsLast},
                        {request.storage(), request.outputs[0].shape, Layout::kChannelsLast},

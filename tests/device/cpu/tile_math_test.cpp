@@ -2,9 +2,12 @@
 // wider ones.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "device/cpu/instructions.hpp"
+#include "device/cpu/tile_math_amx.hpp"
 #include "device/cpu/tile_math_avx2.hpp"
 #include "tensor/float_types.hpp"
 
@@ -221,6 +224,81 @@ TEST(WidenedTiles, MultiplyColumnsOfBfloat16) {
             ASSERT_EQ(sums[at], sum) << "row " << row << ", column " << column;
             ASSERT_EQ(static_cast<float>(result[at]), static_cast<float>(BFloat16(sum)));
           }
+        }
+      }
+    }
+  }
+}
+
+/// A product of bfloat16 in the registers of AMX, with rows behind the last one that are no numbers.
+struct AmxTile {
+  int64_t rows;
+  int64_t columns;
+  int64_t units;
+  std::vector<float> a = integers(rows * 2 * units, 1);
+  std::vector<float> b = integers(2 * units * kTileColumns, 2);
+  std::vector<float> bias = integers(columns, 3);
+  std::vector<float> before = integers(rows * columns, 4);
+
+  float expected(int64_t row, int64_t column, TileStart start, TileFunction function) const {
+    float sum = start == TileStart::kBias ? 0 : before[static_cast<size_t>(row * columns + column)];
+    if (start != TileStart::kSums) sum += bias[static_cast<size_t>(column)];
+    for (int64_t k = 0; k < 2 * units; ++k)
+      sum += a[static_cast<size_t>(row * 2 * units + k)] *
+             b[static_cast<size_t>((k / 2 * kTileColumns + column) * 2 + k % 2)];
+    return function == TileFunction::kRelu ? std::max(sum, 0.0f) : sum;
+  }
+
+  void expect_exact(TileStart start, bool ends, TileFunction function) const {
+    std::vector<BFloat16> left(a.begin(), a.end());
+    left.resize(static_cast<size_t>(kAmxTileRows * 2 * units),
+                BFloat16(std::numeric_limits<float>::quiet_NaN()));
+    const std::vector<BFloat16> right(b.begin(), b.end());
+    std::vector<float> sums = before;
+    std::vector<BFloat16> result(before.begin(), before.end());
+    sums.push_back(77);
+    result.emplace_back(77.0f);
+    const AmxRegisters registers(true);
+    multiply_amx_tile(
+        rows,
+        {reinterpret_cast<const uint32_t*>(left.data()), units,
+         reinterpret_cast<const uint32_t*>(right.data()), units},
+        {columns, bias.data(), start, ends, sums.data(), columns, result.data(), columns, function});
+    EXPECT_EQ(sums.back(), 77);
+    EXPECT_EQ(static_cast<float>(result.back()), 77);
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t column = 0; column < columns; ++column) {
+        const auto at = static_cast<size_t>(row * columns + column);
+        const float sum = expected(row, column, start, ends ? function : TileFunction::kNone);
+        ASSERT_EQ(ends ? static_cast<float>(result[at]) : sums[at],
+                  ends ? static_cast<float>(BFloat16(sum)) : sum)
+            << "row " << row << ", column " << column;
+      }
+    }
+  }
+};
+
+TEST(AmxTiles, TakeEverySize) {
+  if (!has_tiles(TileType::kAmx)) GTEST_SKIP() << "this CPU has no AMX";
+  for (int64_t rows = 1; rows <= kAmxTileRows; ++rows) {
+    for (const int64_t columns : {1, 15, 16, 17, 32}) {
+      for (const int64_t units : {16, 32, 80}) {
+        SCOPED_TRACE(testing::Message() << rows << " x " << units << " x " << columns);
+        AmxTile{rows, columns, units}.expect_exact(TileStart::kBias, true, TileFunction::kNone);
+      }
+    }
+  }
+}
+
+TEST(AmxTiles, BeginAndEndWhereTheyAreTold) {
+  if (!has_tiles(TileType::kAmx)) GTEST_SKIP() << "this CPU has no AMX";
+  for (const int64_t rows : {5, 16, 27}) {
+    for (const TileStart start : {TileStart::kBias, TileStart::kResult, TileStart::kSums}) {
+      for (const bool ends : {false, true}) {
+        for (const TileFunction function : {TileFunction::kNone, TileFunction::kRelu}) {
+          SCOPED_TRACE(testing::Message()
+                       << rows << " rows, start " << static_cast<int>(start) << ", ends " << ends);
+          AmxTile{rows, 24, 32}.expect_exact(start, ends, function);
         }
       }
     }

@@ -69,9 +69,14 @@ TEST_F(CpuTiledMatrix, TakesEverySize) {
   // more than are summed at a time. Depth: one element, an odd number, and several blocks.
   std::vector<std::array<int64_t, 3>> sizes;
   for (int64_t rows = 1; rows <= 15; ++rows) sizes.push_back({rows, 40, 37});
+  // Whole registers of AMX and rests of them, read where they lie and copied.
+  for (const int64_t rows : {16, 17, 31, 32, 33, 48, 70}) {
+    for (const int64_t depth : {40, 64}) sizes.push_back({rows, depth, 100});
+  }
   for (const int64_t columns : {1, 15, 16, 17, 31, 32, 33, 300}) sizes.push_back({5, 33, columns});
   for (const int64_t depth : {1, 2, 3, 512, 513, 1025, 1100}) sizes.push_back({17, depth, 290});
   sizes.push_back({515, 30, 64});
+  sizes.push_back({515, 64, 64});
   for (const auto& [rows, depth, columns] : sizes) {
     SCOPED_TRACE(testing::Message() << rows << " x " << depth << " x " << columns);
     GraphBuilder b;
