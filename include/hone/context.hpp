@@ -112,9 +112,9 @@ class Context {
   /// the caller's graph, which must not run at the same time as the context; usage error if the host computes
   /// some steps.
   void run(Binding& binding, const Queue* queue = nullptr);
-  /// The same for views that were not bound. The first views get bindings, which are used again for the same
-  /// views; others are copied, and view_counts() counts the copies. Every output needs memory, except those
-  /// whose shape depends on data. Returns all outputs.
+  /// Like run() above, for views that were not bound. The first views get bindings, which are used again for
+  /// the same views; others are copied, and view_counts() counts the copies. Every output needs memory,
+  /// except those whose shape depends on data. Returns all outputs.
   std::vector<TensorView> run(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                               const Queue* queue = nullptr);
   ViewCounts view_counts() const;

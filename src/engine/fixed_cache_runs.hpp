@@ -58,7 +58,7 @@ class FixedCacheRuns {
   void upload(std::span<const tensor::Tensor> inputs);
   void execute();
   std::vector<tensor::Tensor> download() const;
-  /// Makes the tokens of the last execution count as valid.
+  /// From now on, the tokens of the last execution are valid.
   void advance() { length_ += fresh_; }
 
   /// Caches of tokens that were computed elsewhere, prepared for fill(). The argument has all inputs in graph

@@ -151,7 +151,7 @@ struct Tactic {
   /// requirements.hpp.
   std::vector<Requirement> requirements;
   /// True if its first kernel waits for the previous one by itself, and so may start while that is still
-  /// running if the previous row is also true. Such tactics are only useful together.
+  /// running if the previous row is also true. These tactics are only useful together.
   bool starts_early = false;
   /// Makes an offer or a refusal. If the tactic has variants, this is used for steps without any.
   std::function<Offer(const StepRequest& request, WeightStore& weights)> make;

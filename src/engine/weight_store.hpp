@@ -16,8 +16,8 @@ namespace hone::engine {
 /// A constant's name, and the device's own name of an arrangement ("f32:OIhw8i8o").
 using WeightKey = std::pair<std::string, std::string>;
 
-/// First character of the name of a form from which no other form can be made ("!f32:..."). Such a form does
-/// not replace the plain constant, so engine files also keep that. A kernel may need another form for another
+/// First character of the name of a form from which no other form can be made ("!f32:..."). It does not
+/// replace the plain constant, so engine files also keep that. A kernel may need another form for another
 /// shape or number of threads, as oneDNN does for Winograd filters. Without such forms, engines with open
 /// shapes would lose their fastest convolutions; the plain constant only takes space in the file, which is
 /// mapped.

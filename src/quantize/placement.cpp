@@ -22,7 +22,7 @@ using graph::ValueId;
 
 bool is_product(const Node& node) { return graph::traits_of(node).product != graph::Product::kNone; }
 
-/// Such a node is fused into the convolution, product or addition before it.
+/// The node is fused into the convolution, product or addition before it.
 bool is_activation(const Node& node) { return graph::traits_of(node).activation; }
 
 /// True if the results consist of elements of the inputs. Among operators that select elements, only max

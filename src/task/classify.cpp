@@ -135,7 +135,7 @@ class Classifier {
     const auto index = static_cast<size_t>(label);
     image->truth = ClassScore{label, name_of(names_, label), shares[index], row[index]};
     image->truth_rank = 1;
-    // Of equal scores the lower index comes first, as in likeliest().
+    // If scores are equal, the lower index comes first, as in likeliest().
     for (size_t i = 0; i < row.size(); ++i) {
       if (row[i] > row[index] || (row[i] == row[index] && i < index)) ++image->truth_rank;
     }

@@ -192,7 +192,7 @@ void Tracker::end_tracks() {
       const bool one = other.label == track.label && other.lost != track.lost && !ends[k] &&
                        1 - static_cast<double>(iou(other.filter.box(), track.filter.box())) < kDuplicate;
       if (!one) continue;
-      // Of two duplicates, the track that has been seen for longer remains.
+      // The track that has been seen for longer remains.
       const bool other_is_older = other.last_seen - other.first_seen >= track.last_seen - track.first_seen;
       ends[other_is_older ? i : k] = true;
     }

@@ -58,9 +58,9 @@ bool all_are(const std::vector<int64_t>& values, int64_t expected);
 /// True if the node is a convolution with constant filters of this shape.
 bool is_convolution(const Graph& graph, const Node& node, const tensor::Shape& filters);
 /// Why kernels whose only activations are Relu and Clip cannot compute a convolution of images with constant
-/// filters; empty if they can. Such a convolution has no groups or dilations, has this stride, otherwise
-/// keeps the size of the image, and has a constant bias or none. After its first `from` post-ops, which have
-/// an extra input each, at most a Relu or a Clip follows.
+/// filters; empty if they can. The convolution must have no groups or dilations, this
+/// stride, a constant bias or none, and apart from the stride it must keep the size of the image. After its
+/// first `from` post-ops, which have an extra input each, at most a Relu or a Clip follows.
 Refusal bounded_convolution_refusal(const Graph& graph, const Node& node, size_t from = 0,
                                     int64_t stride = 1);
 /// Makes a node of another operator to replace `node`, with its first output, name and sources but no

@@ -21,7 +21,7 @@ std::string safe_name(std::string name) {
   return name;
 }
 
-/// A model's name with as many folders of its path as are needed.
+/// A model's name with the folders of its path that are needed.
 struct LongName {
   std::vector<std::string> folders;  ///< the outermost first
   std::string file;

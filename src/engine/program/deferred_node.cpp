@@ -31,7 +31,7 @@ constexpr double kOperationsOfProduct = 64;
 /// The number of rows has this many significant bits after padding.
 constexpr int kRowBits = 4;
 
-/// What determines the shapes of the outputs, in addition to the shapes of the inputs.
+/// The data that determine the shapes of the outputs, in addition to the shapes of the inputs.
 enum class Decides { kShapes, kIntegers, kNumbers, kData };
 
 /// The shapes of a run, and the elements that determine shapes.

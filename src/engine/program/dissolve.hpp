@@ -15,7 +15,7 @@ bool is_fused(const graph::Node& node);
 bool has_pieces(const graph::Node& node);
 
 /// Returns the pieces of a fused node in the order in which they run. For a region, they are the nodes in its
-/// body. For a base operator with post-ops, they are the operator with as many of its first post-ops as a
+/// body. For a base operator with post-ops, they are the operator with those of its first post-ops that a
 /// tactic accepts (according to `takes`), and a FusedElementwise of the others. Returns nothing if the device
 /// would accept neither. Values between the pieces are added to the graph; `takes` is called for nodes that
 /// use them.

@@ -1,5 +1,5 @@
-// Values whose shapes become known only at run time, and the steps that use them or run subgraphs. Such steps
-// take and return whole tensors in host memory on every device.
+// Values whose shapes become known only at run time, and the steps that use them or run subgraphs. These
+// steps take and return whole tensors in host memory on every device.
 #pragma once
 
 #include <functional>

@@ -50,7 +50,7 @@ struct ProgramStep {
   std::vector<std::string> sources;
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
-  /// Null for a step that takes and returns whole tensors (DynamicValues). Such a step runs by its node
+  /// Null for a step that takes and returns whole tensors (DynamicValues). This step runs by its node
   /// kernel if it has one, else by the reference kernel of its node; a step without a node passes tensors on
   /// unchanged.
   std::shared_ptr<const Kernel> kernel;

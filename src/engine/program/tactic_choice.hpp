@@ -12,7 +12,7 @@ namespace hone::engine {
 
 /// The tactics' answers to one request.
 struct TacticAnswer {
-  /// Those of the first offer; empty as long as all tactics refuse.
+  /// The tactic and the offer of the first one that accepts; empty as long as all tactics refuse.
   TacticId tactic;
   Offer offer;
   /// As in ProgramStep.

@@ -254,7 +254,7 @@ class CandidateTiming {
     return hopeless;
   }
 
-  /// Programs take turns: all of them, or as many as fit into memory at a time.
+  /// Programs take turns: all of them, or those that fit into memory at a time.
   void look_again(int looks, const SearchBudget& budget) {
     if (budget.is_over()) return;
     const size_t rounds = search_.rounds();

@@ -42,8 +42,8 @@ std::vector<size_t> fastest_of(const StepSearch& step, const Wanted& wanted) {
   return order;
 }
 
-/// Candidates worth a trial: the fastest ones of both kinds. Those that start early come first, because their
-/// own time is not their cost in the network.
+/// Candidates worth a trial: the fastest ones of both kinds. Candidates that start early come first, because
+/// their own time is not their cost in the network.
 std::vector<size_t> worth_a_trial(const StepSearch& step, const StartsEarly& early) {
   std::vector<size_t> order = fastest_of(step, early);
   if (order.size() > kMostTrials) order.resize(kMostTrials);

@@ -69,7 +69,7 @@ void decode_yolov7_nms(const DecodeCall& call, std::vector<Detection>* found) {
   }
 }
 
-/// Only as many rows are valid as the first output says; the rows after them are stale.
+/// The first output gives the number of valid rows; the rows after them are stale.
 std::optional<Match> match_efficient_nms(const Signature& signature, bool /*forced*/) {
   const auto count = output_named(signature, {"num_dets", "num_detections", "num"});
   const auto boxes = output_named(signature, {"det_boxes", "detection_boxes", "nmsed_boxes", "boxes"});

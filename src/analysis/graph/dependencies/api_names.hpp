@@ -1,4 +1,4 @@
-// What API calls and overheads mean for dependencies, derived from their names.
+// The meaning of API calls and overheads for dependencies, derived from their names.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ class StreamStates {
   /// (R3).
   std::vector<int32_t> default_stream_before(int32_t stream);
 
-  /// Makes the next operation of the stream wait for this one (R5). For the legacy default stream, the next
+  /// The next operation of the stream will wait for this one (R5). For the legacy default stream, the next
   /// operation of every stream that it blocks waits too.
   void wait(int32_t stream, int32_t operation);
   void wait_in_default_stream(int32_t context, int32_t operation);

@@ -38,7 +38,7 @@ ConvArgs conv_args(const ConvolutionRequest& request);
 void bind_steps(const std::vector<PostOpRequest>& post_ops, std::span<const void* const> inputs,
                 ConvArgs& args);
 
-/// Makes an offer with the arrangement of the convolution's operands: the source; the bias as floats; full
+/// Returns an offer with the arrangement of the convolution's operands: the source; the bias as floats; full
 /// operands in the layout of the result; operands per image and channel, or per channel, in plain layout with
 /// type `operand_type`.
 engine::Offer make_convolution_offer(const engine::StepRequest& request,

@@ -12,7 +12,7 @@ using engine::Offer;
 using engine::StepRequest;
 using tensor::DType;
 
-/// Makes an offer with the arrangement of the operands: the bias as floats, full operands in the layout of
+/// Returns an offer with the arrangement of the operands: the bias as floats, full operands in the layout of
 /// the result, operands per column with the type of the multiplied elements.
 Offer arrange(const StepRequest& request, const LayerProduct& layer, const PackedConstant& packed) {
   const Product& product = layer.product;

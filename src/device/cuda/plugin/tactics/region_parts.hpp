@@ -23,7 +23,7 @@ class PartOperands {
   size_t count() const { return positions_.size(); }
   /// -1 for an operand that is not an input of the step.
   int position(size_t operand) const { return operand < count() ? positions_[operand] : -1; }
-  /// The same for a step of which these operands' step is a part.
+  /// Converts the indices to those of an outer step that contains this step as a part.
   PartOperands within(const PartOperands& outer) const;
 
   /// The pointer to an operand among the step's inputs; null if it is not an input.

@@ -91,7 +91,7 @@ cudaError_t bottleneck(const BottleneckArgs& args, FloatType type, const Bottlen
   } else {
     choose<__nv_bfloat16>(size, rows, launch);
   }
-  // Uses only as many blocks as are needed for the same finishing time; blocks of the next kernel start on
+  // Uses no more blocks than are needed for the same finishing time; blocks of the next kernel start on
   // the other multiprocessors.
   const int64_t turns = (p.steps + device.multiprocessors - 1) / device.multiprocessors;
   launch.blocks = (p.steps + turns - 1) / turns;
