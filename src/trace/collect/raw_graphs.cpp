@@ -18,7 +18,7 @@ int64_t RawGraphs::number(uint64_t id) {
 }
 
 uint64_t RawGraphs::root_of(uint64_t id) const {
-  // At most as many steps as there are nodes: a damaged file can hold a cycle.
+  // The number of steps is limited to the number of nodes: a damaged file can hold a cycle.
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const auto found = index_.find(id);
     if (found == index_.end() || nodes_[found->second].original == 0) break;
