@@ -1,5 +1,5 @@
-// Plain types that describe bindings: how outputs may lie in inputs, and what a context did for views that
-// nobody bound. The library's own parts use it too.
+// Plain types for bindings: outputs that use the memory of inputs, and counts for views that were not bound.
+// The library itself uses them too.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// An output that is in the memory of an input, in all of it: a cache that is changed in place.
+/// An output that uses the whole memory of an input, such as a cache that is updated in place.
 struct Alias {
   size_t output = 0;
   size_t input = 0;
@@ -18,7 +18,7 @@ struct BindOptions {
   std::vector<Alias> aliases;
 };
 
-/// Counts of a context's bindings and copies for views that nobody bound.
+/// Counts of a context's bindings and copies for views that were not bound.
 struct ViewCounts {
   int64_t bindings = 0;
   int64_t copies = 0;  ///< of inputs and outputs

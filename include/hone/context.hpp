@@ -1,4 +1,4 @@
-// Runs on memory that stays where it is: no copy, no allocation.
+// Runs on memory at fixed addresses: without copies and allocations.
 //
 //   hone::Context context = engine.make_context();             // one for each thread
 //   hone::Buffer image = hone::allocate(engine.place(), bytes);
@@ -6,7 +6,7 @@
 //   hone::Queue queue = hone::Queue::of_stream(engine.place(), stream);   // a cudaStream_t
 //   context.run(binding, &queue);          // handed over; binding.outputs() are ready when it has passed
 //
-// Copies to and from the host are the caller's, by copy() or by other means.
+// The caller copies data to and from the host, with copy() or by other means.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,17 @@
 
 namespace hone {
 
-/// A queue of work at a place: a stream of a GPU. On the host work is done when a call returns.
+/// A queue of work at a place: a stream of a GPU. On the host, work is finished when a call returns.
 class Queue {
  public:
-  /// A new one. Environment error for a place that is not to be had.
+  /// Makes a new queue. Environment error if the place is not available.
   explicit Queue(Place place);
-  /// A stream of somebody else's, by its handle (a cudaStream_t), which outlives this and what runs on it.
-  /// Usage error on the host.
+  /// Wraps an existing stream, given by its handle (a cudaStream_t), which must outlive this queue and the
+  /// work in it. Usage error on the host.
   static Queue of_stream(Place place, void* stream);
-  /// The stream of a number in DLPack's `__dlpack__(stream=…)`: 1 the legacy default stream, 2 that of each
-  /// thread, others a handle. Usage error for 0, which could be either, and for numbers below.
+  /// Wraps the stream with a number of DLPack's `__dlpack__(stream=…)`: 1 is the legacy default stream, 2 the
+  /// per-thread default stream, others are handles. Usage error for 0, which is ambiguous, and for negative
+  /// numbers.
   static Queue of_dlpack_stream(Place place, int64_t number);
 
   ~Queue();
@@ -35,7 +36,7 @@ class Queue {
   Queue& operator=(Queue&&) noexcept;
 
   Place place() const;
-  /// Waits until everything that was handed over has run.
+  /// Waits until all submitted work is finished.
   void synchronize() const;
 
  private:
@@ -47,36 +48,37 @@ class Queue {
   std::unique_ptr<State> state_;
 };
 
-/// Memory at a place, freed with the last copy of this.
+/// Memory at a place; it is freed with the last copy of this object.
 struct Buffer {
   Place place;
   std::byte* data = nullptr;
   size_t bytes = 0;
   std::shared_ptr<const void> owner;
 
-  /// A tensor at its beginning, which keeps the memory.
+  /// A tensor at the beginning of the memory, which it keeps alive.
   TensorView view(DataType type, Dims dims, Dims strides = {}) const;
 };
 
-/// Memory of any content. Environment error where there is no room.
+/// Allocates uninitialized memory. Environment error if there is no room.
 Buffer allocate(Place place, size_t bytes);
 
-/// Copies a row-major tensor to another of the same type and dims, between a place and itself or the host;
-/// handed over to the queue, which is of a GPU if one of them is there. Usage error for other tensors.
+/// Copies a row-major tensor to another one with the same type and dims, within a place or between it and the
+/// host. The copy is submitted to the queue, which must belong to the GPU if one is involved. Usage error for
+/// other tensors.
 void copy(const TensorView& from, const TensorView& to, const Queue& queue);
 
-/// Inputs and outputs of a context, fixed in memory. Used by the context's thread. It keeps what the views
-/// own, until what was run is done, for which its end waits.
+/// Inputs and outputs of a context at fixed addresses. Used by the context's thread. It keeps the owners of
+/// the views alive until its runs are finished; its destruction waits for that.
 class Binding {
  public:
   ~Binding();
   Binding(Binding&&) noexcept;
   Binding& operator=(Binding&&) noexcept;
 
-  /// One for each of Engine::outputs(), also where the engine allocated the memory. Outputs whose shape
-  /// depends on data are on the host and hold the last run's values.
+  /// One for each of Engine::outputs(), including those whose memory the engine allocated. Outputs whose
+  /// shape depends on data are on the host and hold the values of the last run.
   std::vector<TensorView> outputs() const;
-  /// Inputs that every run copies first, since no kernel reads them with their strides.
+  /// Number of inputs that every run copies first, because no kernel can read their strides.
   size_t reordered_inputs() const;
 
  private:
@@ -87,31 +89,32 @@ class Binding {
   std::unique_ptr<State> state_;
 };
 
-/// One thread's memory for running an engine, which it keeps alive; contexts of one engine share its weights
-/// and what was prepared for a shape, and run at the same time. Usage error for a second thread that calls
-/// bind() or run() of one context meanwhile.
+/// One thread's memory for running an engine, which it keeps alive. Contexts of one engine share its weights
+/// and its programs, and may run concurrently. Usage error if a second thread calls bind() or run() of one
+/// context at the same time.
 class Context {
  public:
   ~Context();
   Context(Context&&) noexcept;
   Context& operator=(Context&&) noexcept;
 
-  /// One view for each of Engine::inputs() and outputs(). An output without a tensor is allocated, as one
-  /// whose shape depends on data must be. Inputs may be strided: they are read as they lie where a kernel
-  /// can, else every run copies them (Binding::reordered_inputs). Prepares everything for runs: on a GPU it
-  /// captures them. Bad input for types and shapes that the engine does not accept, usage error for memory
-  /// that it cannot use: at another place, too small, strided or read-only outputs, and outputs in the memory
-  /// of inputs that `options` do not name.
+  /// Takes one view for each of Engine::inputs() and outputs(). An output without a tensor is allocated;
+  /// outputs whose shape depends on data must be given so. Inputs may be strided: kernels read them directly
+  /// if they can, else every run copies them (Binding::reordered_inputs). Prepares runs completely; on a GPU
+  /// it captures them. Bad input for types and shapes that the engine does not accept. Usage error for memory
+  /// that it cannot use: in another place, too small, strided or read-only outputs, and outputs in the memory
+  /// of inputs that `options` does not name.
   Binding bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                const BindOptions& options = {});
-  /// Hands one run over to the queue, of the engine's place; without one, returns when it is done. Allocates
-  /// and copies nothing, except as Binding says. Runs of a context follow each other, whatever their queues.
-  /// While a stream is captured by somebody, its graph gets the run's kernels, and may not run while the
-  /// context does; usage error where the host computes some steps.
+  /// Submits one run to the queue of the engine's place; without a queue, returns when the run is finished.
+  /// Allocates and copies nothing, with the exceptions that Binding describes. Runs of a context are executed
+  /// in order, even in different queues. If the stream is being captured, the run's kernels become part of
+  /// the caller's graph, which must not run at the same time as the context; usage error if the host computes
+  /// some steps.
   void run(Binding& binding, const Queue* queue = nullptr);
-  /// The same on views that nobody bound: the first that are seen get bindings, which they find again; others
-  /// are copied, which view_counts() counts. Every output has memory, but those whose shape depends on data;
-  /// gives all.
+  /// Like run() above, for views that were not bound. The first views get bindings, which are used again for
+  /// the same views; others are copied, and view_counts() counts the copies. Every output needs memory,
+  /// except those whose shape depends on data. Returns all outputs.
   std::vector<TensorView> run(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                               const Queue* queue = nullptr);
   ViewCounts view_counts() const;

@@ -14,25 +14,26 @@
 namespace hone {
 
 struct DeviceInfo {
-  /// As BuildOptions::device takes it: "cpu", "cuda", "cuda:1".
+  /// A name for BuildOptions::device: "cpu", "cuda", "cuda:1".
   std::string name;
   Place place;
-  /// Its maker's name of it: "NVIDIA H200".
+  /// The manufacturer's name: "NVIDIA H200".
   std::string model;
-  /// Instructions or compute capability, and the versions that engines are bound to: "AVX2; oneDNN 2.6.3".
+  /// Instruction set or compute capability, and the versions that engines depend on: "AVX2; oneDNN 2.6.3".
   std::string details;
-  /// Bytes; of the CPU those of the machine, or of the control group that the process is in.
+  /// In bytes; for the CPU, the memory of the machine or of the process's control group.
   int64_t total_memory = 0;
   int64_t free_memory = 0;
-  /// The values of BuildOptions::precision that are not emulated; "int8" where quantized layers are
-  /// multiplied as integers.
+  /// The values of BuildOptions::precision that are not emulated; "int8" if quantized layers are computed
+  /// with integers.
   std::vector<std::string> precisions;
-  /// Why no engine can be built for it; only name and place are set then. Empty otherwise.
+  /// Why no engine can be built for it; then only name and place are set. Empty if engines can be built.
   std::string unavailable;
 };
 
-/// The CPU first, then of each other kind all devices up to the first that cannot be used; a kind without any
-/// is one entry that says why. Loads what the kinds need, which on a GPU makes a context of CUDA.
+/// Returns the CPU first, then for each other kind all devices up to the first that cannot be used; a kind
+/// without devices has one entry with the reason. Loads the libraries of each kind, which creates a CUDA
+/// context on a GPU.
 std::vector<DeviceInfo> devices();
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Runs after each other in which outputs feed inputs: a decoder with its cache, a recurrent network with its
+// Consecutive runs in which outputs become inputs: a decoder with its cache, a recurrent network with its
 // state.
 //
 //   hone::Engine engine = hone::Engine::build("gpt2");
@@ -15,29 +15,30 @@
 
 namespace hone {
 
-/// Used by one thread at a time: run() is a usage error for a second one that calls it meanwhile. It keeps
-/// the engine's weights, and may outlive the engine.
+/// Used by one thread at a time; a concurrent call of run() is a usage error. It keeps the engine's weights
+/// alive, and may outlive the engine.
 class Sequence {
  public:
   ~Sequence();
   Sequence(Sequence&&) noexcept;
   Sequence& operator=(Sequence&&) noexcept;
 
-  /// Inputs that run() takes: all but the bound ones, in the engine's order.
+  /// Inputs that run() takes: all except the bound ones, in the engine's order.
   const std::vector<TensorInfo>& inputs() const;
   /// Outputs that run() returns.
   const std::vector<TensorInfo>& outputs() const;
 
-  /// The next run. Bound outputs become its successor's bound inputs without being copied. In the first run
-  /// these are what set() gave them, else 0 everywhere, and as large as other inputs say that their
-  /// dimensions are, 0 where they are open: an empty cache. Bad input for types and shapes that the engine
-  /// does not accept, and where caches of a fixed capacity are full; the state is as before then.
+  /// Performs the next run. Bound outputs become bound inputs of the run after it, without copies. In the
+  /// first run, bound inputs have the values of set(), or else are all zeros: their dimensions have the sizes
+  /// that other inputs give them, or 0 if they are open, which is an empty cache. Bad input for types and
+  /// shapes that the engine does not accept, and if caches of a fixed capacity are full; the state then does
+  /// not change.
   std::vector<Tensor> run(const std::vector<TensorView>& inputs);
 
-  /// The value of a bound input in the next run; it is copied. Usage error for a name of another input, and
-  /// where caches have a fixed capacity (BuildOptions::bind): these are filled by runs.
+  /// Sets the value of a bound input for the next run; it is copied. Usage error for the name of another
+  /// input, and if caches have a fixed capacity (BuildOptions::bind), because only runs fill these.
   void set(const std::string& input, const TensorView& value);
-  /// Value of a bound input in the next run; without elements before the first one.
+  /// The value of a bound input for the next run; it has no elements before the first run.
   Tensor state(const std::string& input) const;
   /// Returns to the state before the first run.
   void reset();

@@ -1,4 +1,4 @@
-// Tensors at the border of the library: views of memory that somebody has, and results on the host.
+// Tensors at the interface of the library: views of the caller's memory, and results on the host.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace hone {
 
 /// Element types, numbered as in ONNX. float16 and bfloat16 are passed as their 16 bits.
 enum class DataType : uint8_t {
-  kUndefined = 0,  ///< of a view that stands for no tensor
+  kUndefined = 0,  ///< of a view without a tensor
   kFloat32 = 1,
   kUInt8 = 2,
   kInt8 = 3,
@@ -32,7 +32,7 @@ enum class DataType : uint8_t {
   kBFloat16 = 16,
 };
 
-/// The element type that a C++ type stands for.
+/// The element type that corresponds to a C++ type.
 template <class T>
 struct DataTypeOf;
 // clang-format off
@@ -53,7 +53,7 @@ using Dims = std::vector<int64_t>;
 
 enum class PlaceKind : uint8_t { kCpu, kCuda };
 
-/// Where memory or work is: the host, or a GPU.
+/// A place for memory or work: the host, or a GPU.
 struct Place {
   PlaceKind kind = PlaceKind::kCpu;
   /// Number of a GPU among those that CUDA shows to the process; 0 on the host.
@@ -62,11 +62,11 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// A tensor in somebody's memory.
+/// A tensor in memory that belongs to somebody else.
 struct TensorView {
-  /// No tensor: as an output, one that the engine allocates.
+  /// No tensor; as an output, it means that the engine allocates one.
   TensorView() = default;
-  /// A buffer on the host that holds exactly the elements of the dims, row-major; it is not written to.
+  /// A buffer on the host with exactly the elements of the dims, row-major; it is not written to.
   TensorView(std::span<const std::byte> memory, DataType element_type, Dims sizes)
       : bytes(memory), type(element_type), dims(std::move(sizes)), read_only(true) {}
   /// A view of `elements`; writable if the span is.
@@ -76,7 +76,7 @@ struct TensorView {
         type(DataTypeOf<std::remove_const_t<T>>::kType),
         dims(std::move(sizes)),
         read_only(std::is_const_v<T>) {}
-  /// Memory at any place that begins with the first element; nothing there is touched.
+  /// Memory at any place, beginning with the first element; it is not accessed here.
   TensorView(Place where, void* memory, size_t size, DataType element_type, Dims sizes, Dims steps = {})
       : bytes(static_cast<const std::byte*>(memory), size),
         type(element_type),
@@ -84,15 +84,15 @@ struct TensorView {
         strides(std::move(steps)),
         place(where) {}
 
-  /// The bytes from the first element on; for a GPU's memory only the address means something on the host.
+  /// The bytes from the first element on; for a GPU's memory, only the address is meaningful on the host.
   std::span<const std::byte> bytes;
   DataType type = DataType::kUndefined;
   Dims dims;
-  /// Elements from one index of a dimension to the next; empty where they are row-major.
+  /// Distance between consecutive indices of each dimension, in elements; empty if row-major.
   Dims strides;
   Place place;
   bool read_only = false;
-  /// Keeps the memory; null where the caller does.
+  /// Keeps the memory alive; null if the caller does.
   std::shared_ptr<const void> owner;
 };
 
@@ -103,7 +103,7 @@ struct Tensor {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
 
-  /// Usage error when T is not the element type.
+  /// Usage error if T is not the element type.
   template <class T>
   std::span<const T> elements() const {
     if (type != DataTypeOf<T>::kType)
@@ -116,7 +116,7 @@ struct Tensor {
 struct TensorInfo {
   std::string name;
   DataType type;
-  /// -1 stands for a dimension that is open. Empty as well when not even the rank is known.
+  /// -1 represents an open dimension. Also empty if even the rank is unknown.
   Dims dims;
 };
 

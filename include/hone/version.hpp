@@ -1,11 +1,11 @@
-// The version of hone that these headers are of, for programs that have to choose at compile time.
+// The version of these headers, for programs that must choose at compile time.
 #pragma once
 
 #define HONE_VERSION_MAJOR 0
 #define HONE_VERSION_MINOR 1
 #define HONE_VERSION_PATCH 0
 
-/// `hone --version` prints the loaded library's; below 1.0 a minor version may change interfaces.
+/// `hone --version` prints that of the loaded library; below 1.0, a minor version may change interfaces.
 #ifndef HONE_VERSION
 #define HONE_VERSION "0.1.0"
 #endif

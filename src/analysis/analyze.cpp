@@ -6,13 +6,13 @@
 namespace hone::analysis {
 namespace {
 
-/// Windows are half-open, so the whole trace ends one after its last event.
+/// Windows are half-open, so a window over the whole trace ends 1 ns after its last event.
 Span whole(const trace::Trace& trace) {
   const Span span = trace::extent(trace);
   return {span.start, span.end + 1};
 }
 
-/// Extends the window by allocations before the first event and after the last.
+/// Extends the window to allocations before the first event and after the last.
 Span with_allocations(Span window, const trace::Trace& trace) {
   for (const trace::Allocation& allocation : trace.allocations)
     window = {std::min(window.start, allocation.time), std::max(window.end, allocation.time + 1)};
@@ -26,7 +26,7 @@ Analyses analyze(const trace::Trace& trace, const AnalyzeOptions& options) {
   if (options.chooses_steps()) list = select_steps(std::move(list), options.first_step, options.last_step);
   const Span window = window_of(list);
   Analyses result;
-  // Tables show all there is, unless steps were chosen; figures over time are of the steps.
+  // Tables cover the whole trace unless the user chose steps; figures over time cover the steps.
   result.window = options.chooses_steps() ? window : whole(trace);
   result.summary = summarize_activities(trace, result.window, options.summary);
   result.steps = break_down_steps(trace, list);

@@ -1,4 +1,4 @@
-// All analyses of one trace and one choice of steps.
+// Runs all analyses on one trace and one choice of steps.
 #pragma once
 
 #include <limits>
@@ -10,15 +10,15 @@ namespace hone::analysis {
 
 struct AnalyzeOptions {
   size_t first_step = 0;                                  ///< counted from 0
-  size_t last_step = std::numeric_limits<size_t>::max();  ///< the first one that is left out
+  size_t last_step = std::numeric_limits<size_t>::max();  ///< the first step that is left out
   SummaryOptions summary;
-  bool by_input_shapes = false;  ///< operators
+  bool by_input_shapes = false;  ///< separates operators by their input shapes
 
   bool chooses_steps() const { return first_step > 0 || last_step != std::numeric_limits<size_t>::max(); }
 };
 
 struct Analyses {
-  Span window;  ///< of the chosen steps; the whole trace when none were chosen
+  Span window;  ///< of the chosen steps; the whole trace if none were chosen
   ActivitySummary summary;
   StepBreakdown steps;
   GpuUsage gpu;
@@ -28,7 +28,7 @@ struct Analyses {
   AdviceList advice;
 };
 
-/// Usage error when the chosen steps are not there.
+/// Usage error if the trace lacks the chosen steps.
 Analyses analyze(const trace::Trace& trace, const AnalyzeOptions& options = {});
 
 }  // namespace hone::analysis

@@ -11,7 +11,8 @@ namespace {
 
 using trace::Time;
 
-/// The slope of the sum of violations starts at minus the number of launches, and every bound adds one to it.
+/// As a function of the offset, the slope of the sum of violations starts at minus the number of launches and
+/// grows by one at every bound.
 Time best_offset(const ClockBounds& bounds) {
   Time low = std::numeric_limits<Time>::min();
   Time high = std::numeric_limits<Time>::max();

@@ -1,4 +1,4 @@
-// Peak rates of a device, for floors. Only rates that were measured, none from data sheets.
+// Measured peak rates of devices, from which floors are computed. Rates from data sheets are not used.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,11 @@
 namespace hone::analysis {
 
 struct DeviceRates {
-  double bytes_per_second = 0;  ///< copying within the device's memory
-  double flops_per_second = 0;  ///< matrix products in the precision
+  double bytes_per_second = 0;  ///< for copies within the device's memory
+  double flops_per_second = 0;  ///< for matrix products in the precision
 };
 
-/// Nullopt for a device or precision that was not measured. `precision` as in a trace's metadata.
+/// Nullopt for a device or precision that was not measured. `precision` has the form of a trace's metadata.
 std::optional<DeviceRates> device_rates(const std::string& device, const std::string& precision);
 
 }  // namespace hone::analysis

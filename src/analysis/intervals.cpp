@@ -8,7 +8,7 @@ namespace {
 
 bool starts_before(const Span& a, const Span& b) { return a.start < b.start; }
 
-/// Appends an interval that starts no earlier than the last one did.
+/// Appends an interval that starts no earlier than the last one.
 void append(Intervals& result, Span span) {
   if (span.end <= span.start) return;
   if (result.empty() || span.start > result.back().end) {

@@ -1,4 +1,4 @@
-// Sets of time: unions, intersections and differences of intervals. Time that several events share is counted
+// Sets of time: unions, intersections and differences of intervals. Time that several events share counts
 // once, and integers make sums exact.
 #pragma once
 
@@ -12,14 +12,14 @@ namespace hone::analysis {
 using trace::Span;
 using trace::Time;
 
-/// Half-open intervals [start, end) in ns: ordered, none empty, none touching the next.
+/// Half-open intervals [start, end) in ns, in order, without empty ones and without ones that touch.
 using Intervals = std::vector<Span>;
 
-/// Unites intervals in any order, overlapping or not; empty and reversed ones are left out. O(n log n), O(n)
-/// when they are ordered by start.
+/// Unites intervals in any order, which may overlap; empty and reversed intervals are ignored. O(n log n), or
+/// O(n) if they are ordered by start.
 Intervals unite(std::vector<Span> spans);
 
-/// The operations below are linear in the sizes of their arguments.
+/// The operations below take time linear in the sizes of their arguments.
 Intervals unite(const Intervals& a, const Intervals& b);
 Intervals intersect(const Intervals& a, const Intervals& b);
 /// The part of `a` that is not in `b`.
@@ -30,8 +30,8 @@ Intervals clip(const Intervals& a, Span window);
 /// ns.
 Time total_length(const Intervals& a);
 
-/// For every window the length of its part of `a`, ns. The windows are ordered and do not overlap; some may
-/// be empty.
+/// For every window, the length of the part of `a` inside it, ns. The windows must be ordered and must not
+/// overlap; some may be empty.
 std::vector<Time> lengths_within(const Intervals& a, std::span<const Span> windows);
 
 inline Time length(Span span) { return span.end - span.start; }

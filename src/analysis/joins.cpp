@@ -32,7 +32,7 @@ class IdMap {
   }
 
  private:
-  /// Ids are counted up, as a rule, and an array finds them at once.
+  /// Ids usually count up, so an array finds them directly.
   void make_dense() {
     const auto range =
         static_cast<uint64_t>(entries_.back().first) - static_cast<uint64_t>(entries_.front().first);
@@ -56,7 +56,8 @@ bool is_api_call(const HostEvent& event) {
 
 HostIndices launching_calls(const Trace& trace) {
   IdMap calls;
-  // Host events of a thread are ordered outer before inner, so the first of a correlation is the outer one.
+  // Outer host events of a thread come before inner ones, so the first event of a correlation is the outer
+  // one.
   for (size_t i = 0; i < trace.host_events.size(); ++i) {
     const HostEvent& event = trace.host_events[i];
     if (is_api_call(event) && event.correlation != trace::kNone) calls.add(event.correlation, i);
@@ -80,7 +81,7 @@ HostIndices enclosing_events(const Trace& trace, const std::function<bool(const 
     thread = event.thread;
     const auto ended = [&](int32_t index) {
       const HostEvent& other = trace.host_events[static_cast<size_t>(index)];
-      // An event of no length at the end of another still lies in it.
+      // An event of zero length at the end of another one is still inside it.
       return other.end < event.start || (other.end == event.start && event.end > event.start);
     };
     while (!open.empty() && ended(open.back())) open.pop_back();

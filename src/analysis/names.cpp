@@ -11,7 +11,7 @@
 namespace hone::analysis {
 namespace {
 
-/// The places of the parts of a demangled signature.
+/// Positions of the parts of a demangled signature.
 struct Signature {
   size_t begin = 0;     ///< after the return type
   size_t name = 0;      ///< of the last component of the qualified name
@@ -19,7 +19,8 @@ struct Signature {
   size_t end = 0;       ///< before the parameters
 };
 
-/// The place after the bracket that closes the one at `open`; the end when none does.
+/// Returns the position after the bracket that closes the one at `open`; the end of the text if it is not
+/// closed.
 size_t after_bracket(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
@@ -32,7 +33,7 @@ size_t after_bracket(std::string_view text, size_t open) {
   return text.size();
 }
 
-/// A bracket that belongs to the name: `(anonymous namespace)::kernel`, `run(int)::{lambda(int)#1}`.
+/// True if the bracket belongs to the name: `(anonymous namespace)::kernel`, `run(int)::{lambda(int)#1}`.
 bool is_part_of_name(std::string_view text, size_t open) {
   return text.substr(after_bracket(text, open)).starts_with("::");
 }
@@ -95,7 +96,7 @@ std::string without_parameters(std::string_view demangled) {
 
 namespace {
 
-/// The beginning of the class or namespace that ends where the text does.
+/// The begin of the class or namespace name that ends at the end of the text.
 size_t qualifier_begin(std::string_view text) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)";
   if (text.ends_with(kAnonymous)) return text.size() - kAnonymous.size();

@@ -1,4 +1,4 @@
-// The parts of a context of the public API, for the engine that makes it.
+// The implementation of a context of the public API, for the engine that makes it.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// See hone/engine.hpp: the library's own parts under the public API.
+// See hone/engine.hpp: implements the public API.
 #include "hone/engine.hpp"
 
 #include <fmt/format.h>
@@ -64,7 +64,8 @@ struct Engine::State {
         inputs(infos_of(*engine->graph, engine->graph->inputs)),
         outputs(infos_of(*engine->graph, engine->graph->outputs)) {}
 
-  /// `threads` as the engine was tuned for when 0; at `place`, else on the first device of its kind.
+  /// With `threads` 0, it uses the number for which the engine was tuned. Runs at `place`, else on the first
+  /// device of its kind.
   static std::unique_ptr<State> of(std::shared_ptr<engine::Engine> made, int threads,
                                    std::optional<tensor::Place> place) {
     const engine::Device& device = device::device_of_fingerprint(made->fingerprint(), place);
@@ -129,7 +130,7 @@ Engine Engine::load_bytes(std::span<const std::byte> bytes, int threads, const s
   backend::check_threads(threads);
   std::optional<tensor::Place> place;
   if (!device_name.empty()) place = tensor::parse_place(device_name);
-  // Aligned as the map of a file is.
+  // Aligned like a mapped file.
   const auto copy = std::make_shared<tensor::Tensor>(tensor::DType::kUInt8,
                                                      tensor::Shape{static_cast<int64_t>(bytes.size())});
   std::copy(bytes.begin(), bytes.end(), copy->mutable_bytes());

@@ -1,4 +1,4 @@
-// Notices two threads that use one object at the same time, which would spoil each other's memory.
+// Detects two threads that use one object at the same time, which would corrupt each other's memory.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ class OneUser {
     std::atomic<bool>* used_;
   };
 
-  /// Usage error while another thread holds a Use. `what` is the object's class: "engine".
+  /// Usage error if another thread holds a Use. `what` is the object's class: "engine".
   Use use(const char* what) {
     if (used_.exchange(true, std::memory_order_acquire))
       fail_usage("another thread uses this {}: each thread needs a context or sequence of its own", what);

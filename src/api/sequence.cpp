@@ -10,7 +10,7 @@ namespace hone {
 
 namespace {
 
-/// The texts may be those that the engine was built with.
+/// The texts are allowed if they are those with which the engine was built.
 void check_bound(const engine::Engine& engine, const engine::FixedCaches& caches,
                  const std::vector<std::string>& bind) {
   for (const engine::Carry& carry : engine::parse_carries(*engine.graph, bind)) {

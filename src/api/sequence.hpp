@@ -1,4 +1,4 @@
-// The parts of a sequence of the public API, for the engine that makes it.
+// The implementation of a sequence of the public API, for the engine that makes it.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct Sequence::State {
 
   engine::Context context;
   api::OneUser user;
-  /// Null where the engine's caches have a fixed capacity.
+  /// Null if the engine's caches have a fixed capacity.
   std::unique_ptr<engine::CarriedRuns> carried;
   /// Else null.
   std::unique_ptr<engine::FixedCacheRuns> fixed;

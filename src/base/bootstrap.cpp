@@ -11,7 +11,7 @@
 namespace hone::base {
 namespace {
 
-/// An interval from two rounds would be so wide (t = 12.7) that it says nothing.
+/// With two rounds, an interval would be too wide to be useful (t = 12.7).
 constexpr size_t kMinRounds = 3;
 constexpr size_t kMaxResamples = 1000;
 constexpr size_t kMinResamples = 200;
@@ -85,7 +85,7 @@ Ratio ratio_of_medians(const Rounds& numerator, const Rounds& denominator, Pairi
   if (top.empty() || bottom.empty()) return ratio;
   ratio.value = ratio.low = ratio.high = median(std::move(top)) / median(std::move(bottom));
 
-  // Each side by itself: many samples of one must not cost the other its few.
+  // Each side is limited separately, so that many samples of one side do not reduce the few of the other.
   const size_t most = std::max(draws / kMinResamples / 2, size_t{1});
   Rounds a = thinned(numerator, most);
   Rounds b = thinned(denominator, most);

@@ -1,4 +1,4 @@
-// Arithmetic on sizes that come from files: every overflow is an Error, never a wrapped value.
+// Arithmetic on sizes from files: every overflow throws an Error instead of wrapping around.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ T checked_add(T a, T b) {
   return result;
 }
 
-/// The value in another integer type; bad input when it does not fit.
+/// Converts the value to another integer type; bad input if it does not fit.
 template <class To, class From>
 To checked_cast(From value) {
   static_assert(std::is_integral_v<To> && std::is_integral_v<From>);

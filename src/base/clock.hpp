@@ -1,4 +1,4 @@
-// The one host clock of the project (monotonic), and the date for file names and contexts.
+// The only host clock of the project (monotonic), and the date for file names and contexts.
 #pragma once
 
 #include <chrono>
@@ -17,10 +17,10 @@ inline double milliseconds_between(Clock::time_point start, Clock::time_point en
 }
 inline double seconds_since(Clock::time_point start) { return seconds_between(start, Clock::now()); }
 
-/// CLOCK_MONOTONIC in nanoseconds, which all processes of a machine share: the clock of traces.
+/// CLOCK_MONOTONIC in nanoseconds, which all processes of a machine share; the clock of traces.
 int64_t monotonic_ns();
 
-/// Nanoseconds since 1970, by the clock that can be set.
+/// Nanoseconds since 1970, by the wall clock, which can be set.
 int64_t utc_ns();
 
 /// The date in UTC, "2026-11-21T01:23:45Z".

@@ -1,6 +1,6 @@
-// Structs that say what their fields are. One table of fields a struct gives its JSON form, written here and
-// read in read_described.hpp, its type in TypeScript (typescript.hpp) and what people read of every number:
-// definition, unit, origin. So none of them can differ from the others.
+// Structs with descriptions of their fields. One table of fields for each struct defines its JSON form
+// (written here, read in read_described.hpp), its TypeScript type (typescript.hpp), and the explanation of
+// every number: definition, unit, origin. Therefore these cannot contradict each other.
 #pragma once
 
 #include <array>
@@ -33,15 +33,16 @@ inline constexpr std::string_view kRatio = "ratio";
 inline constexpr std::string_view kCount = "count";
 }  // namespace unit
 
-/// How a number was come by.
+/// The origin of a number.
 namespace origin {
-inline constexpr std::string_view kMeasured = "measured";    ///< by a clock or a counter
-inline constexpr std::string_view kEstimated = "estimated";  ///< from measurements, by a model or a bound
-inline constexpr std::string_view kNamed = "by name";        ///< from the name of a kernel or an operator
-inline constexpr std::string_view kRecorded = "recorded";    ///< as a trace or a program states it
+inline constexpr std::string_view kMeasured = "measured";  ///< by a clock or a counter
+inline constexpr std::string_view kEstimated =
+    "estimated";  ///< computed from measurements, with a model or as a bound
+inline constexpr std::string_view kNamed = "by name";  ///< derived from the name of a kernel or an operator
+inline constexpr std::string_view kRecorded = "recorded";  ///< as stated in a trace or by a program
 }  // namespace origin
 
-/// `get`: a pointer to a member, or a function of the owner.
+/// `get` is a pointer to a member, or a function of the owner.
 template <class Get>
 struct Field {
   std::string_view name;
@@ -49,7 +50,7 @@ struct Field {
   std::string_view text;  ///< definition, for people
   std::string_view unit = {};
   std::string_view origin = {};
-  bool later = false;  ///< absent from older files, where the member keeps its default
+  bool later = false;  ///< may be absent in older files; the member then keeps its default
   double least = -std::numeric_limits<double>::infinity();
 };
 template <class Get>
@@ -73,7 +74,7 @@ constexpr Field<Get> at_least(double least, Field<Get> field) {
   return field;
 }
 
-/// To be specialised with `kName`, the type's name in TypeScript, and `kFields`, a tuple of fields.
+/// Specializations have `kName`, the type's name in TypeScript, and `kFields`, a tuple of fields.
 template <class T>
 struct Description;
 
@@ -86,7 +87,7 @@ concept Described = requires {
 template <class T>
 using Named = std::vector<std::pair<std::string, T>>;
 
-/// JSON of a T that was read from a file or made before.
+/// The JSON of a T that was read from a file or made earlier.
 template <class T>
 struct JsonOf {
   using Type = T;
@@ -133,7 +134,7 @@ Json object_json(const T& owner) {
 
 }  // namespace described_detail
 
-/// Nothing is null; numbers that are not finite become null when the JSON is written.
+/// No member is null here; numbers that are not finite become null when the JSON is written.
 template <class T>
 Json described_json(const T& value) {
   using namespace described_detail;
@@ -156,7 +157,7 @@ Json described_json(const T& value) {
   }
 }
 
-/// Writes only the fields whose names are wanted; the others are not even read.
+/// Writes only the fields whose names are wanted; other fields are not evaluated.
 template <Described T, class Wanted>
 Json described_json_of(const T& owner, const Wanted& wanted) {
   Json json = Json::object();
@@ -171,7 +172,7 @@ Json described_json_of(const T& owner, const Wanted& wanted) {
   return json;
 }
 
-/// How a field of a member is reached from its owner.
+/// Accesses a field of a member through its owner.
 template <class Part, class Owner, class Get>
 struct OfPart {
   Part Owner::*part;
@@ -180,7 +181,7 @@ struct OfPart {
   constexpr decltype(auto) operator()(const Owner& owner) const { return std::invoke(get, owner.*part); }
 };
 
-/// The fields of a member, as fields of its owner.
+/// The fields of a member as fields of its owner.
 template <Described Part, class Owner>
 constexpr auto extended(Part Owner::*part) {
   return std::apply(

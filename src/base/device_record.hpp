@@ -1,4 +1,4 @@
-// Time stamps and work of a device as the program itself saw them: no profiler was needed.
+// Times and work of a device as recorded by the program itself, without a profiler.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace hone::base {
 
-/// How a kernel was launched; sizes in bytes.
+/// Launch parameters of a kernel; sizes in bytes.
 struct DeviceLaunch {
   std::array<int32_t, 3> grid{};
   std::array<int32_t, 3> block{};
@@ -17,7 +17,7 @@ struct DeviceLaunch {
   int64_t static_shared_bytes = 0;
   int64_t dynamic_shared_bytes = 0;
   int64_t local_bytes_per_thread = 0;
-  bool programmatic = false;  ///< may start before the kernel before it has ended
+  bool programmatic = false;  ///< may start before the previous kernel has ended
 };
 
 /// A call of the device's API.
@@ -26,31 +26,31 @@ struct DeviceCall {
   int64_t thread = 0;
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  bool waits = false;  ///< for all that was handed over
+  bool waits = false;  ///< true if it waits for all submitted work
 };
 
 /// A kernel, copy or fill.
 struct DeviceWork {
   enum class Kind : uint8_t { kKernel, kCopyToDevice, kCopyToHost, kCopyWithin, kFill };
   Kind kind = Kind::kKernel;
-  int64_t name = -1;  ///< of a kernel, mangled: index into DeviceRecord::texts
+  int64_t name = -1;  ///< mangled name of a kernel: index into DeviceRecord::texts
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  int64_t call = 0;     ///< that handed it over: index into DeviceRecord::calls
-  int64_t node = -1;    ///< of the graph that the call launched: index into DeviceRecord::nodes
-  int64_t launch = -1;  ///< of a kernel: index into DeviceRecord::launches
-  int64_t bytes = 0;    ///< of a copy or fill
+  int64_t call = 0;     ///< the call that submitted it: index into DeviceRecord::calls
+  int64_t node = -1;    ///< node of the graph that the call launched: index into DeviceRecord::nodes
+  int64_t launch = -1;  ///< for a kernel: index into DeviceRecord::launches
+  int64_t bytes = 0;    ///< for a copy or fill
 };
 
-/// A node of the program's graph, which runs after the one before it.
+/// A node of the program's graph, which runs after the previous node.
 struct DeviceNode {
-  int64_t step = 0;  ///< its name: index into DeviceRecord::texts
+  int64_t step = 0;  ///< name of its step: index into DeviceRecord::texts
 };
 
 struct DeviceDescription {
   std::string name;
   std::string uuid;     ///< "GPU-" and 32 digits in 5 groups
-  int32_t ordinal = 0;  ///< among those that the process sees
+  int32_t ordinal = 0;  ///< number among the devices that the process sees
   int64_t memory_bytes = 0;
   int32_t compute_major = 0;
   int32_t compute_minor = 0;
@@ -70,7 +70,7 @@ struct DeviceRecord {
   std::vector<DeviceWork> work;
   std::vector<DeviceLaunch> launches;
   std::vector<DeviceNode> nodes;
-  std::vector<std::string> notes;  ///< what a reader of the times must know
+  std::vector<std::string> notes;  ///< facts that a reader of the times must know
 };
 
 }  // namespace hone::base

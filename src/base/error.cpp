@@ -6,7 +6,8 @@
 namespace hone {
 namespace {
 
-/// Names come from files: a line break would make a second sentence, an escape code would command a terminal.
+/// Escapes control characters: names come from files, and a line break would look like a second message,
+/// while an escape sequence would control the terminal.
 std::string printable(std::string text) {
   const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; };
   if (std::none_of(text.begin(), text.end(), is_control)) return text;

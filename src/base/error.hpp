@@ -1,5 +1,5 @@
-// Throwing the one exception type of the project. Library code throws it for everything a user or the
-// environment can cause; assertions are for bugs only. The command line turns a kind into an exit code.
+// Throws the only exception type of the project. Library code throws it for everything that a user or the
+// environment can cause; assertions are only for bugs. The command line converts the kind to an exit code.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,8 @@
 
 namespace hone {
 
-/// The device is gone: what met this says nothing of itself, and nothing else can be tried there.
+/// The device is gone: the error says nothing about the operation that failed, and no further operation can
+/// be tried on the device.
 struct LostDevice : Error {
   explicit LostDevice(std::string sentence) : Error(ErrorKind::kEnvironment, std::move(sentence)) {}
 };

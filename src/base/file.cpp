@@ -30,9 +30,9 @@ class Descriptor {
   int fd_;
 };
 
-/// Opens a regular file for reading; size in *size.
+/// Opens a regular file for reading; stores its size in *size.
 int open_regular(const std::filesystem::path& path, uint64_t* size) {
-  // A pipe would be waited for until somebody writes to it.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     throw Error(ErrorKind::kBadInput, fmt::format("cannot open the file: {}", std::strerror(errno)),
@@ -48,8 +48,8 @@ int open_regular(const std::filesystem::path& path, uint64_t* size) {
   return fd;
 }
 
-/// For those without a home: below a folder that all users share, so nobody else may have made it. Empty
-/// where somebody has.
+/// A cache folder for users without a home. It is below a folder that all users share, so it must belong to
+/// this user. Empty if somebody else has created it.
 std::filesystem::path temporary_cache() {
   std::error_code error;
   const std::filesystem::path root = std::filesystem::temp_directory_path(error);
@@ -141,7 +141,7 @@ std::filesystem::path cache_directory() {
     return value == nullptr ? "" : value;
   };
   if (auto chosen = variable("HONE_CACHE_DIR"); !chosen.empty()) return chosen;
-  // The specification of these folders: "consider the path invalid and ignore it".
+  // The specification of these folders says about relative paths: "consider the path invalid and ignore it".
   if (const auto xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute()) return xdg / "hone";
   if (const auto home = variable("HOME"); !home.empty()) return home / ".cache" / "hone";
   return temporary_cache();

@@ -1,4 +1,4 @@
-// Files: reading with a limit, mapping, and writing so that a reader sees the old file or the new one.
+// Files: reading with a limit, mapping, and writing so that a reader sees either the old file or the new one.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,24 @@
 
 namespace hone::base {
 
-/// The whole file; bad input when it is missing, is no regular file, or is larger than `limit` bytes.
+/// Returns the whole file; bad input if it is missing, is not a regular file, or is larger than `limit`
+/// bytes.
 std::string read_file(const std::filesystem::path& path, uint64_t limit = uint64_t{1} << 40);
 
-/// Writes a file without a name (or `.hone.<pid>.<n>`, where the file system wants one) next to the target,
-/// syncs it, renames it to the target, syncs the folder. Environment error (disk full, read-only or missing
-/// folder, a target that is no regular file) leaves the old file as it was and no temporary file.
+/// Writes a file without a name (or named `.hone.<pid>.<n>` if the file system requires a name) next to the
+/// target, syncs it, renames it to the target, and syncs the folder. On an environment error (disk full,
+/// folder read-only or missing, target not a regular file), the old file is unchanged and no temporary file
+/// remains.
 void write_file_atomic(const std::filesystem::path& path, std::span<const std::string_view> parts);
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
-/// The environment error that writing a file here would end in (but for a full disk), before the work whose
-/// result it shall hold.
+/// Throws the environment error with which writing this file would end (except for a full disk). Call it
+/// before the work whose result the file will hold.
 void check_writable(const std::filesystem::path& path);
 
-/// A file that did not exist before, to be written later: with the name asked for or, where that is taken,
-/// the first free one of name-2, name-3 … before the extension. It exists from now on, so nobody else takes
-/// the name. Removed at the end when it is still empty. Environment error when it cannot be made.
+/// A new file that is written later. It has the requested name or, if that is taken, the first free one of
+/// name-2, name-3 … (before the extension). It is created at once, so that nobody else can take the name, and
+/// removed at the end if it is still empty. Environment error if it cannot be created.
 class ReservedFile {
  public:
   explicit ReservedFile(const std::filesystem::path& wanted);
@@ -39,7 +41,7 @@ class ReservedFile {
   std::filesystem::path path_;
 };
 
-/// A private read-only map of a whole file, alive as long as the object. Empty files map to no bytes.
+/// A private read-only mapping of a whole file, for the lifetime of the object. An empty file has no bytes.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
@@ -54,9 +56,9 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-/// $HONE_CACHE_DIR, else $XDG_CACHE_HOME/hone where that is absolute, else ~/.cache/hone; not created.
-/// Without any of them a folder for temporary files that belongs only to the user, and is created; empty
-/// where it cannot be.
+/// Returns $HONE_CACHE_DIR, else $XDG_CACHE_HOME/hone if that is absolute, else ~/.cache/hone; it does not
+/// create the folder. If none of them is set, it creates and returns a folder for temporary files that
+/// belongs only to the user; empty if that fails.
 std::filesystem::path cache_directory();
 
 }  // namespace hone::base

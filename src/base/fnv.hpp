@@ -10,8 +10,8 @@
 
 namespace hone::base {
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv). It distinguishes contents; it is no defence
-/// against those made to collide.
+/// FNV-1a, 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv). It distinguishes contents, but does not protect
+/// against deliberate collisions.
 class Fnv1a {
  public:
   void add_bytes(const void* data, size_t size) {

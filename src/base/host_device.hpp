@@ -1,4 +1,4 @@
-// Marks functions that the host and, where CUDA's compiler reads them, kernels call.
+// Marks functions that both the host and (if CUDA's compiler reads them) kernels can call.
 #pragma once
 
 #ifdef __CUDACC__

@@ -1,4 +1,4 @@
-// The JSON library under a short name; only files that read or write JSON include this.
+// The JSON library under a short name; included only by files that read or write JSON.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,12 +16,12 @@ namespace hone {
 template <class T, class = void>
 struct JsonSerializer : nlohmann::adl_serializer<T> {};
 
-/// Keeps insertion order, so that written files read as a person would order them.
+/// Keeps the insertion order, so that written files are easy to read.
 using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, int64_t, uint64_t,
                                   double, std::allocator, JsonSerializer>;
 
-/// How integers are read. The library's own rule casts whatever number it finds, so 1e300 would be undefined
-/// behaviour and 2^40 another number; here both are the type error that a string is.
+/// Defines how integers are read. The library's own conversion casts any number, so 1e300 would be undefined
+/// behaviour and 2^40 would become another number; here, both are type errors like a string.
 template <class T>
 struct JsonSerializer<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
   static void to_json(auto& json, T value) { nlohmann::to_json(json, value); }

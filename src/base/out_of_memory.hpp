@@ -1,4 +1,4 @@
-// Thrown where there is no room now: another time, or with another limit, there may be.
+// Thrown if there is not enough memory now; at another time or with another limit, there may be enough.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ inline bool is_out_of_memory(const Error& error) {
   return dynamic_cast<const OutOfMemory*>(&error) != nullptr;
 }
 
-/// The error with an outer place, as of the type that it has.
+/// Rethrows the error with an outer place, keeping its type.
 [[noreturn]] inline void rethrow_within(const Error& error, std::string_view outer) {
   if (is_out_of_memory(error)) throw OutOfMemory(error.within(outer));
   throw error.within(outer);

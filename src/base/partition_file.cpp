@@ -20,7 +20,7 @@ Json parse_shallow(std::string_view text) {
   return Json::parse(text, shallow, false);
 }
 
-/// Checks the numbers by which other records refer to blocks, nodes and backends.
+/// Checks the numbers with which records refer to blocks, nodes and backends.
 void check_indices(const PartitionRecord& record) {
   for (size_t i = 0; i < record.nodes.size(); ++i) {
     const PartitionNode& node = record.nodes[i];

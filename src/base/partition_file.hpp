@@ -1,4 +1,4 @@
-// The file of a partition: the described JSON of its record. It is untrusted, as every file is.
+// The file of a partition: the described JSON of its record. It is untrusted, like every file.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@ namespace hone::base {
 
 std::string partition_text(const PartitionRecord& record);
 
-/// 64 MiB at most, nesting at most 64 deep. Bad input naming the file and the field.
+/// Reads at most 64 MiB with a nesting of at most 64. Bad input names the file and the field.
 PartitionRecord read_partition(const std::filesystem::path& file);
-/// Reads a partition from text. Each number of a block, a node or a backend refers to one that exists; only
-/// the model can say whether the blocks are a partition of it.
+/// Parses a partition from text. It checks that numbers of blocks, nodes and backends exist; whether the
+/// blocks are a partition of a model can only be checked with the model.
 PartitionRecord parse_partition(std::string_view text);
 
 }  // namespace hone::base

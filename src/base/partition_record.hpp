@@ -1,6 +1,6 @@
-// A model split between backends, as `hone partition` found it: which node runs where, what each border
-// costs, and what other ways of splitting would cost. Written to a file, run by the backend
-// "partition:FILE", shown by the report. Plain data; partition_schema.hpp describes the fields.
+// A model that is split between backends, as found by `hone partition`: where each node runs, the cost of
+// each border, and the cost of other ways to split it. It is written to a file, run by the backend
+// "partition:FILE", and shown by the report. Plain data; partition_schema.hpp describes the fields.
 #pragma once
 
 #include <cstdint>

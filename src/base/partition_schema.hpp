@@ -1,4 +1,5 @@
-// Fields of a partition: schema hone.partition. By them it is written, read, and known to the page.
+// Fields of a partition, schema hone.partition; they define how it is written and read, and its type in the
+// page.
 #pragma once
 
 #include "base/described.hpp"

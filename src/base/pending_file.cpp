@@ -18,7 +18,7 @@ namespace {
   throw Error(ErrorKind::kEnvironment, fmt::format("cannot write the file: {}", reason), target.string());
 }
 
-/// A rename would replace a device or a pipe by a file.
+/// Renaming would replace a device or a pipe by a file.
 void check_target(const std::filesystem::path& target) {
   struct stat info {};
   const bool found = ::stat(target.c_str(), &info) == 0;
@@ -44,7 +44,7 @@ PendingFile::PendingFile(std::filesystem::path target, Name name)
   const bool named = name == Name::kFromTheStart || errno == EOPNOTSUPP || errno == EISDIR;
   if (descriptor_ >= 0 || (named && open_named())) return;
   if (errno != ENOENT) fail(target_, std::strerror(errno));
-  struct stat info {};  // folders of /proc exist and have no room for files
+  struct stat info {};  // folders of /proc exist but cannot contain new files
   fail(target_,
        ::stat(folder_.c_str(), &info) == 0 ? "its folder takes no new files" : "its folder does not exist");
 }

@@ -1,4 +1,4 @@
-// A file in the making next to its target: whole under the target's name, or not there.
+// A file that is being written next to its target: under the target's name it is either complete or absent.
 #pragma once
 
 #include <filesystem>
@@ -9,30 +9,31 @@ namespace hone::base {
 
 class PendingFile {
  public:
-  /// Without a name until it is published, where the file system can do that: then nothing remains even when
-  /// the program is killed. Or with one from the start, for a library that opens files itself.
+  /// With kWhenPublished, the file has no name until it is published (if the file system supports that), so
+  /// nothing remains even if the program is killed. With kFromTheStart it has a name at once, for a library
+  /// that opens files itself.
   enum class Name { kWhenPublished, kFromTheStart };
 
-  /// Empty, in the target's folder, under a name that no file had. Environment error when it cannot be made
-  /// or the target is no regular file.
+  /// Creates an empty file in the target's folder under an unused name. Environment error if that fails, or
+  /// if the target is not a regular file.
   explicit PendingFile(std::filesystem::path target, Name name = Name::kWhenPublished);
-  /// Removes what was not published.
+  /// Removes the file unless it was published.
   ~PendingFile();
   PendingFile(const PendingFile&) = delete;
   PendingFile& operator=(const PendingFile&) = delete;
 
-  /// Empty while it has no name.
+  /// Empty as long as it has no name.
   const std::filesystem::path& path() const { return path_; }
-  /// Descriptor for writing; of the file itself.
+  /// Descriptor of the file, for writing.
   int descriptor() const { return descriptor_; }
-  /// Environment error when the disk is full, say.
+  /// Environment error if, for example, the disk is full.
   void write(std::string_view content);
-  /// Syncs it, moves it over its target, and syncs the folder. Environment error as above.
+  /// Syncs the file, renames it to the target, and syncs the folder. Same errors as write().
   void publish();
 
  private:
-  /// Names that no file has, short whatever the target's is, until `make` takes one or fails for another
-  /// reason than that it is taken; false then.
+  /// Calls `make` with unused names, which are short even if the target's name is long, until it succeeds or
+  /// fails for another reason than an existing name; returns false in the latter case.
   bool give_name(const std::function<bool(const char* name)>& make);
   bool open_named();
   bool link_name();

@@ -11,13 +11,13 @@
 namespace hone::base {
 namespace {
 
-/// True if this library lies in a build, and not in a tree that was installed.
+/// True if this library is in a build tree, not in an installed tree.
 bool in_build() {
   return std::filesystem::exists(std::filesystem::path(library_folder()) / ".." / "CMakeCache.txt");
 }
 
-/// The remedy where the program stands: a build lacks a dependency of the plugin, also if the plugin exists
-/// and cannot be loaded; an installed tree may lack the component.
+/// The remedy for this kind of tree: in a build tree, a dependency of the plugin is missing, even if the
+/// plugin exists and cannot be loaded; in an installed tree, the component may be missing.
 std::string remedy_for(std::string_view name, bool is_there) {
   for (const PluginManifest& manifest : plugin_manifests()) {
     if (manifest.name != name) continue;
@@ -53,7 +53,7 @@ std::string plugin_file(std::string_view name) {
 
 void* load_plugin_symbol(std::string_view name, const char* symbol) {
   const std::string file = plugin_file(name);
-  // Handles are kept for the life of the process: plugins register state that cannot be unloaded.
+  // Handles are never closed, because plugins register state that cannot be unloaded.
   void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     fail_environment("the plugin libhone-{}.so cannot be loaded: {} ({})", name, ::dlerror(),

@@ -1,5 +1,5 @@
-// Plugins: heavy third-party systems (libtorch, OpenCV, CUDA) live in shared libraries that are loaded only
-// when named, and that are found next to the program.
+// Plugins: heavy third-party systems (libtorch, OpenCV, CUDA) are in shared libraries next to libhone, which
+// are loaded only when they are needed.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace hone::base {
 
-/// The folder that holds libhone.so, and with it every plugin.
+/// The folder of libhone.so and all plugins.
 std::string library_folder();
 
-/// `libhone-<name>.so` in that folder. Environment error, with the remedy of its manifest, when it is
-/// missing.
+/// The path of `libhone-<name>.so` in this folder. Environment error, with the remedy from its manifest, if
+/// it is missing.
 std::string plugin_file(std::string_view name);
 
-/// Loads the plugin and returns the address of its C symbol. Environment error, in one sentence with the
-/// remedy, when the plugin or a library it needs is missing.
+/// Loads the plugin and returns the address of its C symbol. If the plugin or a library that it needs is
+/// missing, environment error with one sentence and the remedy.
 void* load_plugin_symbol(std::string_view name, const char* symbol);
 
 }  // namespace hone::base

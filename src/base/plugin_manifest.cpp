@@ -1,4 +1,4 @@
-// Finds and reads manifests; no plugin is loaded for it.
+// Finds and reads manifests without loading plugins.
 #include "base/plugin_manifest.hpp"
 
 #include <algorithm>

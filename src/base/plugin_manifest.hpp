@@ -1,5 +1,5 @@
-// Reads what plugins offer and need from libhone-<name>.json next to each libhone-<name>.so. The
-// build puts the manifests of all plugins there, of those too that it leaves out, so that their absence has a
+// Reads from libhone-<name>.json, next to each libhone-<name>.so, what a plugin offers and needs. The build
+// installs the manifests of all plugins, even of those that it does not build, so that a missing plugin has a
 // name and a remedy.
 #pragma once
 
@@ -12,28 +12,27 @@ namespace hone::base {
 
 struct ManifestBackend {
   std::string name;
-  std::vector<std::string> bench;  ///< kinds of devices on which a plain `hone bench` measures it
+  std::vector<std::string> bench;  ///< kinds of devices on which `hone bench` measures it by default
 };
 
 struct ManifestDevice {
-  std::string name;  ///< of the kind, as places have it
-  /// Some of the files that the device's driver makes, one of which is there where it is loaded; empty: not
-  /// known.
+  std::string name;  ///< name of the kind, as in places
+  /// Files that the device's driver creates, at least one of which exists if it is loaded; empty: unknown.
   std::vector<std::string> driver_files;
-  std::string without_driver;  ///< the sentence where none of them is
+  std::string without_driver;  ///< the sentence if none of them exists
 };
 
 struct PluginManifest {
   std::string name;    ///< "torch" of libhone-torch.so
-  std::string remedy;  ///< what to do where it is missing or cannot be loaded, as a clause
+  std::string remedy;  ///< a clause that says what to do if it is missing or cannot be loaded
   std::vector<ManifestBackend> backends;
   std::vector<ManifestDevice> devices;
 };
 
-/// A manifest that cannot be read: what its plugin offers is not known, and everything else works.
+/// A manifest that cannot be read: what its plugin offers is unknown; everything else works.
 struct DamagedManifest {
   std::string name;      ///< of the plugin
-  std::string sentence;  ///< names the file, why it is damaged, and what to do
+  std::string sentence;  ///< names the file, the damage, and what to do
 };
 
 struct ManifestFolder {
@@ -43,18 +42,18 @@ struct ManifestFolder {
 
 ManifestFolder read_plugin_manifests(const std::filesystem::path& folder);
 
-/// The readable ones of all plugins, by name; read once.
+/// The readable manifests of all plugins, by name; read once.
 const std::vector<PluginManifest>& plugin_manifests();
-/// The others.
+/// The damaged manifests.
 const std::vector<DamagedManifest>& damaged_manifests();
-/// For who misses something that a plugin may offer: environment error with the sentence of a manifest that
-/// is damaged, if one is.
+/// Call it if something is missing that a plugin may offer: throws an environment error with the sentence of
+/// a damaged manifest, if there is one.
 void require_readable_manifests();
 
-/// Null when no plugin has such a backend.
+/// Null if no plugin has this backend.
 const PluginManifest* plugin_of_backend(std::string_view backend);
 
-/// A kind of device and the plugin that has it; the pointers live as long as the process.
+/// A kind of device and its plugin; the pointers are valid as long as the process runs.
 struct OfferedDevice {
   const PluginManifest* plugin = nullptr;
   const ManifestDevice* device = nullptr;

@@ -1,4 +1,4 @@
-// Texts of progress: durations, sizes and the one line that says how far a long command is.
+// Formats progress: durations, sizes, and the line that shows the progress of a long command.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ std::string duration_text(double seconds);
 
 struct Progress {
   double done_seconds = 0;  ///< time spent so far
-  double left_seconds = 0;  ///< estimate of the time still needed; infinite where nobody knows
-  std::string doing;        ///< what is happening now
+  double left_seconds = 0;  ///< estimate of the remaining time; infinite if it is unknown
+  std::string doing;        ///< the current activity
 };
 
 /// " 42 %  1 min 20 s left  resnet50 torch fp32 batch 8", or "12 s so far  resnet50 …", cut to `width`

@@ -1,4 +1,4 @@
-// A small generator whose sequence is the same on every machine and compiler (std distributions are not).
+// A small random generator with the same sequence on every machine and compiler (unlike std distributions).
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Named ranges of work, announced to whoever listens in this process: how an engine announces its steps to a
-// profiler without knowing of profilers.
+// Named ranges of work that are announced to a listener in this process: an engine announces its steps in
+// this way, without depending on profilers.
 #pragma once
 
 #include <string>
@@ -9,17 +9,16 @@ namespace hone::base {
 class RangeListener {
  public:
   virtual ~RangeListener() = default;
-  /// Called by the thread that does the work; ranges of a thread nest.
+  /// Called by the thread that does the work; ranges of a thread are nested.
   virtual void begin(const std::string& name) = 0;
   virtual void end() = 0;
 };
 
-/// Null: nobody listens. The listener must live until another one or null takes its place, and no range may
-/// be open then.
+/// Sets the listener; null: none. It must live until it is replaced, and no range may be open then.
 void listen_to_ranges(RangeListener* listener);
 RangeListener* range_listener();
 
-/// Open as long as it lives; costs one load when nobody listens.
+/// Open during its lifetime; without a listener it costs one load.
 class Range {
  public:
   explicit Range(const std::string& name) : listener_(range_listener()) {

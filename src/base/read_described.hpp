@@ -1,6 +1,6 @@
-// Reads described structs (described.hpp) from JSON that may come from anywhere. A field that is missing, of
-// another type or out of range is bad input in one sentence with its path: "the field runs[3].latency_ms.p50
-// is no number". Fields that a struct computes, and unknown ones, are ignored.
+// Reads described structs (described.hpp) from untrusted JSON. A field that is missing, has another type or
+// is out of range is bad input with one sentence that contains its path: "the field runs[3].latency_ms.p50 is
+// no number". Fields that a struct computes and unknown fields are ignored.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace hone::base {
 
-/// `path` names the object in sentences; empty for the whole document.
+/// `path` names the object in messages; empty for the whole document.
 template <Described T>
 T read_described(const Json& json, const std::string& path = {});
 
@@ -21,7 +21,7 @@ namespace described_detail {
 const Json* find_member(const Json& json, std::string_view name);
 std::string member_path(const std::string& path, std::string_view name);
 
-/// The place of a field; none for a computed one.
+/// The member for a field; none for a computed one.
 template <class Owner, class Get>
 std::nullptr_t place_of(Owner& /*owner*/, const Get& /*computed*/) {
   return nullptr;
@@ -68,7 +68,7 @@ T read_value(const Json& json, const std::string& path) {
     if (json.size() != values.size()) fail_field(path, fmt::format("is no list of {}", values.size()));
     using Item = typename T::value_type;
     for (size_t i = 0; i < values.size(); ++i) {
-      // There may be millions of samples, and paths are only for complaints.
+      // There may be millions of samples, so their paths are built only for errors.
       const bool plain = std::is_floating_point_v<Item> && json[i].is_number();
       values[i] = read_value<Item>(json[i], plain ? std::string() : fmt::format("{}[{}]", path, i));
     }
@@ -88,7 +88,7 @@ T read_value(const Json& json, const std::string& path) {
   }
 }
 
-/// Checks a number, each number of a list, and an optional one if it is present.
+/// Checks a number, each number of a list, and an optional number if it is present.
 template <class T>
 void check_least(const T& value, double least, const std::string& path) {
   if constexpr (IsOptional<T>::value) {

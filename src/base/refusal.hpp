@@ -1,5 +1,5 @@
-// Why something cannot be done, told as a value: a tactic that does not take a step, a pass that leaves a
-// node as it is.
+// The reason why something cannot be done, as a value: a tactic that refuses a step, a pass that leaves a
+// node unchanged.
 #pragma once
 
 #include <string>
@@ -7,11 +7,10 @@
 
 namespace hone {
 
-/// True when something is refused; then it holds the reason, part of a sentence for people ("only fp16 and
-/// bf16").
+/// True if it contains a reason, which is a part of a sentence for people ("only fp16 and bf16").
 class [[nodiscard]] Refusal {
  public:
-  /// Nothing is refused.
+  /// Refuses nothing.
   Refusal() = default;
   /// An empty reason refuses nothing.
   Refusal(std::string reason) : reason_(std::move(reason)) {}

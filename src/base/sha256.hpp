@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) and the keyed HMAC of it (RFC 2104): whether a file is the one that was written.
+// SHA-256 (FIPS 180-4) and HMAC with it (RFC 2104), to check whether a file is the one that was written.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace hone::base {
 class Sha256 {
  public:
   Sha256& add(std::string_view bytes);
-  /// The 32 bytes; the object is spent.
+  /// Returns the 32 bytes; the object cannot be used afterwards.
   std::string digest();
 
  private:
@@ -27,7 +27,7 @@ class Sha256 {
 std::string hex(std::string_view bytes);
 /// 64 hexadecimal digits.
 std::string sha256(std::string_view bytes);
-/// 64 hexadecimal digits that only who knows the key can make.
+/// 64 hexadecimal digits that only a holder of the key can compute.
 std::string hmac_sha256(std::string_view key, std::string_view bytes);
 
 }  // namespace hone::base

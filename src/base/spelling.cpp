@@ -9,7 +9,7 @@
 namespace hone::base {
 namespace {
 
-/// Edits that turn one into the other; none where what is meant is only shortened.
+/// Number of edits between the names; 0 if `name` is an abbreviation of `known`.
 size_t distance_to(std::string_view name, std::string_view known) {
   constexpr size_t kShortest = 4;
   if (name.size() >= kShortest && known.starts_with(name)) return 0;
@@ -40,7 +40,7 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
   const auto nearest = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
     return distance_to(name, a) < distance_to(name, b);
   });
-  // Words of four letters are three edits apart whatever they mean.
+  // Unrelated words of four letters are only three edits apart, so the limit depends on the length.
   if (distance_to(name, *nearest) > std::min<size_t>(3, name.size() / 3)) return std::nullopt;
   return *nearest;
 }

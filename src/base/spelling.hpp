@@ -1,4 +1,4 @@
-// Guesses the name that somebody meant who misspelt it.
+// Guesses the intended name from a misspelled one.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace hone::base {
 
-/// Edits that turn one into the other: letters put in, left out or changed, and neighbours exchanged (optimal
-/// string alignment).
+/// Number of edits that turn one text into the other: inserted, removed or changed letters, and exchanged
+/// neighbours (optimal string alignment).
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The nearest of the known names, where it is near enough to be what was meant: a name that it begins (from
-/// four letters on), or one that few edits turn it into.
+/// Returns the nearest of the known names if it is a plausible intention: a name that begins with `name`
+/// (from four letters on), or one that few edits produce.
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> known);
 
 }  // namespace hone::base

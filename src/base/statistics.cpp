@@ -23,14 +23,15 @@ double sample_sd(std::span<const double> samples, double mean) {
   return std::sqrt(sum / static_cast<double>(samples.size() - 1));
 }
 
-/// Order statistics l and n+1-l (counted from 1) with l the largest such that P(B(n, 1/2) < l) <= 2.5 %.
+/// Order statistics l and n+1-l (counted from 1), where l is the largest number with P(B(n, 1/2) < l) <= 2.5
+/// %.
 Interval median_interval(std::span<const double> sorted) {
   const size_t n = sorted.size();
   double probability = std::pow(0.5, static_cast<double>(n));
   double below = probability;
   size_t rank = 0;
   if (n > 1000) {
-    // The terms underflow; the normal approximation is exact enough here.
+    // The terms underflow; the normal approximation is accurate enough here.
     rank =
         static_cast<size_t>(0.5 * (static_cast<double>(n) - kNormal975 * std::sqrt(static_cast<double>(n))));
   } else {
@@ -48,7 +49,7 @@ Interval median_interval(std::span<const double> sorted) {
 
 double percentile_of_sorted(std::span<const double> sorted, double p) {
   if (sorted.empty() || p <= 0 || p > 1) fail_internal("a percentile of {} samples at {}", sorted.size(), p);
-  // The small slack keeps 0.9 * 10 at 9 in spite of rounding.
+  // The small constant keeps 0.9 * 10 at 9 despite rounding.
   const double rank = std::ceil(p * static_cast<double>(sorted.size()) - 1e-9);
   return sorted[static_cast<size_t>(std::max(rank, 1.0)) - 1];
 }

@@ -1,4 +1,5 @@
-// Descriptive statistics of samples: percentiles, spread, and intervals that assume no distribution.
+// Descriptive statistics of samples: percentiles, spread, and intervals without assumptions about the
+// distribution.
 #pragma once
 
 #include <cmath>
@@ -8,11 +9,11 @@
 
 namespace hone::base {
 
-/// Nearest-rank percentile: the smallest sample that at least a share `p` of all samples do not exceed.
-/// `sorted` ascending and not empty; p in (0, 1].
+/// Nearest-rank percentile: the smallest sample that is not exceeded by at least a share `p` of all samples.
+/// `sorted` must be ascending and not empty; p in (0, 1].
 double percentile_of_sorted(std::span<const double> sorted, double p);
 
-/// The nearest-rank median of samples in any order; not empty.
+/// The nearest-rank median of samples in any order; there must be at least one.
 double median(std::vector<double> samples);
 
 struct Interval {
@@ -22,7 +23,7 @@ struct Interval {
   bool bounded() const { return std::isfinite(low) && std::isfinite(high); }
 };
 
-/// All in the unit of the samples; zeros when there are none.
+/// All in the unit of the samples; zeros if there are no samples.
 struct Summary {
   int64_t n = 0;
   double mean = 0;
@@ -36,21 +37,21 @@ struct Summary {
   double p95 = 0;
   double p99 = 0;
   /// 95 % confidence interval of the median from order statistics (binomial; David and Nagaraja, Order
-  /// Statistics, 7.1). Unbounded, both ends infinite, below six samples: even the smallest and the largest
-  /// hold the median between them less surely than that.
+  /// Statistics, 7.1). Both ends are infinite for fewer than six samples, because even their smallest and
+  /// largest contain the median with a lower probability.
   Interval p50_interval;
 };
 
 Summary summarize(std::vector<double> samples);
 
-/// 95 % interval of a share of which `hits` of n tries were seen (Wilson 1927); n at least 1.
+/// 95 % interval of a share, given `hits` in n tries (Wilson 1927); n must be at least 1.
 Interval share_interval(int64_t hits, int64_t n);
 
-/// Fewest samples whose largest one lies, with 95 % confidence, at or above the percentile p
-/// (1 - p^n >= 0.95; Wilks 1941): 5 for p50, 29 for p90, 59 for p95, 299 for p99.
+/// The least number of samples whose largest is at or above the percentile p with 95 % confidence (1 - p^n >=
+/// 0.95; Wilks 1941): 5 for p50, 29 for p90, 59 for p95, 299 for p99.
 int64_t samples_for_percentile(double p);
 
-/// 97.5 % quantile of Student's t distribution; at least one degree of freedom.
+/// 97.5 % quantile of Student's t distribution, for at least one degree of freedom.
 double student_t_975(int64_t degrees_of_freedom);
 
 }  // namespace hone::base

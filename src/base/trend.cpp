@@ -12,7 +12,7 @@ constexpr size_t kFewest = 5;
 constexpr size_t kMost = 1000;
 constexpr double kNormal975 = 1.959963984540054;
 
-/// Means of blocks of this many values; the last block may be cut off.
+/// Means of blocks of this many values; the last block may be incomplete.
 std::vector<double> block_means(const std::vector<double>& values, size_t block) {
   std::vector<double> means;
   for (size_t i = 0; i + block <= values.size(); i += block) {

@@ -1,4 +1,5 @@
-// TypeScript of described structs (described.hpp): an interface each, and what their fields mean.
+// Generates TypeScript for described structs (described.hpp): one interface for each, and the meaning of
+// their fields.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 
 namespace hone::base {
 
-/// Collects the types that a root is made of, each after those it needs.
+/// Collects the types that a root type needs, each after its own dependencies.
 class TypeScript {
  public:
   template <Described T>

@@ -11,8 +11,8 @@
 namespace hone::base {
 namespace {
 
-/// In the largest of the units, each a thousand of the one before, of which there is at least one. The first
-/// is not divided, so whole numbers of it are shown as such.
+/// Formats in the largest unit of which there is at least one; each unit is a thousand of the previous one.
+/// The first unit is not divided, so integers in it are shown as such.
 std::string scaled(double value, std::span<const std::string_view> units) {
   // 999.96 would be shown as 1000.
   constexpr double kNext = 999.95;
@@ -29,7 +29,7 @@ std::string scaled(double value, std::span<const std::string_view> units) {
 constexpr std::array<std::string_view, 4> kTimes = {"ns", "us", "ms", "s"};
 constexpr std::array<std::string_view, 5> kSizes = {"B", "kB", "MB", "GB", "TB"};
 
-/// Zero instead of a value that would be shown as "-0.0".
+/// Returns zero instead of a value that would be shown as "-0.0".
 double without_minus_zero(double value, double half_of_last_digit) {
   return std::abs(value) < half_of_last_digit ? 0.0 : value;
 }

@@ -1,4 +1,4 @@
-// Times, sizes, rates and shares as people read them: four significant digits and a unit that suits.
+// Times, sizes, rates and shares for people: four significant digits and a suitable unit.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ std::string time_text(double nanoseconds);
 std::string bytes_text(double bytes);
 /// "25.31 GB/s".
 std::string rate_text(double bytes_per_second);
-/// "12.3 %" of a share between 0 and 1.
+/// "12.3 %", for a share between 0 and 1.
 std::string share_text(double share);
-/// "+12.3 %" of a change by that share.
+/// "+12.3 %", for a change by this share.
 std::string change_text(double share);
-/// Four digits, more where there are more before the point, never an exponent for large ones: "751.8",
-/// "0.01234", "28796".
+/// Four significant digits (more if there are more before the point), without an exponent for large numbers:
+/// "751.8", "0.01234", "28796".
 std::string number_text(double value);
-/// "1.00", "12.3", "123": how many times one thing is the other.
+/// "1.00", "12.3", "123", for a ratio.
 std::string factor_text(double factor);
 
 }  // namespace hone::base

@@ -7,7 +7,7 @@ namespace hone::base {
 
 /// "0.1.0".
 std::string_view version();
-/// The output of `git describe --always --dirty` when the library was built; "unknown" outside a repository.
+/// The output of `git describe --always --dirty` at build time; "unknown" outside of a repository.
 std::string_view commit();
 
 }  // namespace hone::base

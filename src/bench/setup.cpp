@@ -9,7 +9,7 @@ namespace hone::bench {
 
 std::string Setup::text() const { return fmt::format("{} {} {} batch {}", model, backend, precision, batch); }
 
-/// Files may name devices that are none of ours, so the text is not parsed.
+/// The text is not parsed, because files may name devices that hone does not know.
 bool Setup::on_cpu() const { return device == tensor::place_text({}); }
 
 Setup comparable_part(Setup setup, const MayDiffer& may_differ) {

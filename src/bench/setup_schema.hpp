@@ -1,4 +1,4 @@
-// Fields of a setup, as they stand in the result file, in the request to a worker and in the page's document.
+// Fields of a setup in the result file, in the request to a worker and in the page's document.
 #pragma once
 
 #include "base/described.hpp"

@@ -1,4 +1,4 @@
-// `hone analyze`: what a trace says, in tables, JSON or CSV.
+// `hone analyze`: prints what the analyses find in a trace, as tables, JSON or CSV.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -50,7 +50,8 @@ std::vector<report::Sheet> layers(const report::Answers& answers) {
   return sheets;
 }
 
-/// One part of the answer, named as its field in JSON. Without `text`, its sheets are what people see.
+/// One section of the answer; its name is that of the field in the JSON output. The text output shows `text`
+/// if there is one, else the sheets.
 struct Section {
   std::string_view name;
   std::vector<report::Sheet> (*sheets)(const report::Answers&);
@@ -94,7 +95,7 @@ bool wanted(const Section& section, const Options& options) {
          std::find(options.only.begin(), options.only.end(), section.name) != options.only.end();
 }
 
-/// The number, or what an empty part stands for.
+/// Parses one end of FIRST:LAST; returns `otherwise` for an empty part.
 size_t step_number(const std::string& part, size_t otherwise, const std::string& whole) {
   if (part.empty()) return otherwise;
   size_t number = 0;
@@ -113,7 +114,7 @@ void choose_steps(const std::string& text, analysis::AnalyzeOptions* options) {
 }
 
 std::string json_text(const Options& options, const report::Answers& answers) {
-  // Names come from files, and need not be UTF-8.
+  // Names come from files and need not be valid UTF-8.
   return to_json(answers, options.only).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -122,7 +123,7 @@ void append_block(std::string* text, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) *text += line + "\n";
 }
 
-/// Doubts come first here, too: as a table.
+/// The CSV output begins with the doubts as a table, as the other formats begin with them too.
 std::string csv_text(const Options& options, const report::Answers& answers) {
   report::Sheet doubts{"Doubts", {{"Severity"}, {"About"}, {"Text"}, {"Count"}}, {}, {}};
   for (const trace::Doubt& doubt : answers.trace().doubts)
@@ -138,7 +139,7 @@ std::string csv_text(const Options& options, const report::Answers& answers) {
   return text;
 }
 
-/// Empty where the trace does not hold it.
+/// Returns an empty text if the trace does not hold the cost of recording.
 std::string recording_cost(const trace::Trace& trace) {
   const std::optional<trace::RecordingCost> cost = trace::RecordingCost::of(trace);
   if (!cost) return "";
@@ -153,8 +154,8 @@ struct KindTime {
   size_t layers = 0;
 };
 
-/// One line: the kind of layer that takes most of the time, and the share of the reference kernels. Empty
-/// without layers.
+/// Names the kind of layer that takes most of the time, and the share of the time that reference kernels
+/// take. Returns an empty text if there are no layers.
 std::string limit_text(const analysis::LayerTable& table) {
   std::map<std::string, KindTime> kinds;
   KindTime plain;
@@ -181,7 +182,7 @@ std::string limit_text(const analysis::LayerTable& table) {
   return text;
 }
 
-/// True if a section holds more than the sentence that there is nothing.
+/// True if the section has results to show, not only a sentence that there are none.
 bool has_content(std::string_view name, const report::Answers& answers) {
   const trace::Trace& trace = answers.trace();
   if (name == "summary") return !trace.device_events.empty();
@@ -197,7 +198,7 @@ bool used_gpu(const trace::Trace& trace) {
   return !trace.device_events.empty() || !trace.devices.empty() || !trace.kernel_metrics.empty();
 }
 
-/// Sections that say nothing of a program that used no GPU.
+/// True for sections that are empty if the program used no GPU.
 bool is_of_gpu(std::string_view name) { return name == "gpu" || name == "metrics" || name == "transfers"; }
 
 const Section& section_named(std::string_view name) {
@@ -253,7 +254,7 @@ std::string people_text(const Options& options, const report::Answers& answers) 
   return text;
 }
 
-/// The newest trace in a folder; the file itself where it is none.
+/// Returns the newest trace in the folder; returns `path` itself if it is a file.
 std::string newest_trace(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code unknown;

@@ -1,5 +1,5 @@
-// `hone backends`: which systems can run models here, and what is missing for the others and for other
-// plugins.
+// `hone backends`: lists the systems that can run models here, and what is missing for the others and for
+// other plugins.
 #include <fmt/core.h>
 
 #include <memory>

@@ -1,4 +1,5 @@
-// `hone bench`: systems side by side, every configuration in its own process, with error bars and a verdict.
+// `hone bench`: measures systems in turns, each configuration in its own process, with confidence intervals
+// and a verdict.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -61,7 +62,8 @@ struct Arguments {
   double percentile = 50;
   double warmup_ms = 200;
   bool save_result = false;
-  /// A sentence on the configurations that a plain sweep leaves out here, and how to get them.
+  /// Sentences about configurations that the default sweep leaves out on this machine, and how to measure
+  /// them.
   std::vector<std::string> left_out;
 };
 
@@ -72,7 +74,8 @@ std::vector<std::string> command_line() {
   return arguments;
 }
 
-/// <folder>/resnet50-2026-11-21T012345Z.json; another sweep may have begun in the same second.
+/// <folder>/resnet50-2026-11-21T012345Z.json; the name must be unique because another sweep may have begun in
+/// the same second.
 std::filesystem::path result_path(const Arguments& arguments) {
   std::string date = base::utc_date();
   std::erase(date, ':');
@@ -82,7 +85,7 @@ std::filesystem::path result_path(const Arguments& arguments) {
   return std::filesystem::path(arguments.output) / (stem + "-" + date + ".json");
 }
 
-/// Keeps the first of equal items: a configuration is measured once.
+/// Keeps only the first of equal items, so that each configuration is measured once.
 template <class T, class Equal = std::equal_to<T>>
 void drop_repeated(std::vector<T>* items, const Equal& equal = {}) {
   std::vector<T> kept;
@@ -93,7 +96,7 @@ void drop_repeated(std::vector<T>* items, const Equal& equal = {}) {
   *items = std::move(kept);
 }
 
-/// Options that need a device with memory and caches of its own.
+/// Refuses options that need a device with its own memory and caches.
 void check_device_options(const bench::Setup& setup) {
   const bool cpu = setup.on_cpu();
   if (cpu && setup.cold_l2) fail_usage("--coldL2 empties the caches of a GPU: give --device cuda");
@@ -108,7 +111,7 @@ size_t count_engines(const std::vector<std::string>& models) {
   }));
 }
 
-/// The precision of an engine is fixed, and only hone runs it.
+/// An engine has a fixed precision, and only hone can run it.
 void check_engines(const Arguments& arguments, size_t engines) {
   const bench::SweepOptions& sweep = arguments.sweep;
   const bool all = engines == sweep.models.size();
@@ -129,7 +132,7 @@ void check_output_folder(const std::string& folder) {
   refuse_file_name("-o", folder, "the result file");
 }
 
-/// Notices before the sweep what could not be written after it.
+/// Fails before the sweep if the result files could not be written after it.
 void check_small_results(const Arguments& arguments) {
   if (!arguments.save_result) return;
   const OutputFolder folder("results");
@@ -141,8 +144,8 @@ void check_small_results(const Arguments& arguments) {
   }
 }
 
-/// fp32 and the one of two bytes that the device multiplies in. PyTorch takes seconds for a run in a bf16
-/// that is emulated.
+/// Chooses fp32 and the 16-bit type for which the device has multiply instructions. Emulated bf16 is left
+/// out, because one run in it takes PyTorch seconds.
 void choose_precisions(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
   sweep.precisions = {"fp32", sweep.measure.setup.on_cpu() ? "bf16" : "fp16"};
@@ -155,8 +158,8 @@ void choose_precisions(Arguments* arguments) {
         "--precisions fp32 bf16 measures it");
 }
 
-/// Removes backends whose plugin is not installed, and appends a sentence for each such plugin: who names no
-/// backend wants those that there are.
+/// Removes backends whose plugin is not installed, and appends a sentence about each such plugin. This is for
+/// the default backends only.
 void leave_out_missing_plugins(std::vector<std::string>* backends, std::vector<std::string>* sentences) {
   for (const base::PluginManifest& manifest : base::plugin_manifests()) {
     std::vector<std::string> offered;
@@ -173,7 +176,7 @@ void leave_out_missing_plugins(std::vector<std::string>* backends, std::vector<s
   }
 }
 
-/// Checks and completes what the command line gave.
+/// Checks the arguments and fills in defaults.
 void complete(Arguments* arguments) {
   bench::SweepOptions& sweep = arguments->sweep;
   const size_t engines = count_engines(sweep.models);
@@ -181,7 +184,7 @@ void complete(Arguments* arguments) {
   const std::vector<std::string> usual = engines > 0
                                              ? std::vector<std::string>{std::string(backend::kOwnBackend)}
                                              : backend::benchmarked_backends(sweep.measure.setup.device);
-  // Else the row of a backend would be missing without a word.
+  // A damaged manifest would otherwise silently remove the row of its backend.
   if (sweep.backends.empty()) base::require_readable_manifests();
   if (sweep.backends.empty()) {
     sweep.backends = usual;
@@ -189,18 +192,18 @@ void complete(Arguments* arguments) {
   }
   std::vector<std::string> partitioned;
   for (const std::string& file : arguments->partitions) {
-    // The file is read before anything is measured.
+    // Read the file now, so that an error in it appears before anything is measured.
     partitioned.push_back(base::read_partition(file).precision);
     sweep.backends.push_back(std::string(backend::partition::kPrefix) + file);
   }
-  // Who names a peer wants it measured.
+  // A peer that the command line names is always measured.
   sweep.backends.insert(sweep.backends.end(), arguments->peer_names.begin(), arguments->peer_names.end());
   if (arguments->full) sweep.usual_batches = {1, 8, 16, 32};
-  // Its blocks may run in no other.
+  // The blocks of a partition run only in the precision that it was made for.
   if (sweep.precisions.empty()) sweep.precisions = partitioned;
   if (sweep.precisions.empty()) choose_precisions(arguments);
   sweep.shapes = parse_named_shapes(arguments->shapes);
-  // trtexec's shapes hold the batch.
+  // Shapes in the form of trtexec's options include the batch.
   if (sweep.batches.empty() && !sweep.shapes.empty()) {
     const tensor::Shape& first = sweep.shapes.begin()->second;
     if (!first.empty() && first.front() > 1) sweep.batches = {first.front()};
@@ -268,7 +271,7 @@ void run_bench(Arguments* arguments) {
   check_output_folder(arguments->output);
   bench::Sweep baseline;
   if (!arguments->limits.baseline.empty()) baseline = bench::read_sweep(arguments->limits.baseline);
-  // A peer knows best what it runs on.
+  // Only built-in backends are checked against the device: a peer decides by itself what it runs on.
   const std::vector<std::string> known = backend::backend_names();
   if (std::any_of(arguments->sweep.backends.begin(), arguments->sweep.backends.end(),
                   [&](const std::string& name) {
@@ -285,7 +288,7 @@ void run_bench(Arguments* arguments) {
   base::check_writable(wanted);
   const base::ReservedFile reserved(wanted);
   const std::filesystem::path& path = reserved.path();
-  // Ctrl-C ends the sweep in order, and keeps what was measured.
+  // Ctrl-C ends the sweep after the current step and keeps the results so far.
   const system::Interruptible interruptible;
 
   BenchScreen screen(arguments->sweep, arguments->csv || arguments->json);

@@ -12,13 +12,13 @@ namespace hone::cli {
 namespace {
 
 bool has_input(const importer::Model& model, const std::string& name) {
-  if (model.graph == nullptr) return true;  // an archive does not say
+  if (model.graph == nullptr) return true;  // A TorchScript archive does not list its inputs.
   const auto& inputs = model.graph->inputs;
   return std::any_of(inputs.begin(), inputs.end(),
                      [&](graph::ValueId id) { return model.graph->value(id).name == name; });
 }
 
-/// One configuration again, in a sweep of its own.
+/// Measures one configuration again, in a sweep with only this configuration.
 bench::Run remeasure(const bench::SweepOptions& options, const bench::Peers& peers,
                      const bench::Setup& setup) {
   bench::SweepOptions one = options;
@@ -63,7 +63,7 @@ void run_gate(const BenchLimits& limits, const bench::SweepOptions& options, con
 
 namespace {
 
-/// A run whose error is not known has none that is allowed.
+/// A run whose error is unknown counts as exceeding the limit.
 void check_errors(double limit, const bench::Sweep& sweep) {
   for (const bench::Run& run : sweep.runs) {
     if (!run.measured()) continue;

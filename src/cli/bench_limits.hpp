@@ -1,4 +1,5 @@
-// Requirements of `hone bench` on a finished sweep, and the exit codes of those that were not met.
+// Requirements on the result of `hone bench`, and the errors (and so the exit codes) for requirements that
+// were not met.
 #pragma once
 
 #include <string>
@@ -9,22 +10,22 @@
 namespace hone::cli {
 
 struct BenchLimits {
-  double max_error = 0;  ///< 0: none
+  double max_error = 0;  ///< 0: no limit
   bool require_valid = false;
-  std::string baseline;  ///< a result file; empty: none
+  std::string baseline;  ///< a result file; empty: no baseline
   std::string max_regression = "5%";
 };
 
-/// Threshold error for a run beyond --max-error and, where asked, for one that is not VALID; environment
-/// error where nothing was measured.
+/// Throws a threshold error if the error of a run exceeds --max-error, or if a VALID verdict is required and
+/// a run has another. Throws an environment error if nothing was measured.
 void judge_sweep(const BenchLimits& limits, const bench::Peers& peers, const bench::Sweep& sweep);
 
-/// Threshold error for configurations that became slower than the baseline allows; suspects are measured
-/// again.
+/// Throws a threshold error if a configuration is slower than the baseline allows. A configuration that seems
+/// slower is measured a second time first.
 void run_gate(const BenchLimits& limits, const bench::SweepOptions& options, const bench::Peers& peers,
               const bench::Sweep& baseline, const bench::Sweep& sweep, BenchScreen* screen);
 
-/// Environment error, or a bug of ours, where a run failed: whoever asked for it has not got all.
+/// Throws an environment error or an internal error if a run failed, because the results are then incomplete.
 void require_all_measured(const bench::Peers& peers, const bench::Sweep& sweep);
 
 }  // namespace hone::cli

@@ -15,7 +15,7 @@
 namespace hone::cli {
 namespace {
 
-/// Without a terminal, one line of progress in this time.
+/// Seconds between lines of progress if the output is not a terminal.
 constexpr double kPlainLineSeconds = 15;
 
 }  // namespace
@@ -26,7 +26,7 @@ report::BenchForm form_of(const bench::SweepOptions& options) {
 }
 
 BenchScreen::BenchScreen(const bench::SweepOptions& options, bool csv)
-    // Files and pipes take any width.
+    // Only a terminal limits the width; files and pipes have no limit.
     : table_(form_of(options), terminal_columns(STDOUT_FILENO).value_or(static_cast<size_t>(-1))),
       progress_(kPlainLineSeconds),
       csv_(csv) {}
@@ -34,7 +34,7 @@ BenchScreen::BenchScreen(const bench::SweepOptions& options, bool csv)
 void BenchScreen::plan(const bench::Sweep& planned, double seconds) {
   std::set<int64_t> batches;
   for (const bench::Run& run : planned.runs) batches.insert(run.setup.batch);
-  // A table in a narrow terminal does not repeat the only model.
+  // In a narrow terminal, the table leaves out the column of the model if there is only one model.
   const auto& left_out = table_.left_out();
   const bool named = std::find(left_out.begin(), left_out.end(), "model") != left_out.end();
   line(fmt::format("measuring {}{} configuration{} at batch {}: about {}",

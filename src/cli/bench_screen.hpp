@@ -1,5 +1,5 @@
-// Output of `hone bench` while it runs: on a terminal a line of progress below the growing table, elsewhere
-// the table and plain lines.
+// Shows `hone bench` while it runs. A terminal gets a growing table with a line of progress below it; other
+// outputs get the table and plain lines.
 #pragma once
 
 #include <span>
@@ -15,10 +15,11 @@ report::BenchForm form_of(const bench::SweepOptions& options);
 
 class BenchScreen {
  public:
-  /// `csv`: standard output holds only CSV; sentences for people go to standard error, without the table.
+  /// With `csv`, standard output holds only CSV; notes go to standard error, and no table is printed.
   BenchScreen(const bench::SweepOptions& options, bool csv);
 
-  /// Before anything runs: how much is measured, and how long that takes at least.
+  /// Prints, before the first run, how many configurations will be measured and the least time that this
+  /// takes.
   void plan(const bench::Sweep& planned, double seconds);
 
   void progress(const base::Progress& progress) { progress_.show(progress); }

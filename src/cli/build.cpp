@@ -1,4 +1,4 @@
-// `hone build`: a model becomes an engine file.
+// `hone build`: builds an engine file from a model.
 #include <fmt/core.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// `hone cache`: lists what hone keeps between runs, and removes it.
+// `hone cache`: lists and removes the files that hone keeps between runs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,10 +18,11 @@ namespace fs = std::filesystem;
 
 struct Kind {
   std::string_view name;
-  /// The beginning of the names of its entries in the cache folder.
+  /// Prefix of the names of these entries in the cache folder.
   std::string_view prefix;
   std::string_view text;
-  /// True if `clear` takes it when nothing is named: what is fetched again costs minutes and a network.
+  /// True if `clear` without a named kind removes it. False for entries whose replacement needs minutes and a
+  /// network.
   bool usual = true;
 };
 
@@ -39,7 +40,7 @@ struct Found {
   uintmax_t bytes = 0;
 };
 
-/// A file may vanish while another program works with the cache.
+/// A missing file counts as 0 bytes: another program may remove it at any moment.
 uintmax_t bytes_of(const fs::path& entry) {
   std::error_code gone;
   if (!fs::is_directory(entry, gone)) {

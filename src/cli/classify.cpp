@@ -1,4 +1,4 @@
-// `hone classify`: the likeliest classes of images and of frames of a video.
+// `hone classify`: prints the most probable classes of images and of the frames of a video.
 #include <fmt/core.h>
 
 #include "base/file.hpp"
@@ -63,7 +63,7 @@ std::string text_of(const task::ImageClasses& image) {
   return text + "\n";
 }
 
-/// "top-1 91.32 % [90.01 92.47], top-5 …": the shares with their 95 % intervals.
+/// "top-1 91.32 % [90.01 92.47], top-5 …": the accuracies with their 95 % confidence intervals.
 std::string accuracy_text(const task::TopAccuracy& accuracy) {
   const auto share = [&](int64_t hits) {
     const base::Interval interval = base::share_interval(hits, accuracy.images);
@@ -75,7 +75,7 @@ std::string accuracy_text(const task::TopAccuracy& accuracy) {
                      accuracy.images == 1 ? "" : "s", share(accuracy.top1), share(accuracy.top5));
 }
 
-/// Shown as it comes, or in a file that is whole or not there.
+/// Prints results as they arrive, or writes them to a file that is published only when it is complete.
 class ResultText {
  public:
   ResultText(std::string format, const std::string& file) : format_(std::move(format)) {
@@ -111,7 +111,7 @@ class ResultText {
   bool begun_ = false;
 };
 
-/// By --format, else by the file's name; people read what has neither.
+/// Uses --format, else the extension of the output file. An empty format is the text for people.
 std::string choose_format(const ClassifyArguments& arguments) {
   if (!arguments.format.empty() || arguments.output.empty()) return arguments.format;
   if (arguments.output.ends_with(".json")) return "json";
@@ -151,7 +151,8 @@ void classify(ClassifyArguments* arguments) {
     display.clear();
     results.add(image);
   });
-  // A file without a result would only look like one.
+  // If the run was stopped before the first result, no file is written, because an empty one would look like
+  // a result.
   if (!outcome.stopped || outcome.images > 0 || arguments->output.empty()) results.finish();
   for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
   for (const std::string& sentence : outcome.losses.sentences)

@@ -1,4 +1,5 @@
-// A command of the program: one file each, listed in main.cpp. Commands print; the library does not.
+// Interface of a command. Each command has its own file and an entry in main.cpp. Only commands print; the
+// library does not.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,17 +9,18 @@
 
 namespace hone::cli {
 
-/// Adds a subcommand to the program; its callback does the work and throws hone::Error on failure.
-/// A callback that ends well but must not exit with 0 (a failed verdict) throws an Error of kThreshold.
+/// Adds a subcommand to the program. Its callback does the work and throws hone::Error on failure. If the
+/// work succeeds but the exit code must not be 0 (a verdict that failed), the callback throws an Error of
+/// kThreshold.
 using AddCommand = void (*)(CLI::App& program);
 
-/// The profiled program failed: its exit code becomes that of the command.
+/// The profiled program failed: the command exits with that program's exit code.
 struct ProgramFailed {
   int exit_code;
   std::string sentence;
 };
 
-/// Calls f; bad input that does not name the model's file yet then does.
+/// Calls f. If f throws a bad-input error that does not name the model's file, adds the file's name to it.
 template <class F>
 auto speaking_of(const std::string& model, F&& f) {
   try {
@@ -54,7 +56,8 @@ void add_quantize_command(CLI::App& program);
 void add_help_command(CLI::App& program);
 void add_completion_command(CLI::App& program);
 void add_profile_command(CLI::App& program);
-/// Takes the words after "--" of `hone profile` from the arguments: a program with options of its own.
+/// Removes the words after "--" of `hone profile` from the arguments and keeps them: they are a program with
+/// its own options.
 void take_profiled_command(int* argc, char** argv);
 
 }  // namespace hone::cli

@@ -1,4 +1,5 @@
-// `hone conformance`: runs folders of ONNX test cases on a backend; passed, failed, skipped by reason.
+// `hone conformance`: runs folders of ONNX test cases on a backend and counts those that passed, failed or
+// were skipped, with reasons.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -101,7 +102,8 @@ void write_json(const Options& options, const Summary& summary, const std::vecto
   base::write_file_atomic(options.json_file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-/// Cases are made of models and tensors; results of an earlier run may lie in the same folder.
+/// Refuses to overwrite a model or tensor of the cases. Other files are allowed, because the results of an
+/// earlier run may be in the same folder.
 void refuse_overwriting_cases(const std::filesystem::path& output,
                               const std::vector<std::filesystem::path>& folders) {
   if (!std::filesystem::exists(output)) return;

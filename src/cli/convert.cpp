@@ -1,4 +1,4 @@
-// `hone convert TRACE FOLDER`: a trace in the files of other tools.
+// `hone convert TRACE FOLDER`: writes a trace in the file formats of other tools.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -30,7 +30,7 @@ void write_json(const std::filesystem::path& path, const Json& json) {
   fmt::print("{}\n", path.string());
 }
 
-/// Under the names that trtexec's users give them.
+/// Writes the three files under the names that users of trtexec usually give them.
 void write_trtexec(const trace::Trace& trace, const std::filesystem::path& folder) {
   const analysis::StepList steps = analysis::find_steps(trace);
   const analysis::LayerTable layers = analysis::analyze_layers(trace, steps);
@@ -59,7 +59,8 @@ void check_flags(const Options& options) {
     fail_usage("--whole-microseconds is for kineto, not for {}", options.format);
 }
 
-/// Names of Kineto's files have the time in them, so none of them is there before.
+/// Refuses to overwrite the trace that is read. Kineto's file names contain the time, so they cannot collide
+/// with it.
 void check_outputs(const Options& options) {
   for (const char* name : {"trt_layer_latency.json", "trt_engine_info.json", "trt_times.json",
                            "gpu_trace.csv", "gpu_trace.csv.gz", "api_trace.csv", "api_trace.csv.gz"}) {

@@ -1,4 +1,5 @@
-// `hone detect`: images and videos through a detector, with boxes in files, on videos, or on the terminal.
+// `hone detect`: finds objects in images and videos, and writes the boxes to files, onto videos, or to the
+// terminal.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -41,7 +42,7 @@ struct DetectArguments {
   bool strict = false;
 };
 
-/// The later one would take the earlier one's place.
+/// Two outputs with one file name would overwrite each other.
 void refuse_sharing(const std::vector<std::string>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     for (size_t k = 0; k < i; ++k)
@@ -60,7 +61,7 @@ void check_outputs(const DetectArguments& arguments, const std::vector<std::stri
   }
 }
 
-/// Which of the outputs is the video and which the file of results.
+/// Decides which output is the video and which is the file of results.
 void sort_outputs(DetectArguments* arguments) {
   task::DetectRequest& request = arguments->request;
   if (!arguments->format.empty()) request.format = task::parse_result_format(arguments->format);
@@ -74,7 +75,8 @@ void sort_outputs(DetectArguments* arguments) {
     request.format = task::format_of_file(arguments->results_file);
 }
 
-/// Where the text of results goes: to a file that is whole or not there, or to the standard output.
+/// Writes the results as text, either to standard output or to a file that is published only when it is
+/// complete.
 class ResultOutput {
  public:
   explicit ResultOutput(const DetectArguments& arguments) {
@@ -93,7 +95,7 @@ class ResultOutput {
       std::fwrite(text.data(), 1, text.size(), stdout);
       return;
     }
-    // Calls of the system for each frame would cost more than the text.
+    // A system call for each frame would cost more than formatting its text, so the text is collected first.
     constexpr size_t kChunk = size_t{1} << 16;
     waiting_ += text;
     if (waiting_.size() < kChunk) return;
@@ -168,7 +170,7 @@ task::DetectOutcome run_pipeline(const task::DetectRequest& request) {
   }
 }
 
-/// Every backend in a process of its own; only what all of them share is looked at here.
+/// Runs each backend in its own process; this function checks only what all of them share.
 void compare_backends(const CLI::App& command, DetectArguments* arguments) {
   complete(arguments->vision);
   BackendsRequest request{{}, arguments->outputs, arguments->stats};

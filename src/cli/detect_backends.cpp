@@ -24,20 +24,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One backend's run, or why there is none.
+/// Result of one backend, or the reason why there is none.
 struct Row {
   std::string backend;
   std::optional<Json> stats;
   std::string failure;
 };
 
-/// Options that this program sets for each run itself.
+/// True for options that this file sets itself for each run.
 bool is_own(const CLI::Option& option) {
   constexpr std::array<std::string_view, 5> kOwn{"--backends", "--backend", "--output", "--stats", "--help"};
   return std::find(kOwn.begin(), kOwn.end(), option.get_name()) != kOwn.end();
 }
 
-/// The user's command line, for a run of its own.
+/// Reconstructs the words of the user's command line that each run shares.
 std::vector<std::string> given_words(const CLI::App& command) {
   std::vector<std::string> positional;
   std::vector<std::string> options;
@@ -57,7 +57,7 @@ std::vector<std::string> given_words(const CLI::App& command) {
   return options;
 }
 
-/// The program's last words, without its own name.
+/// Returns the last line that the program wrote to standard error, without the prefix "hone: ".
 std::string reason_of(system::Process* process) {
   const std::string end = process->describe_end();
   std::string said = process->last_error_line();
@@ -72,7 +72,7 @@ Row run_backend(const CLI::App& command, const BackendsRequest& request, const s
   std::vector<std::string> words{fs::canonical("/proc/self/exe").string(), "detect"};
   for (std::string& word : given_words(command)) words.push_back(std::move(word));
   words.insert(words.end(), {"--backend", backend, "--stats", stats.string()});
-  // Other systems run one batch at a time.
+  // Other systems run one batch at a time, so hone gets one stream too, unless the user asked for more.
   if (command.count("--infStreams") == 0) words.insert(words.end(), {"--infStreams", "1"});
   for (const std::string& output : request.outputs)
     words.insert(words.end(), {"-o", output_of(output, backend).string()});
@@ -127,7 +127,7 @@ void print_table(const std::vector<Row>& rows) {
 }  // namespace
 
 fs::path output_of(const fs::path& output, const std::string& backend) {
-  // "partition:p.json" is a backend too.
+  // Names such as "partition:p.json" contain characters that a file name should not have.
   std::string part = backend;
   std::replace_if(
       part.begin(), part.end(), [](char c) { return c == '/' || c == ':'; }, '-');

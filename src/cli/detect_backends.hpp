@@ -1,5 +1,5 @@
-// `hone detect --backends a,b`: the same pipeline with one system after another inside, each in a process of
-// its own, and a table of them.
+// `hone detect --backends a,b`: runs the same pipeline with each backend in its own process and prints a
+// table of the results.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,16 +11,16 @@ namespace hone::cli {
 
 struct BackendsRequest {
   std::vector<std::string> backends;
-  std::vector<std::string> outputs;  ///< each backend writes its own: out.mp4 becomes out.torch.mp4
-  std::string stats;                 ///< the table as JSON; empty: none
+  std::vector<std::string> outputs;  ///< each backend writes its own file: out.mp4 becomes out.torch.mp4
+  std::string stats;                 ///< file for the table as JSON; empty: none
 };
 
-/// The name of an output with the backend's before the extension.
+/// Inserts the backend's name before the extension of an output file.
 std::filesystem::path output_of(const std::filesystem::path& output, const std::string& backend);
 
-/// Runs the command once for each backend with the options that it was given, and prints the table. A backend
-/// that cannot do it gets a row with the reason; environment error where none could run, system::Interrupted
-/// after the rows that there are.
+/// Runs the command once for each backend with the options that the user gave, and prints the table. A
+/// backend that fails gets a row with the reason. Throws an environment error if no backend could run, and
+/// system::Interrupted after printing the rows so far.
 void detect_with_backends(const CLI::App& command, const BackendsRequest& request);
 
 }  // namespace hone::cli

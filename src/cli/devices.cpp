@@ -1,4 +1,4 @@
-// `hone devices`: what engines can be built for on this machine, and what each device can do.
+// `hone devices`: lists the devices of this machine that engines can be built for, and the abilities of each.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
-// `hone diff A B`: why one recording of a model is faster than another; with --accuracy, where two forms of a
-// model give different numbers.
+// `hone diff A B`: explains why one recording of a model is faster than another; with --accuracy, finds the
+// layers where two forms of a model give different numbers.
 #include <fmt/core.h>
 
 #include <memory>
@@ -34,7 +34,7 @@ struct Side {
   decltype(trace::Trace::doubts) doubts;
 };
 
-/// A trace, or a folder of layer files.
+/// Opens a trace, or a folder of layer files.
 Side open_side(const std::string& path) {
   if (record::holds_layer_files(path)) return {record::read_layer_files(path), {}};
   const trace::Trace trace = open_given_trace(path);

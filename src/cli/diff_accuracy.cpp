@@ -22,8 +22,8 @@ namespace {
 
 using tensor::Tensor;
 
-/// Error from which a layer counts as diverging: a hundred roundings of the type's unit, and for
-/// integers of 8 bits the tenth that a tensor with a long tail loses to 127 levels.
+/// Relative errors above which a layer counts as different. For floating point it is about a hundred rounding
+/// errors of the type; for int8 it is 10 %, the error of a tensor with a long tail that has only 127 levels.
 constexpr double kFp32 = 1e-4;
 constexpr double kFp16 = 5e-2;
 constexpr double kBf16 = 2e-1;
@@ -31,7 +31,7 @@ constexpr double kInt8 = 1e-1;
 
 struct Side {
   std::string file;
-  std::shared_ptr<const engine::Engine> engine;  ///< null for a model
+  std::shared_ptr<const engine::Engine> engine;  ///< null if the file is a model
   importer::Model model;
   double tolerance = kFp32;
   std::string text;
@@ -101,7 +101,7 @@ struct Layer {
   std::optional<double> own_b;
 };
 
-/// The layers that both have, in the order of `order`.
+/// Returns the layers that both sides have, in the order of `order`.
 std::vector<Layer> layers_of(const Side& a, const Side& b, const graph::Graph& order) {
   std::vector<Layer> layers;
   for (const graph::Node& node : order.nodes) {
@@ -121,10 +121,10 @@ std::vector<Layer> layers_of(const Side& a, const Side& b, const graph::Graph& o
 struct Comparison {
   Side a;
   Side b;
-  std::string reference;  ///< file; empty where there was none
+  std::string reference;  ///< name of the file; empty if there is no reference
   double tolerance = 0;
   std::vector<Layer> layers;
-  std::optional<size_t> first;  ///< diverging
+  std::optional<size_t> first;  ///< index of the first layer that differs
 };
 
 void add_own_errors(Comparison& result, const graph::Graph& reference, const std::vector<Tensor>& inputs) {
@@ -145,7 +145,7 @@ void fill_values(Side& side, const AccuracyDiffOptions& options, const std::vect
   });
 }
 
-/// A model in floating point, or null.
+/// Returns the model in floating point that errors are measured against, or null if there is none.
 std::shared_ptr<const graph::Graph> reference_of(const AccuracyDiffOptions& options, Comparison& result) {
   const auto is_plain = [](const Side& side) {
     return side.engine == nullptr && quantize::quantized_part(*side.model.graph).empty();
@@ -234,7 +234,7 @@ Json json_of(const Comparison& result) {
   return json;
 }
 
-/// The layer that adds most, and on which side.
+/// Names the layer with the largest error of its own, and the side on which it has this error.
 std::string worst_text(const Comparison& result) {
   const Layer* worst = nullptr;
   const auto own = [](const Layer& layer) {

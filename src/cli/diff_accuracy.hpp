@@ -1,4 +1,4 @@
-// `hone diff --accuracy A B`: the first layer at which two engines or models give different numbers.
+// `hone diff --accuracy A B`: finds the first layer at which two engines or models give different numbers.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ struct AccuracyDiffOptions {
   std::string a;
   std::string b;
   std::vector<std::string> inputs;
-  /// A model in floating point; empty: the first of both that is one.
+  /// A model in floating point. If empty, the first of both files that is one serves as the reference.
   std::string reference;
   std::optional<double> tolerance;
   int threads = 1;
@@ -23,7 +23,7 @@ struct AccuracyDiffOptions {
   ImageOptions images;
 };
 
-/// Prints. Throws an error of a threshold where a tolerance was given and exceeded.
+/// Compares and prints. Throws a threshold error if a tolerance was given and is exceeded.
 void diff_accuracy(const AccuracyDiffOptions& options);
 
 }  // namespace hone::cli

@@ -10,12 +10,12 @@
 namespace hone::cli {
 namespace {
 
-/// A week: more is a slip of the keyboard.
+/// A week; a larger number is probably a typing error.
 constexpr double kMostBudgetSeconds = 604800;
-/// Without a terminal, one line of progress in this time.
+/// Seconds between lines of progress if the output is not a terminal.
 constexpr double kPlainLineSeconds = 5;
 
-/// "cuda:1" for other tools' names of that GPU: 1, gpu:1, gpu.1.
+/// Translates other tools' names of a GPU (1, gpu:1, gpu.1) to "cuda:1".
 std::string device_name(const std::string& text) {
   const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   if (number) return "cuda:" + text;
@@ -48,7 +48,7 @@ std::map<std::string, tensor::Shape> parse_named_shapes(const std::vector<std::s
 }
 
 CLI::Option* add_device_option(CLI::App& command, std::string& device) {
-  // As files and tables have it: the first GPU has two names.
+  // Normalizes the name as files and tables have it, because the first GPU has two names.
   const auto parse = [](std::string& text) -> std::string {
     try {
       text = tensor::place_text(tensor::parse_place(device_name(text)));

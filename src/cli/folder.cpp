@@ -24,7 +24,7 @@ OutputFolder::OutputFolder(const std::filesystem::path& folder) {
 OutputFolder::~OutputFolder() { unmake(); }
 
 void OutputFolder::unmake() const {
-  // Only empty ones can be.
+  // rmdir removes only empty folders.
   for (const std::filesystem::path& path : made_) ::rmdir(path.c_str());
 }
 

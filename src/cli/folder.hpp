@@ -1,4 +1,4 @@
-// The folder into which commands put several files.
+// The folder for the output files of a command.
 #pragma once
 
 #include <filesystem>
@@ -6,12 +6,12 @@
 
 namespace hone::cli {
 
-/// A folder for a command's files: made, with those above it, where they are missing, and unmade again where
-/// nothing came into it.
+/// Creates the output folder and its missing parents, and removes the folders that it created if nothing was
+/// written into them.
 class OutputFolder {
  public:
-  /// Environment error that names it when it cannot be made, because of permissions or of a file in its
-  /// place.
+  /// Throws an environment error that names the folder if it cannot be created, because of permissions or
+  /// because a file has its name.
   explicit OutputFolder(const std::filesystem::path& folder);
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
@@ -20,7 +20,7 @@ class OutputFolder {
  private:
   void unmake() const;
 
-  std::vector<std::filesystem::path> made_;  ///< the deepest first
+  std::vector<std::filesystem::path> made_;  ///< deepest first
 };
 
 }  // namespace hone::cli

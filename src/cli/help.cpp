@@ -1,4 +1,4 @@
-// `hone help` and `hone completion`: the help of commands in other forms.
+// `hone help` and `hone completion`: prints the help of commands in other forms.
 #include <fmt/core.h>
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace hone::cli {
 namespace {
 
 std::string topic_text(const CLI::App& program, const std::string& topic) {
-  // CLI11 would explain the command that was parsed, which is this one.
+  // CLI11 would print the help of the parsed command, which is `hone help` itself.
   if (topic.empty()) return program.get_formatter()->make_help(&program, "", CLI::AppFormatMode::Normal);
   if (topic == "foreign") return foreign_table();
   if (topic == "man") return man_page(program);

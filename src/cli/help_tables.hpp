@@ -1,4 +1,4 @@
-// Tables that the help of commands is arranged by: groups of options, examples, words for values.
+// Tables that arrange the help of commands: groups of options, examples, and placeholders for values.
 #pragma once
 
 #include <span>
@@ -6,26 +6,26 @@
 
 namespace hone::cli {
 
-/// Options of a command that stand under one heading in its help.
+/// Options of a command that appear under one heading in its help.
 struct HelpGroup {
   std::string_view command;
   std::string_view group;
   std::string_view options;
 };
 
-/// Word for an option's value, and the options that it stands for; others take "TEXT".
+/// Placeholder for the value of some options; the value of any other option is "TEXT".
 struct HelpPlaceholder {
   std::string_view word;
   std::string_view options;
 };
 
-/// A line of a command's help; of `hone --help` where the command is empty.
+/// A line of examples in the help of a command; an empty command is `hone --help`.
 struct HelpExample {
   std::string_view command;
   std::string_view line;
 };
 
-/// Options that no group names stand under "Options".
+/// Options that are in no group appear under "Options".
 std::span<const HelpGroup> help_groups();
 std::span<const HelpExample> help_examples();
 std::span<const HelpPlaceholder> help_placeholders();

@@ -38,8 +38,8 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// Appends text to a line that stands at `column`, broken so that no line passes the width and each begins at
-/// `indent`.
+/// Appends text to a line whose end is at `column`. Lines are broken at the width, and continuation lines
+/// begin at `indent`.
 void append_wrapped(std::string* out, std::string_view text, size_t column, size_t indent, size_t width) {
   bool first = true;
   for (const std::string& word : words_of(text)) {
@@ -62,7 +62,7 @@ bool is_among(std::string_view words, const std::string& word) {
   return std::find(all.begin(), all.end(), word) != all.end();
 }
 
-/// "N", "X" or a word of the table, with dots for several.
+/// Returns "N", "X" or a word from the table, followed by dots if the option takes several values.
 std::string placeholder(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   std::string one = "TEXT";
@@ -80,7 +80,7 @@ std::string placeholder(const CLI::Option& option) {
   return option.get_items_expected_max() > 1 ? one + "..." : one;
 }
 
-/// "svg png" of "[svg,png]", which CLI11 makes of a default list.
+/// Converts CLI11's form of a default list, "[svg,png]", to "svg png".
 std::string default_text(const CLI::Option& option) {
   std::string value = option.get_default_str();
   if (option.get_items_expected_max() <= 1 || !value.starts_with('[') || !value.ends_with(']')) return value;
@@ -89,7 +89,7 @@ std::string default_text(const CLI::Option& option) {
   return value;
 }
 
-/// "1 to 64" of "INT:INT in [1 - 64]"; empty where there are no bounds.
+/// Converts "INT:INT in [1 - 64]" to "1 to 64"; returns an empty text if there are no bounds.
 std::string range_text(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const size_t open = type.find(" in [");
@@ -100,7 +100,7 @@ std::string range_text(const CLI::Option& option) {
   return dash == std::string::npos ? "" : range.substr(0, dash) + " to " + range.substr(dash + 3);
 }
 
-/// "{a,b}" of a list of words to choose from.
+/// Returns the choices of a list option as "a, b"; empty if it has no such list.
 std::string choice_text(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const size_t open = type.find(":{");
@@ -148,7 +148,7 @@ std::vector<const CLI::Option*> positionals_of(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
 }
 
-/// In the order of the table, then what it does not name.
+/// Returns the groups in the order of the table, followed by groups that are not in the table.
 std::vector<std::string> groups_of(const CLI::App& app) {
   std::vector<std::string> groups;
   for (const HelpGroup& group : help_groups()) {
@@ -222,7 +222,8 @@ class HelpFormat final : public CLI::Formatter {
   }
 };
 
-/// Text of a man page: a dash is a minus there, and a dot at the start of a line a command.
+/// Escapes text for a man page, where a hyphen needs a backslash to be a minus, and a dot at the start of a
+/// line begins a command.
 std::string man_text(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -247,7 +248,7 @@ void append_man_options(std::string* out, const CLI::App& app) {
   }
 }
 
-/// The long names of options, with a space between.
+/// Returns the long names of options, separated by spaces.
 std::string completed_options(const CLI::App& app) {
   std::string text;
   for (const CLI::Option* option : options_of(app)) {
@@ -263,7 +264,7 @@ std::string command_names(const CLI::App& program) {
   return text;
 }
 
-/// Also zsh's, through its bashcompinit.
+/// zsh can use this script too, through bashcompinit.
 std::string bash_completion(const CLI::App& program) {
   std::string cases;
   for (const CLI::App* command : commands_of(program))

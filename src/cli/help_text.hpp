@@ -1,5 +1,5 @@
-// The look of --help: options in groups, wrapped to the terminal, with examples; and what is made of it, a
-// man page and completions for shells.
+// Formats --help (groups of options, wrapped to the terminal, with examples), and generates the man page and
+// shell completions from it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,15 +7,15 @@
 
 namespace hone::cli {
 
-/// Gives the program and its commands their groups, examples and formatter. Internal error for a group that
-/// names an option which a command lacks.
+/// Gives the program and its commands their groups, examples and formatter. Throws an internal error if a
+/// group names an option that the command lacks.
 void arrange_help(CLI::App& program);
 
-/// The page hone(1), in the language of man.
+/// Returns the page hone(1) in man's markup.
 std::string man_page(const CLI::App& program);
 
-/// A script that completes commands, options and files; usage error for a shell that is none of bash, zsh and
-/// fish.
+/// Returns a script that completes commands, options and files. A shell other than bash, zsh and fish is a
+/// usage error.
 std::string completion_script(const CLI::App& program, const std::string& shell);
 
 }  // namespace hone::cli

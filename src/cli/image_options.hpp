@@ -1,4 +1,4 @@
-// Options that say how images become a model's input, for commands that read them.
+// Options that define how images become a model's input, for commands that read images.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ struct ImageOptions {
   std::string layout;
 };
 
-/// Returns them, so that a command can refuse them where no image is read.
+/// Returns the options that it added, so that a command can refuse them if it reads no image.
 OptionList add_image_options(CLI::App& command, ImageOptions& options);
 
-/// Values of the options, and the model's metadata where an option was not given.
+/// Combines the options with the model's metadata; an option that was given wins.
 importer::Preprocessing preprocessing_for(const ImageOptions& options, const importer::Metadata& metadata);
 
 std::optional<importer::Layout> layout_for(const ImageOptions& options);
 
-/// The metadata, in which values of the options replace its own about images.
+/// Returns the metadata with the values about images replaced by those of the options.
 importer::Metadata with_image_options(const ImageOptions& options, importer::Metadata metadata);
 
 }  // namespace hone::cli

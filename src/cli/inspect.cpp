@@ -1,4 +1,4 @@
-// `hone inspect`: what an engine consists of, or the graph of a model or an engine as text.
+// `hone inspect`: prints the steps of an engine, or the graph of a model or engine as text.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -27,18 +27,18 @@ struct Options : EngineOptions {
   bool rivals = false;
   bool passes = false;
   bool graph = false;
-  /// Options that say how to build an engine.
+  /// Options that control how an engine is built.
   OptionList building;
   LayerOptions layers;
 };
 
-/// Names come from files, and a terminal would obey what stands in them.
+/// Escapes control characters: names come from files, and a terminal would execute escape sequences in them.
 template <class... Args>
 void print_line(fmt::format_string<Args...> format, Args&&... args) {
   fmt::print("{}\n", report::printable(fmt::format(format, std::forward<Args>(args)...)));
 }
 
-/// One candidate, with its numeric policy where the engine has a choice of them.
+/// Describes one candidate, with its numeric policy if the engine could choose between several.
 std::string record_text(const engine::Engine& engine, const engine::TacticRecord& record) {
   std::string how(engine::layout_name(record.layout));
   if (engine.policies.size() > 1) how += fmt::format(", {}", engine::policy_name(record.policy));
@@ -81,7 +81,7 @@ void print_rivals(const engine::Engine& engine, const engine::StepDescription& s
   for (const engine::TacticRecord& record : step.rivals) print_line("     {}", record_text(engine, record));
 }
 
-/// Steps of subgraphs follow theirs, numbered within it.
+/// The steps of a subgraph follow the step that contains it, and are numbered within it.
 void print_step(const engine::Engine& engine, const std::string& number, const engine::StepDescription& step,
                 const Options& options) {
   print_line("{:>4} {:<20} {:<22} {:>9.2f} {:>8.3f}  {:<34} {}", number, step.kind, step.tactic,
@@ -96,7 +96,7 @@ void print_step(const engine::Engine& engine, const std::string& number, const e
     print_step(engine, fmt::format("{}.{}", number, i), step.inner_steps[i], options);
 }
 
-/// `file_bytes`: of an engine that was stored, 0 of one that was built for this.
+/// `file_bytes` is the size of a stored engine, or 0 for an engine that was built by this command.
 void print_text(const engine::Engine& engine, const engine::Description& description, double file_bytes,
                 const Options& options) {
   print_line("{}: {} engine for {}", engine.model, engine::policies_text(engine.policies),
@@ -118,7 +118,8 @@ void print_text(const engine::Engine& engine, const engine::Description& descrip
   if (options.passes) print_passes(engine);
 }
 
-/// Kernels show what really runs; an engine of another machine has none here.
+/// Loads the engine so that the description shows the kernels that really run. An engine for another machine
+/// cannot be loaded; its own record is described instead.
 engine::Description describe(const std::shared_ptr<engine::Engine>& engine) {
   const engine::Device* device = nullptr;
   try {
@@ -131,10 +132,10 @@ engine::Description describe(const std::shared_ptr<engine::Engine>& engine) {
   return engine::describe(loaded, engine::tuned_shapes(*engine));
 }
 
-/// Options that decide how an engine is built but not what its graph is: given with --graph they would
-/// promise something.
+/// Returns the options that change how an engine is built but not its graph. They are refused with --graph,
+/// because they would have no effect there.
 OptionList without_influence(const Options& options) {
-  // They say what the model is.
+  // These options define the model.
   std::vector<std::string> names = {"--weights", "--seed", "--darknet-rules"};
   if (options.passes) {
     names.insert(names.end(),
@@ -155,7 +156,7 @@ std::shared_ptr<const graph::Graph> imported_graph(const Options& options) {
   return model.graph;
 }
 
-/// The graph of an engine, or that of the model: as it was read, or as the passes leave it.
+/// Prints the graph of an engine, or the graph of a model before or after the passes.
 void print_graph(const Options& options, bool stored) {
   if (stored) return fmt::print("{}", graph::print_graph(*engine::load_engine(options.request.model)->graph));
   refuse_given(without_influence(options), options.passes

@@ -27,9 +27,8 @@ namespace hone::cli {
 namespace {
 
 constexpr const char* kTensorrt = "tensorrt";
-/// Builders take minutes.
+/// TensorRT's builder takes minutes.
 constexpr double kTimeoutSeconds = 7200;
-/// At least six, or a median has no interval.
 constexpr int kMostRuns = 10000;
 constexpr size_t kNameWidth = 60;
 
@@ -203,7 +202,7 @@ void inspect_layers(const LayerOptions& options, const std::string& model, const
   setup.backend = options.backend.empty() ? kTensorrt : options.backend;
   setup.precision = precision;
   setup.batch = options.batch;
-  // It has no other device.
+  // TensorRT runs only on a GPU.
   setup.device = setup.backend == kTensorrt && setup.on_cpu() && device == setup.device ? "cuda" : device;
   const Inspected inspected = ask_worker(options, setup);
   write_files(options.files, inspected, model);

@@ -1,4 +1,4 @@
-// Frames of `hone detect --view` in a browser, through the server of `hone view`.
+// Shows frames of `hone detect --view` in a browser, through the server of `hone view`.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace hone::cli {
 
-/// Serves until its end, which takes a moment where a viewer has stopped taking pictures.
+/// Serves until it is destroyed. Destruction may take a moment if a viewer has stopped reading pictures.
 class LiveView {
  public:
-  /// Listens already, and says where. Errors of make_site_server() and LiveSite.
+  /// Starts listening and prints the address. Throws the errors of make_site_server() and LiveSite.
   LiveView(const report::ServerOptions& options, const std::string& title);
   ~LiveView();
   LiveView(const LiveView&) = delete;

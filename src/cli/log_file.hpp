@@ -1,19 +1,20 @@
-// Where a command's answer goes: standard output, or what --log-file names, as nvprof's did.
+// The destination of a command's answer: standard output, or the file of --log-file (an option of nvprof).
 #pragma once
 
 #include <string>
 
 namespace hone::cli {
 
-/// Names with nvprof's marks replaced: %p the process, %h the host, %q{NAME} an environment variable, %% a
-/// per cent sign. Usage error for other marks and variables that are not set.
+/// Replaces nvprof's placeholders in a name: %p is the process id, %h the host, %q{NAME} an environment
+/// variable, %% a per cent sign. Other placeholders and unset variables are usage errors.
 std::string expand_log_name(const std::string& name);
 
-/// Environment error when nothing can be written there, usage error when it is what the command reads; asked
-/// before the work.
+/// Call this before the work: throws an environment error if the file cannot be written, and a usage error if
+/// it is the command's input.
 void check_log(const std::string& name, const std::string& input);
 
-/// To standard output for "" and "%1", to standard error for "%2", else to the file, whole or not at all.
+/// Writes to standard output for "" and "%1", to standard error for "%2", else to the file, which is
+/// published only when complete.
 void write_log(const std::string& name, const std::string& text);
 
 }  // namespace hone::cli

@@ -1,4 +1,5 @@
-// The program: parses the command line, runs one command, turns errors into one sentence and an exit code.
+// The program: parses the command line, runs one command, and turns an exception into one sentence and an
+// exit code.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@
 
 namespace {
 
-/// In the order of --help: what one does with a model, with results and traces, with images; lists; the rest.
+/// In the order of --help: commands on models, on results and traces, on images; lists; all others.
 constexpr hone::cli::AddCommand kCommands[] = {
     hone::cli::add_bench_command,     hone::cli::add_build_command,      hone::cli::add_run_command,
     hone::cli::add_inspect_command,   hone::cli::add_quantize_command,   hone::cli::add_export_command,
@@ -41,13 +42,13 @@ constexpr hone::cli::AddCommand kCommands[] = {
     hone::cli::add_worker_command,
 };
 
-/// Not through fmt::print, which throws where nothing can be written. Quoted text may come from a file.
+/// fmt::print would throw if standard error is closed. The sentence is escaped because it may quote a file.
 int report(int code, const std::string& sentence) {
   std::fputs(fmt::format("hone: {}\n", hone::report::printable(sentence)).c_str(), stderr);
   return code;
 }
 
-/// A word that nothing knows is the real mistake, whatever is missing besides.
+/// An unknown word is reported first: it is the real mistake, even if something else is missing too.
 int report_usage(const CLI::App& program, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = program.remaining(true);
   const auto chosen = program.get_subcommands();
@@ -64,7 +65,7 @@ int report_environment(const std::string& sentence) {
   return report(static_cast<int>(hone::ErrorKind::kEnvironment), sentence);
 }
 
-/// Dies of the signal, so that the caller's shell sees it.
+/// Ends the process by the signal, so that the caller's shell sees it.
 int die_of(int signal) {
   std::fflush(stdout);
   std::signal(signal, SIG_DFL);
@@ -73,16 +74,16 @@ int die_of(int signal) {
   return kSignalBase + signal;
 }
 
-/// `error` is 0 when only the stream remembers that there was one. Who closes a pipe has read enough and
-/// hears nothing more, whether or not the caller ignores SIGPIPE.
+/// `error` is 0 if only the stream remembers that a write failed. If the reader closed the pipe, it has read
+/// enough, so there is no message, even if the caller ignores SIGPIPE.
 int report_lost_output(int error) {
   if (error == EPIPE) return die_of(SIGPIPE);
   return report_environment(std::string("cannot write to the standard output") +
                             (error == 0 ? "" : std::string(": ") + std::strerror(error)));
 }
 
-/// A refusal of the system, which is no bug of ours: a full disk, a folder that
-/// may not be searched, no more threads.
+/// Reports an error of the operating system that is no bug of hone: a full disk, a folder without permission,
+/// too many threads.
 int report_refusal(const std::system_error& error) {
   if (std::ferror(stdout) != 0) return report_lost_output(error.code().value());
   const auto* of_file = dynamic_cast<const std::filesystem::filesystem_error*>(&error);
@@ -90,13 +91,13 @@ int report_refusal(const std::system_error& error) {
                                                : of_file->path1().string() + ": " + error.code().message());
 }
 
-/// Output may still wait in the buffer, and an answer that got lost is no success.
+/// Flushes the buffer: an answer that could not be written must not exit with 0.
 int finish_output() {
   errno = 0;
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? 0 : report_lost_output(errno);
 }
 
-/// Not through std::cout, which forgets why it could not write.
+/// std::cout would lose the reason why a write failed.
 int print_help(const CLI::App& program, const CLI::ParseError& asked) {
   std::ostringstream text;
   program.exit(asked, text, text);
@@ -105,13 +106,13 @@ int print_help(const CLI::App& program, const CLI::ParseError& asked) {
 
 int run_command(CLI::App& program, int argc, char** argv) {
   try {
-    // Their help quotes the manifests of plugins, which may be damaged.
+    // Adding commands may throw, because their help quotes the manifests of plugins, which may be damaged.
     for (const auto add : kCommands) add(program);
     hone::cli::check_values(program);
     hone::cli::arrange_help(program);
     std::vector<std::string> words =
         hone::cli::with_known_names(program, std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
-    // CLI11 takes them from the end.
+    // CLI11 takes the words in reverse order.
     std::reverse(words.begin(), words.end());
     program.parse(std::move(words));
     return 0;
@@ -137,8 +138,8 @@ int run_command(CLI::App& program, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   hone::system::wait_briefly(argv);
-  // A write beyond the limit on the size of files shall fail, as one to a full disk does. Not SIG_IGN, which
-  // programs that are started would inherit.
+  // A write beyond the file size limit must fail like a write to a full disk. SIG_IGN is not used, because
+  // child processes would inherit it.
   std::signal(SIGXFSZ, [](int) {});
   hone::cli::take_profiled_command(&argc, argv);
   hone::device::own_process();
@@ -148,10 +149,11 @@ int main(int argc, char** argv) {
       "hone");
   program.require_subcommand(1);
   program.set_version_flag("--version", HONE_VERSION);
-  // Where it is wrong, the variable is to blame, and no model that is being read when it is first asked for.
+  // Checks the variable HONE_MEMORY_LIMIT_MB early, so that a wrong value is not reported as an error of the
+  // model that is being read.
   program.parse_complete_callback([] { hone::system::memory_limit(); });
   const int code = run_command(program, argc, argv);
-  // Lost output matters for a missed threshold, too: it says which one was missed.
+  // Lost output also matters after a missed threshold, because the output says which threshold was missed.
   if (code != 0 && code != static_cast<int>(hone::ErrorKind::kThreshold)) return code;
   const int lost = finish_output();
   return lost == 0 ? code : lost;

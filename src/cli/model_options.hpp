@@ -1,4 +1,4 @@
-// Options of commands that load a model: where its parameters come from, and how darknet's files are read.
+// Options of commands that load a model: the source of its parameters, and the dialect of darknet files.
 #pragma once
 
 #include "cli/command.hpp"
@@ -7,14 +7,14 @@
 
 namespace hone::cli {
 
-/// --weights, --seed and --darknet-rules; makes warnings go to standard error. Returns them: none of them is
-/// for an engine that is already built.
+/// Adds --weights, --seed and --darknet-rules, and sends warnings to standard error. Returns the options,
+/// because none of them applies to an engine that is already built.
 OptionList add_model_options(CLI::App& command, importer::LoadModelOptions& options);
 
-/// --dim, which goes into the sizes of the options.
+/// Adds --dim, whose values go into the sizes in `options`.
 CLI::Option* add_dim_option(CLI::App& command, importer::LoadModelOptions& options);
 
-/// "warning: …" on standard error, once for each text.
+/// Prints "warning: …" to standard error, once for each text.
 void print_warning(const std::string& text);
 
 }  // namespace hone::cli

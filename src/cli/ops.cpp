@@ -1,4 +1,4 @@
-// `hone ops`: the operators that models may use, from the operator table.
+// `hone ops`: lists the operators that models may use.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -35,7 +35,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// "; did you mean Conv?" whatever the case; else where all are listed.
+/// Suggests the operator with the most similar name, ignoring case ("; did you mean Conv?"), or else the
+/// command that lists all.
 std::string meant_instead(const std::string& name) {
   std::map<std::string, std::string> own_names;
   std::vector<std::string> names;

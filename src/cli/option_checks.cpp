@@ -17,7 +17,7 @@
 namespace hone::cli {
 namespace {
 
-/// "1 to 1024" of an option that names its range, else what the type can hold.
+/// Returns "1 to 1024" if the type of the option names a range, else the limits of T.
 template <class T>
 std::string range_of(const std::string& type) {
   using Limits = std::numeric_limits<T>;
@@ -32,7 +32,8 @@ std::string range_of(const std::string& type) {
   return fmt::format("{} to {}", type.substr(least, between - least), type.substr(most, close - most));
 }
 
-/// Writes the number anew in the way that everybody reads alike; why not, where it is none.
+/// Rewrites the number in plain decimal form. Returns the reason if the text is not such a number, else an
+/// empty text.
 template <class T>
 std::string plain_number(std::string* text, const std::string& type) {
   T value = 0;
@@ -47,7 +48,7 @@ std::string plain_number(std::string* text, const std::string& type) {
 }
 
 CLI::Validator value_check(const std::string& type) {
-  // "INT in [0 - 5]" and "INT:…" too.
+  // Matches the prefix, because types such as "INT in [0 - 5]" and "INT:…" exist too.
   const bool natural = type.starts_with("UINT");
   const bool whole = type.starts_with("INT");
   return {[natural, whole, type](std::string& text) -> std::string {
@@ -77,7 +78,8 @@ void refuse_given(const OptionList& options, const std::string& reason) {
 
 namespace {
 
-/// Names of devices, precisions and backends, which have no capitals.
+/// True for options whose values are names of devices, precisions, backends and the like, which are lower
+/// case.
 bool takes_names(const CLI::Option& option) {
   constexpr std::string_view kNames[] = {"--device",   "--precision",  "--precisions", "--backend",
                                          "--backends", "--compare-to", "--to",         "--formats",
@@ -89,7 +91,7 @@ bool takes_backends(const CLI::Option& option) {
   return option.get_name().starts_with("--backend") || option.get_name() == "--compare-to";
 }
 
-/// Names of external backends may have capitals.
+/// Converts to lower case, except for external backends, whose names may have capitals.
 CLI::Validator lower_case(bool is_backend) {
   return {[is_backend](std::string& text) -> std::string {
             std::string lower = text;
@@ -110,7 +112,7 @@ CLI::Validator lower_case(bool is_backend) {
 void check_values(CLI::App& program) {
   for (CLI::App* command : program.get_subcommands([](CLI::App*) { return true; })) {
     for (CLI::Option* option : command->get_options()) {
-      // Flags take no value. A transformation comes before all checks.
+      // Flags take no value. CLI11 applies a transformation before all checks.
       if (option->get_items_expected_max() > 0) option->transform(value_check(option->get_type_name()));
       if (takes_names(*option)) option->transform(lower_case(takes_backends(*option)));
     }
@@ -126,7 +128,7 @@ void refuse_overwriting(const std::filesystem::path& output, const std::vector<s
 }
 
 bool is_one_file(const std::filesystem::path& a, const std::filesystem::path& b) {
-  // Opening a file that cannot be examined reports the reason.
+  // Errors are ignored here: opening the file later reports the reason.
   std::error_code unknown;
   if (std::filesystem::equivalent(a, b, unknown)) return true;
   const auto full = [&](const std::filesystem::path& path) {

@@ -1,4 +1,4 @@
-// Checks of options that CLI11 does not make.
+// Checks of options that CLI11 does not offer.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,32 +8,33 @@
 
 namespace hone::cli {
 
-/// A number between these two. CLI::Range and CLI::NonNegativeNumber let NaN through, which is neither below
-/// nor above anything.
+/// Accepts a number between both limits. CLI::Range and CLI::NonNegativeNumber accept NaN, because every
+/// comparison with NaN is false.
 CLI::Validator finite_range(double least, double most);
 
 using OptionList = std::vector<const CLI::Option*>;
 
-/// Usage error "--flag REASON" for the first of these options that was given: silently ignored, it would
-/// promise what does not happen.
+/// Throws the usage error "--flag REASON" for the first of these options that was given. Ignoring an option
+/// silently would mislead the user.
 void refuse_given(const OptionList& options, const std::string& reason);
 
-/// For every option of every command: an empty value would count as "not given", and of whole numbers CLI11
-/// takes 010 for 8, and -1 for the largest one where there is no sign.
+/// Adds checks to every option of every command: an empty value would count as "not given", CLI11 would read
+/// 010 as 8, and -1 as the largest number of an unsigned type.
 void check_values(CLI::App& program);
 
-/// Usage error when the output is one of the inputs, under whatever name: it would be lost.
+/// Throws a usage error if the output is one of the inputs, even under another name, because writing it would
+/// destroy the input.
 void refuse_overwriting(const std::filesystem::path& output, const std::vector<std::string>& inputs);
 
-/// Returns whether both names mean one file, which need not exist yet.
+/// Returns whether both names refer to one file, which need not exist yet.
 bool is_one_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
-/// Usage error for an output file that is named like another kind of file: an engine as model.onnx. `own` is
-/// the extension of such outputs, `what` names them.
+/// Throws a usage error for an output file with the extension of another kind, such as an engine named
+/// model.onnx. `own` is the right extension, `what` describes such outputs.
 void refuse_other_kind(const std::filesystem::path& output, std::string_view own, std::string_view what);
 
-/// Usage error for an output folder that is named like a file and not there yet. `option` takes it, `what`
-/// goes into it.
+/// Throws a usage error for an output folder that does not exist and whose name looks like that of a file.
+/// `option` is the option that takes it, `what` is what is written into it.
 void refuse_file_name(std::string_view option, const std::filesystem::path& folder, std::string_view what);
 
 }  // namespace hone::cli

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kModel = "MODEL";
 
-/// The first entry of a name that fits the command counts.
+/// If a name occurs more than once, the first entry that fits the command is used.
 constexpr auto kForeign = std::to_array<ForeignOption>({
     {"trtexec", "--onnx", "", kModel, ""},
     {"trtexec", "--model", "", kModel, ""},
@@ -105,7 +105,7 @@ constexpr auto kForeign = std::to_array<ForeignOption>({
     {"torch.profiler", "--record-shapes", "profile", "--record-shapes", ""},
 });
 
-/// "infstreams" of "--infStreams" and "--inf-streams".
+/// Normalizes "--infStreams" and "--inf-streams" to "infstreams".
 std::string normalized(std::string_view name) {
   std::string result;
   for (const char c : name) {
@@ -127,8 +127,8 @@ bool has_option(const CLI::App& command, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The command's own name of an option that was written in another case, with other hyphens or in another
-/// number.
+/// Returns the command's own option that differs from the written name only in case, hyphens, or singular and
+/// plural.
 std::optional<std::string> own_name(const CLI::App& command, const std::string& written) {
   const std::string wanted = normalized(written);
   const auto same = [&](const std::string& known) {
@@ -155,7 +155,7 @@ bool is_for(const ForeignOption& option, const CLI::App& command) {
   return option.command.empty() || option.command == command.get_name();
 }
 
-/// The entry that can stand for an option of the command; null where there is none.
+/// Returns the entry that can replace an option for this command; null if there is none.
 const ForeignOption* alias_of(const CLI::App& command, const std::string& name) {
   for (const ForeignOption& option : kForeign) {
     if (option.words.empty() || normalized(option.name) != normalized(name) || !is_for(option, command))
@@ -185,7 +185,7 @@ class Rewriter {
     if (!word.starts_with("--") || has_option(command_, name)) return keep(word);
     const bool has_value = equals != std::string::npos;
     const ForeignOption* alias = alias_of(command_, name);
-    // An option that two tools count in different units is no alias.
+    // If two tools count an option in different units, it only gets a remark, not a replacement.
     if (alias == nullptr && remark_of(command_, name) != nullptr) return keep(word);
     if (alias == nullptr) {
       const auto own = own_name(command_, name);
@@ -205,7 +205,7 @@ class Rewriter {
   }
   bool take_skip() { return std::exchange(skips_next_, false); }
 
-  /// Models first: options that take any number of values would take them, too.
+  /// Models come first, because an option that takes any number of values would consume them too.
   std::vector<std::string> words() const {
     std::vector<std::string> words = models_;
     words.insert(words.end(), kept_.begin(), kept_.end());
@@ -252,7 +252,7 @@ std::vector<std::string> with_known_names(const CLI::App& program, std::vector<s
 
 namespace {
 
-/// "batch" and "size" of "--batch-sizes": words of four letters and more, in the singular.
+/// Splits "--batch-sizes" into "batch" and "size": words of at least four letters, in the singular.
 std::vector<std::string> parts_of(std::string_view name) {
   constexpr size_t kShortest = 4;
   std::vector<std::string> parts(1);
@@ -269,7 +269,8 @@ std::vector<std::string> parts_of(std::string_view name) {
   return parts;
 }
 
-/// The option that shares most words with the name, the shortest of several; nothing where none does.
+/// Returns the option that shares the most words with the name; if several do, the shortest one. Returns
+/// nothing if no option shares a word.
 std::optional<std::string> related_option(const CLI::App& command, const std::string& written) {
   const std::vector<std::string> wanted = parts_of(written);
   std::optional<std::string> best;

@@ -1,5 +1,5 @@
-// Names of options as people type them: singular or plural, in another case, or as another tool calls them;
-// and what is said of a word that is none.
+// Accepts option names as people type them: singular or plural, in another case, or under the name of another
+// tool; and explains unknown words.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,24 +14,24 @@ namespace hone::cli {
 struct ForeignOption {
   std::string_view tool;
   std::string_view name;
-  /// The command that it is for; empty: every one that has what it stands for.
+  /// The command that the entry applies to; empty: every command that has the replacement.
   std::string_view command;
-  /// Its replacement: options, of which the last takes its value; "MODEL" for the positional argument. Empty
-  /// where hone has no such option.
+  /// Its replacement: options, of which the last takes the value, or "MODEL" for the positional argument.
+  /// Empty if hone has no such option.
   std::string_view words;
-  /// For people, where there are no words, or more is to be known.
+  /// Explanation for the user, if there is no replacement or if more must be known.
   std::string_view remark;
 };
 
 std::span<const ForeignOption> foreign_options();
 
-/// The words of a command line with names that this program's commands know.
+/// Returns the words of a command line with names replaced by those that this program knows.
 std::vector<std::string> with_known_names(const CLI::App& program, std::vector<std::string> words);
 
-/// One clause about a word that is neither a command nor an option of `command`, with the likely intention.
+/// Returns a clause about a word that is neither a command nor an option of `command`, with a suggestion.
 std::string unknown_word(const CLI::App& program, const CLI::App* command, const std::string& word);
 
-/// Options of other tools and what they are called here, as a table.
+/// Returns a table of other tools' options and their names in hone.
 std::string foreign_table();
 
 }  // namespace hone::cli

@@ -1,5 +1,5 @@
-// `hone partition`: which nodes of a model each backend takes, how to split it between them, and what the
-// borders cost.
+// `hone partition`: shows which nodes of a model each backend takes, how to split the model between backends,
+// and what the transfers at the borders cost.
 #include <fmt/core.h>
 
 #include <limits>
@@ -49,7 +49,7 @@ struct Options {
   std::string output;
 };
 
-/// The shapes of one run at this batch.
+/// Returns the input shapes of one run at this batch.
 std::map<std::string, tensor::Shape> shapes_of(const bench::ModelInfo& info, int64_t batch) {
   bench::require_runs_at(info, batch);
   std::map<std::string, tensor::Shape> shapes;
@@ -60,7 +60,7 @@ std::map<std::string, tensor::Shape> shapes_of(const bench::ModelInfo& info, int
   return shapes;
 }
 
-/// The inputs that hone bench runs first.
+/// Generates the inputs that hone bench uses for its first run.
 std::vector<tensor::Tensor> make_inputs(const bench::ModelInfo& info, int64_t batch) {
   const system::Scratch scratch;
   const bench::InputPool pool(info, batch, scratch.folder());

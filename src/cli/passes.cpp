@@ -1,4 +1,4 @@
-// `hone passes`: the rewrites of a graph in the order they run, for --disable-pass and for the docs.
+// `hone passes`: lists the passes in the order in which they run, with the names for --disable-pass.
 #include <fmt/core.h>
 
 #include "cli/command.hpp"

@@ -1,4 +1,4 @@
-// The end of a run of the pipeline, for people: rates, stages, and what bounds them.
+// Prints the summary of a pipeline run: rates, stages, and the stage that limits the rate.
 #pragma once
 
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 namespace hone::cli {
 
-/// `decoding`, `preprocessing`: where, as task::DetectOutcome has them.
+/// `decoding` and `preprocessing` name the places where these stages ran, as in task::DetectOutcome.
 void print_pipeline(const task::PipelineReport& report, const std::string& decoding,
                     const std::string& preprocessing, std::FILE* to);
 

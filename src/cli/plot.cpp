@@ -1,4 +1,4 @@
-// `hone plot`: the figures of benchmark results and traces as SVG and PNG.
+// `hone plot`: draws figures of benchmark results and traces as SVG and PNG.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -37,10 +37,10 @@ struct Options {
   std::string theme = "light";
 };
 
-/// The parts of a trace that a waterfall needs, and the figures of the trace by itself.
+/// The data of a trace for waterfalls, and the figures that need only this trace.
 struct TracedModel {
   report::TraceLabel label;
-  std::string model;  ///< empty where the trace does not say
+  std::string model;  ///< empty if the trace does not name it
   bool baseline = false;
   analysis::DiffSide side;
   std::vector<report::Figure> figures = {};
@@ -48,7 +48,7 @@ struct TracedModel {
 
 void say(const std::string& sentence) { fmt::print(stderr, "hone: {}\n", report::printable(sentence)); }
 
-/// Names that are longer than a file's may be are cut.
+/// Cuts names that are too long for a file name.
 std::string file_name(const std::string& name) {
   constexpr size_t kLongest = 80;
   return name.substr(0, kLongest);
@@ -81,7 +81,7 @@ class Plotter {
 
  private:
   std::string png(const report::Scene& scene) const {
-    // The largest side that cairo draws, and 400 MB of pixels.
+    // The largest side that cairo can draw, and 400 MB of pixels.
     constexpr double kMostSide = 32767;
     constexpr double kMostPixels = 1e8;
     const double width = scene.width * options_.scale;
@@ -99,7 +99,7 @@ class Plotter {
   size_t drawn_ = 0;
 };
 
-/// Runs f; what is wrong with its file is said, and the others go on.
+/// Calls f. An error in its file is printed, and the other files are still processed.
 template <class F>
 void reading(const F& f) {
   try {
@@ -141,10 +141,10 @@ TracedModel read_trace(const fs::path& path, const std::string& name) {
   return traced;
 }
 
-/// Fails where the baseline cannot be read: nothing that was asked for would be drawn.
+/// Throws if the baseline cannot be read, because no waterfall could be drawn then.
 std::vector<TracedModel> read_traces(const std::vector<report::RunFile>& files, const Options& options) {
   std::vector<TracedModel> traces;
-  // Traces of one name may lie in different folders.
+  // Traces in different folders may have the same name.
   report::Ids names;
   for (const report::RunFile& file : files) {
     if (file.kind != report::RunFileKind::kTrace) continue;
@@ -165,7 +165,7 @@ report::Figure waterfall(const TracedModel& a, const TracedModel& b) {
   return waterfall_figure(a.label, b.label, analysis::compare_traces(a.side, b.side));
 }
 
-/// Waterfalls from the baseline to every other trace.
+/// Returns waterfalls from the baseline to every other trace.
 std::vector<report::Figure> from_baseline(const std::vector<TracedModel>& traces, const std::string& named) {
   std::vector<report::Figure> figures;
   for (const TracedModel& a : traces) {
@@ -181,7 +181,7 @@ std::vector<report::Figure> from_baseline(const std::vector<TracedModel>& traces
   return figures;
 }
 
-/// The two traces of a model that has two.
+/// Returns a waterfall for each model that has exactly two traces.
 std::vector<report::Figure> of_pairs(const std::vector<TracedModel>& traces) {
   std::map<std::string, std::vector<const TracedModel*>> models;
   for (const TracedModel& traced : traces) models[traced.model].push_back(&traced);

@@ -1,5 +1,5 @@
-// `hone profile -- COMMAND` records what a program does on the GPU, `hone profile MODEL` what a model does on
-// a backend, `hone profile detect ARGS` the stages of a pipeline.
+// `hone profile -- COMMAND` records the GPU work of a program, `hone profile MODEL` a model on a backend,
+// `hone profile detect ARGS` the stages of a pipeline.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@
 namespace hone::cli {
 namespace {
 
-/// Without a terminal, one line of progress in this time.
+/// Seconds between lines of progress if the output is not a terminal.
 constexpr double kPlainLineSeconds = 15;
 
 struct Options {
@@ -64,11 +64,11 @@ struct Options {
   bool query_metrics = false;
   std::string chip;
   bool json = false;
-  /// Options that say how a model runs.
+  /// Options that control how a model runs.
   OptionList of_models;
 };
 
-/// The words after "--", which the parser of options must not see.
+/// The words after "--", which must not be parsed as options of hone.
 std::vector<std::string>& profiled_command() {
   static std::vector<std::string> command;
   return command;
@@ -80,19 +80,19 @@ std::optional<std::vector<std::string>>& profiled_pipeline() {
   return words;
 }
 
-/// Claims "python3.trace.sqlite", or the first free one of "python3-2.trace.sqlite" and so on.
+/// Reserves "python3.trace.sqlite", or the first free name of "python3-2.trace.sqlite" and so on.
 std::unique_ptr<base::ReservedFile> claim_trace(const std::string& stem) {
   for (int number = 1;; ++number) {
     const std::string name =
         fmt::format("{}{}.trace.sqlite", stem, number == 1 ? "" : fmt::format("-{}", number));
     if (std::filesystem::exists(name)) continue;
     auto file = std::make_unique<base::ReservedFile>(name);
-    // Where somebody was faster, it would be "python3.trace-2.sqlite".
+    // If another process took the name in the meantime, the reserved file would be "python3.trace-2.sqlite".
     if (file->path() == name) return file;
   }
 }
 
-/// A backend as part of a file's name: that of a partition is a path.
+/// The backend's name as part of a file name; the name of a partition contains a path.
 std::string file_part(const std::string& backend) {
   if (!backend::partition::is_partition(backend)) return backend;
   return "partition-" + bench::file_stem(backend.substr(backend::partition::kPrefix.size()));
@@ -109,7 +109,7 @@ int64_t measured_launches(const trace::Trace& trace) {
   return static_cast<int64_t>(launches.size());
 }
 
-/// To standard error: standard output is the program's.
+/// Prints to standard error, because standard output belongs to the profiled program.
 void print_summary(const trace::Trace& trace, const std::string& output, bool metrics) {
   if (metrics) {
     fmt::print(stderr, "hone: {} values of metrics of {} launches of kernels in {}\n",
@@ -126,20 +126,20 @@ void print_summary(const trace::Trace& trace, const std::string& output, bool me
                doubt.count > 0 ? fmt::format("{} ", doubt.count) : "", doubt.text);
 }
 
-/// "SIGTERM was passed on, and "; empty where none was.
+/// Returns "SIGTERM was passed on, and ", or an empty text if no signal was passed on.
 std::string passed_on_text(const record::Recording& recording) {
   const char* name = ::sigabbrev_np(recording.passed_on);
   return name == nullptr ? "" : fmt::format("SIG{} was passed on, and ", name);
 }
 
-/// "137 (128 + SIGKILL)": what a shell calls the end by a signal.
+/// Returns "137 (128 + SIGKILL)": the exit code that a shell reports for a process that a signal ended.
 std::string exit_code_text(int code) {
   constexpr int kSignalBase = 128;
   const char* name = code > kSignalBase ? ::sigabbrev_np(code - kSignalBase) : nullptr;
   return name == nullptr ? std::to_string(code) : fmt::format("{} ({} + SIG{})", code, kSignalBase, name);
 }
 
-/// Why a recording is empty, and the next step.
+/// Explains why a recording is empty, and what to do next.
 std::string nothing_recorded(const Options& options, const record::Recording& recording) {
   if (recording.processes > 0 && !options.captures_all())
     return "nothing was recorded: the program used no GPU while it was captured; leave out --delay, "
@@ -167,7 +167,7 @@ void profile_command(const Options& options) {
   std::unique_ptr<base::ReservedFile> claimed;
   if (options.output.empty()) claimed = claim_trace(std::filesystem::path(command[0]).filename().string());
   const std::string output = claimed ? claimed->path().string() : options.output;
-  // A script that was given to -o by mistake, say.
+  // Protects a script that was given to -o by mistake.
   refuse_overwriting(output, command);
   base::check_writable(output);
   const system::Interruptible interruptible;
@@ -199,13 +199,13 @@ void profile_command(const Options& options) {
   if (!signal.empty()) fmt::print(stderr, "hone: {}the program ended in order\n", signal);
 }
 
-/// The cost of recording, as `hone analyze` states it.
+/// Returns the cost of recording in the words of `hone analyze`.
 std::string cost_text(const trace::Trace& trace) {
   const std::optional<trace::RecordingCost> cost = trace::RecordingCost::of(trace);
   return cost ? cost->text : "its cost cannot be told";
 }
 
-/// Refuses what no model can be recorded with, before anything is read or made.
+/// Refuses options with which no model can be recorded, before any file is read or created.
 void check_recording(const Options& options, const bench::Peers& peers) {
   const record::ModelRecordOptions& record = options.record;
   const bool cpu = record.setup.on_cpu();
@@ -215,7 +215,7 @@ void check_recording(const Options& options, const bench::Peers& peers) {
   for (const std::string& precision : options.precisions) backend::parse_run_precision(precision);
   for (const std::string& backend : options.backends) {
     peers.command(backend);
-    // A peer knows best what it runs on.
+    // A peer decides by itself what it runs on.
     if (!peers.is_external(backend)) device::require_device(record.setup.device);
   }
 }
@@ -250,7 +250,8 @@ void profile_model(Options options) {
   if (!model.engine_precision.empty()) options.precisions = {model.engine_precision};
   if (const std::string note = random_weights_note(options.model, options.subject.parameters); !note.empty())
     fmt::print(stderr, "note: {}\n", note);
-  // A first dimension that is fixed need not be a batch: one run is one run.
+  // If the first dimension is fixed, it need not be a batch; the default batch 1 then means one run of the
+  // model as it is.
   if (!model.dynamic_batch && options.batches == std::vector<int64_t>{1})
     options.batches = {model.fixed_batch};
   for (const int64_t batch : options.batches) bench::require_runs_at(model, batch);
@@ -316,7 +317,7 @@ void run(const Options& options) {
   profile_model(options);
 }
 
-/// Returns them: a program after -- has options of its own.
+/// Returns the options, because they are refused for a program after "--".
 OptionList add_model_options(CLI::App& command, Options& options) {
   trace::Schedule& schedule = options.record.schedule;
   options.record.setup.threads = system::usable_cores();

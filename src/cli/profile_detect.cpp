@@ -13,7 +13,7 @@
 namespace hone::cli {
 namespace {
 
-/// The value of the last `NAME VALUE` or `NAME=VALUE`; empty where there is none.
+/// Returns the value of the last `NAME VALUE` or `NAME=VALUE`; empty if there is none.
 std::string value_of(const std::vector<std::string>& words, const std::string& name) {
   std::string value;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -23,7 +23,7 @@ std::string value_of(const std::vector<std::string>& words, const std::string& n
   return value;
 }
 
-/// Runs it with the collector inside, and adds the GPU's work to the stages.
+/// Runs the command with the collector loaded into it, and adds the recorded GPU work to the stages.
 int record_with_gpu(const std::vector<std::string>& command, const std::string& trace) {
   record::Recording recording = record::record_program(command, {.driver_api = false});
   if (recording.exit_code != 0 || recording.processes == 0) return recording.exit_code;

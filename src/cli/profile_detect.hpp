@@ -1,5 +1,5 @@
-// `hone profile detect ARGS`: `hone detect ARGS` with a timeline of its stages and, where it runs on a GPU,
-// of the GPU's work.
+// `hone profile detect ARGS`: runs `hone detect ARGS` and records a timeline of its stages and, if it uses a
+// GPU, of the GPU's work.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace hone::cli {
 
-/// `words`: the words after `detect`, with --trace FILE or, else, with `trace` for that. Throws
-/// ProgramFailed with the command's own exit code where it has one.
+/// `words` are the words after `detect`. Their --trace FILE names the output; `trace` is used if they have
+/// none. Throws ProgramFailed with the command's exit code if the command fails.
 void profile_detect(std::vector<std::string> words, const std::string& trace);
 
-/// The value of the last `--trace FILE` or `--trace=FILE` among the words; empty where there is none.
+/// Returns the value of the last `--trace FILE` or `--trace=FILE` among the words; empty if there is none.
 std::string trace_among(const std::vector<std::string>& words);
 
 }  // namespace hone::cli

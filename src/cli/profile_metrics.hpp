@@ -1,12 +1,13 @@
-// `hone profile --query-metrics`: the metrics of kernels that can be measured.
+// `hone profile --query-metrics`: lists the kernel metrics that can be measured.
 #pragma once
 
 #include <string>
 
 namespace hone::cli {
 
-/// Lists them with the metrics measured instead, and whether this chip knows them: "GH100", or that of the
-/// first GPU of the machine when it is empty. Usage error for a chip that CUPTI does not know.
+/// Lists the metrics with the hardware metrics that replace them, and whether this chip supports them. An
+/// empty `chip` is the chip of the first GPU of this machine; a chip that CUPTI does not know is a usage
+/// error.
 void list_metrics(const std::string& chip, bool json);
 
 }  // namespace hone::cli

@@ -1,5 +1,5 @@
-// The line on standard error that says how far a long command is: redrawn on a terminal, a new one from time
-// to time elsewhere.
+// The line on standard error that shows the progress of a long command. A terminal redraws it; other outputs
+// get a new line from time to time.
 #pragma once
 
 #include "base/clock.hpp"
@@ -9,7 +9,7 @@ namespace hone::cli {
 
 class ProgressDisplay {
  public:
-  /// Without a terminal, one line in `plain_line_seconds`.
+  /// If standard error is not a terminal, prints one line every `plain_line_seconds`.
   explicit ProgressDisplay(double plain_line_seconds);
   ~ProgressDisplay() { clear(); }
   ProgressDisplay(const ProgressDisplay&) = delete;

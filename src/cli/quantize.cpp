@@ -1,4 +1,4 @@
-// `hone quantize`: a model and real data become a model with int8, as Q/DQ of ONNX.
+// `hone quantize`: converts a model to int8 with calibration data, and writes it as ONNX with Q/DQ nodes.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 constexpr double kPlainLineSeconds = 5;
 constexpr int kOldestOpset = 17;
-/// Samples that the result is judged on, unless it is said; more where something is decided by them.
+/// Default number of samples on which the result is judged; more are used if a decision depends on them.
 constexpr int64_t kJudged = 32;
 constexpr int64_t kJudgedForBudget = 512;
 
@@ -75,7 +75,7 @@ fs::path beside(const std::string& output, const char* extension) {
   return fs::path(output).replace_extension(extension);
 }
 
-/// "1%" as 0.01.
+/// Parses "1%" to 0.01.
 std::optional<double> budget_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   double percent = -1;
@@ -143,7 +143,7 @@ quantize::DataOptions data_from(const Options& options, const std::vector<std::s
   return data;
 }
 
-/// The device whose steps are timed for a target.
+/// Returns the device on which the steps for a target are timed.
 std::string device_of(const std::string& target) {
   return target == "cuda" || target == "tensorrt" ? "cuda" : "cpu";
 }
@@ -172,7 +172,7 @@ quantize::QuantizeOptions quantize_options(const Options& options, const importe
   return result;
 }
 
-/// The lowest opset that has all of the model's operators, unless one is asked for.
+/// Uses the lowest opset that has all of the model's operators, unless the user chose one.
 int write_model(const Options& options, const graph::Graph& graph, const importer::Metadata& metadata,
                 uint64_t* bytes) {
   for (int opset = options.opset.value_or(kOldestOpset);; ++opset) {
@@ -229,7 +229,7 @@ void print_result(const Options& options, const quantize::Quantized& result, con
              options.evaluation.empty() ? "of the " : "held-out ", accuracy_text(*report.accuracy));
 }
 
-/// Checks the budget after everything was written.
+/// Checks the budget only after all files were written.
 void check_budget(const quantize::Report& report) {
   if (report.met.value_or(true) || !report.accuracy) return;
   throw Error(
@@ -257,7 +257,7 @@ void run(const Options& options) {
       speaking_of(options.model, [&] { return quantize::prepare(*model.graph); });
   quantize::CachedCalibration cached;
   if (options.data.empty()) cached = quantize::calibration_from(options.cache, subject);
-  // Images have to become the input as they did for the calibration.
+  // The quantized model must convert images to its input as the calibration did.
   importer::Metadata metadata = with_image_options(options.images, model.metadata);
   for (const auto& [key, value] : cached.calibration.image_metadata) metadata[key] = value;
   ProgressDisplay display(kPlainLineSeconds);

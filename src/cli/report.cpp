@@ -1,4 +1,4 @@
-// `hone report DIR… -o FILE`: benchmarks and traces as one page to look at and to send.
+// `hone report DIR… -o FILE`: writes benchmarks and traces as one HTML page.
 #include <fmt/core.h>
 
 #include <memory>

@@ -1,4 +1,5 @@
-// `hone run`: real inputs through a model, outputs to a file and the likeliest classes to the terminal.
+// `hone run`: runs a model on real inputs, and writes outputs to a file or the most probable classes to the
+// terminal.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -34,7 +35,7 @@ namespace {
 
 using tensor::Tensor;
 
-/// Without a terminal, one line of progress in this time.
+/// Seconds between lines of progress if the output is not a terminal.
 constexpr double kPlainLineSeconds = 5;
 
 struct RunOptions {
@@ -47,15 +48,15 @@ struct RunOptions {
   std::string device = "cpu";
   std::string precision = "fp32";
   int threads = system::usable_cores();
-  /// One run is over before tuning is.
+  /// 0, because tuning takes longer than the single run.
   int level = 0;
   int64_t top = 0;
   ImageOptions images;
-  /// --device: an engine file says itself what kind of device it is for.
+  /// --device; optional for an engine file, which holds the kind of its device.
   const CLI::Option* device_option = nullptr;
-  /// Options that an engine file answers itself.
+  /// Options that an engine file fixes.
   OptionList fixed_by_engine;
-  /// Options that say how images become a tensor.
+  /// Options that define how images become a tensor.
   OptionList of_images;
 };
 
@@ -63,7 +64,7 @@ std::vector<InputSlot> input_slots(const importer::Model& model, size_t file_cou
                                    const std::vector<engine::Carry>& carries) {
   std::vector<InputSlot> slots;
   if (model.graph == nullptr) {
-    // A TorchScript archive does not say what it takes: the files decide.
+    // A TorchScript archive does not list its inputs; each file is one input.
     for (size_t i = 0; i < file_count; ++i) slots.push_back({fmt::format("input{}", i), {}});
     return slots;
   }
@@ -106,7 +107,7 @@ void print_top(const Tensor& output, const RunInputs& inputs, const std::vector<
   }
 }
 
-/// The files of --input: NAME:FILE may be one, or the whole of it.
+/// Returns all files that --input may name: "a:b" may be the file "b" for input "a", or a file "a:b".
 std::vector<std::string> files_read(const RunOptions& options) {
   std::vector<std::string> files = options.inputs;
   for (const std::string& input : options.inputs) {
@@ -134,7 +135,8 @@ void write_outputs(const std::string& file, const tensor::NamedTensors& outputs)
   tensor::write_npy(file, outputs.front().second);
 }
 
-/// Ranges from generated inputs, which serve to measure speed, would make answers that mean nothing.
+/// Refuses int8 without calibrated ranges: ranges from generated inputs are good enough to measure speed, but
+/// the outputs would be meaningless.
 void check_ranges(const RunOptions& options, const importer::Model& model) {
   const bool int8 = backend::parse_precision(options.precision) == tensor::Precision::kInt8;
   if (!int8 || model.graph == nullptr || !quantize::quantized_part(*model.graph).empty()) return;
@@ -153,7 +155,7 @@ std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, 
   load.precision = backend::parse_precision(options.precision);
   load.threads = options.threads;
   const bool own = options.backend == backend::kOwnBackend;
-  // The names of an archive's inputs are the backend's to find.
+  // The backend finds the input names of an archive by itself.
   for (size_t i = 0; i < slots.size() && model.graph != nullptr; ++i)
     load.input_shapes[slots[i].name] = inputs[i].shape();
   if (!own) return backend::make_backend(options.backend)->load(model, load);
@@ -165,7 +167,7 @@ std::unique_ptr<backend::Executable> load_executable(const RunOptions& options, 
                                          tensor::parse_place(options.device));
 }
 
-/// Errors name the engine's file: what is wrong may be that it is for another machine.
+/// Adds the engine's file to errors, because the engine may be for another machine.
 std::unique_ptr<backend::Executable> load_stored(const RunOptions& options,
                                                  const std::shared_ptr<const engine::Engine>& engine) {
   try {
@@ -199,13 +201,13 @@ std::vector<engine::Carry> carries_of(const RunOptions& options, const importer:
   return engine::parse_carries(*model.graph, options.bind);
 }
 
-/// One output of one of several runs: run0/NAME; of the only run NAME.
+/// Names an output of one of several runs run0/NAME; of a single run only NAME.
 std::string output_of_run(const importer::Model& model, size_t output, size_t run, size_t runs) {
   const std::string name = output_name(model, output);
   return runs == 1 ? name : fmt::format("run{}/{}", run, name);
 }
 
-/// Runs an engine that keeps its caches itself, with a fixed capacity.
+/// Runs an engine that holds caches of a fixed capacity.
 tensor::NamedTensors run_fixed(const RunOptions& options, const std::shared_ptr<const engine::Engine>& engine,
                                const engine::FixedCaches& caches, const importer::Model& model,
                                const std::vector<RunInputs>& runs) {
@@ -225,8 +227,8 @@ tensor::NamedTensors run_fixed(const RunOptions& options, const std::shared_ptr<
   return outputs;
 }
 
-/// Runs after each other. Outputs that are bound are those of the last run; so are others, but of several
-/// runs each, named run0/NAME and so on.
+/// Runs the model on the inputs one after the other. Returns the unbound outputs of every run (named
+/// run0/NAME and so on if there are several), then the bound outputs of the last run.
 tensor::NamedTensors run_bound(backend::Executable& executable, const importer::Model& model,
                                const std::vector<RunInputs>& runs, engine::CarriedRuns* carried) {
   tensor::NamedTensors outputs;
@@ -243,7 +245,7 @@ tensor::NamedTensors run_bound(backend::Executable& executable, const importer::
   return outputs;
 }
 
-/// The inputs of the first run: values that files give bound inputs become the state.
+/// Returns the inputs of the first run; values that files give for bound inputs become the initial state.
 std::vector<Tensor> first_inputs(const std::vector<InputSlot>& slots, const RunInputs& first,
                                  engine::CarriedRuns* carried) {
   for (size_t i = 0; i < slots.size(); ++i) {
@@ -252,7 +254,7 @@ std::vector<Tensor> first_inputs(const std::vector<InputSlot>& slots, const RunI
   return carried->next_inputs(first.tensors);
 }
 
-/// Runs the model as it is, or as often as there are inputs while outputs feed inputs.
+/// Runs the model once or, if outputs are bound to inputs, once for each set of inputs.
 tensor::NamedTensors run_executable(const RunOptions& options,
                                     const std::shared_ptr<const engine::Engine>& engine,
                                     const importer::Model& model, const std::vector<InputSlot>& slots,
@@ -271,13 +273,13 @@ tensor::NamedTensors run_executable(const RunOptions& options,
     for (Tensor& output : executable->run(first))
       outputs.emplace_back(output_name(model, outputs.size()), std::move(output));
   }
-  // A backend knows only after the run which program ran, and what is to be said of it.
+  // Notes are printed after the run, because some backends know only then which program ran.
   for (const std::string& note : executable->notes())
     fmt::print(stderr, "note: {}\n", report::printable(note));
   return outputs;
 }
 
-/// Marks the inputs that an engine gives itself, and refuses files for them.
+/// Marks the inputs that the engine provides itself; they take no files.
 void mark_own_inputs(const RunOptions& options, const engine::FixedCaches& caches,
                      std::vector<InputSlot>* slots) {
   if (!options.bind.empty())
@@ -297,7 +299,7 @@ void print_note(const std::string& note) {
   if (!note.empty()) fmt::print(stderr, "note: {}\n", report::printable(note));
 }
 
-/// A kernel may turn NaN into a number that looks like an answer.
+/// Notes NaN and infinite inputs: a kernel may turn them into outputs that look valid.
 void note_values(const std::vector<InputSlot>& slots, const std::vector<RunInputs>& runs) {
   for (const RunInputs& run : runs) {
     for (size_t i = 0; i < run.tensors.size(); ++i) {
@@ -313,7 +315,7 @@ void note_values(const std::vector<InputSlot>& slots, const std::vector<RunInput
   }
 }
 
-/// " = 0.25 0.75" of few values, the range of many.
+/// Returns " = 0.25 0.75" if there are few values, else their range and mean.
 std::string values_text(const Tensor& tensor) {
   constexpr size_t kFew = 8;
   if (tensor.size() == 0) return "";
@@ -336,7 +338,8 @@ void run(const RunOptions& options) {
   const auto engine = stored ? engine::load_engine(options.model) : nullptr;
   importer::LoadModelOptions load = options.load;
   load.given = names_in(options.inputs);
-  // Classes are those of the first output, which of all sections would be that of the first one.
+  // With --top, only the first output is needed; if all sections of a darknet network were outputs, the first
+  // would be that of the first section.
   if (load.outputs.empty() && options.top == 0) load.outputs = {"all"};
   const importer::Model model =
       stored ? importer::Model{engine->model, options.model, engine->graph, engine->metadata}
@@ -364,7 +367,7 @@ void run(const RunOptions& options) {
   });
   if (!options.output.empty()) write_outputs(options.output, outputs);
   if (options.top > 0) {
-    // The first output of the last run.
+    // Index of the first output of the last run.
     const size_t free = outputs.size() - carries.size();
     return print_top(outputs.at(free - free / runs.size()).second, runs.front(),
                      task::names_from(model.metadata), static_cast<size_t>(options.top));

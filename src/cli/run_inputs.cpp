@@ -15,12 +15,12 @@ using tensor::Tensor;
 
 class Collector {
  public:
-  /// `sequence`: files beyond those of one run are of the next.
+  /// With `sequence`, files beyond those of one run belong to the next run.
   Collector(const std::vector<InputSlot>& slots, bool sequence)
       : slots_(slots), sequence_(sequence), tensors_(slots.size()), given_(slots.size()) {}
 
   void add_npy(const std::string& file) {
-    // Names and files may hold colons, too: the longest name that is an input's.
+    // Names and files may contain colons, so the longest prefix that names an input is taken.
     for (size_t at = file.rfind(':'); at != std::string::npos && at > 0; at = file.rfind(':', at - 1)) {
       if (const auto named = index_of(file.substr(0, at)))
         return set(*named, tensor::read_npy(file.substr(at + 1)), file);
@@ -49,7 +49,7 @@ class Collector {
   }
   int64_t fitted() const { return fitted_; }
 
-  /// The tensors of each run.
+  /// Returns the tensors of each run.
   std::vector<std::vector<Tensor>> take() {
     end_run();
     return std::move(runs_);
@@ -114,7 +114,7 @@ class Collector {
   bool sequence_;
   int64_t fitted_ = 0;
   std::vector<std::vector<Tensor>> runs_;
-  /// Inputs of the run whose files are being read, and whether each was given.
+  /// Inputs of the run whose files are being read, and whether a file gave each of them.
   std::vector<Tensor> tensors_;
   std::vector<bool> given_;
 };

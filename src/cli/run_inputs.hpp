@@ -1,4 +1,4 @@
-// The files given to `hone run` as the tensors a model takes.
+// Turns the files given to `hone run` into the tensors that a model takes.
 #pragma once
 
 #include <optional>
@@ -17,32 +17,34 @@ struct InputSlot {
   graph::TensorType type;
   /// True if its value is an output of the previous run.
   bool bound = false;
-  /// True if it may go without a file; its tensor is then undefined.
+  /// True if it may be missing from the files; its tensor is undefined then.
   bool optional = false;
 };
 
 /// Inputs of one run.
 struct RunInputs {
-  /// One per slot, in the slots' order. Tensors of bound slots may be undefined, and are in later runs.
+  /// One tensor for each slot, in the order of the slots. Tensors of bound slots may be undefined in the
+  /// first run, and are undefined in later runs.
   std::vector<tensor::Tensor> tensors;
-  /// File that each row of the batch came from, for messages; empty unless the input is images.
+  /// File of each row of the batch, for messages; empty unless the input is images.
   std::vector<std::string> images;
-  /// Side of the square that images were resized and cropped to, as nobody said otherwise; 0: none was.
+  /// Side of the square to which images were resized and cropped by default; 0 if they were not.
   int64_t fitted = 0;
 };
 
-/// The names that files give values to: those of arrays in .npz, and what may be one in NAME:FILE.
+/// Returns the names of inputs for which the files may hold values: the arrays in .npz files, and each NAME
+/// in NAME:FILE.
 std::vector<std::string> names_in(const std::vector<std::string>& files);
 
-/// Reads .npy (the next input without a tensor, or NAME:FILE), .npz (by name) and images (all of them one
-/// batch of the next input). Bad input naming the file, or the input that got no tensor.
+/// Reads .npy files (for NAME, or for the next input without a tensor), .npz files (by name) and images (all
+/// images are one batch of the next input). Bad input that names the file, or the input without a tensor.
 RunInputs read_run_inputs(const std::vector<InputSlot>& slots, const std::vector<std::string>& files,
                           const importer::Preprocessing& preprocessing,
                           std::optional<importer::Layout> layout);
 
-/// Reads the inputs of runs that follow each other. Bound slots get the results of the run before: files may
-/// give them a value by name, for the first run. A file for an input that has one in this run is the first of
-/// the next run, in which inputs without a file keep their tensors.
+/// Reads the inputs of consecutive runs. Bound slots take the results of the previous run; files may give
+/// them a value by name only for the first run. If a file is for an input that already has a value in the
+/// current run, it begins the next run; inputs without a file keep their tensors there.
 std::vector<RunInputs> read_bound_inputs(const std::vector<InputSlot>& slots,
                                          const std::vector<std::string>& files,
                                          const importer::Preprocessing& preprocessing,

@@ -90,7 +90,7 @@ std::string random_weights_note(const std::string& model, const importer::LoadMo
     return importer.names != nullptr && std::ranges::count(importer.names(), model) > 0;
   };
   const auto own = std::ranges::find_if(importer::importers(), has_name);
-  // Whoever loads the model refuses other names.
+  // Other names are refused when the model is loaded.
   if (own == importer::importers().end()) return "";
   return fmt::format(
       "the weights of {} are random (seed {}): its outputs mean nothing; --weights FILE.{} gives it trained "

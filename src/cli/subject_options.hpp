@@ -1,4 +1,4 @@
-// Options of commands that measure a model: its parameters, and the values of its inputs.
+// Options of commands that measure a model: its parameters and the values of its inputs.
 #pragma once
 
 #include <string>
@@ -18,24 +18,23 @@ struct SubjectOptions {
   std::vector<std::string> values;
 };
 
-/// Options of add_model_options(), --dim, --input and --values.
+/// Adds the options of add_model_options(), --dim, --input and --values.
 OptionList add_subject_options(CLI::App& command, SubjectOptions& options);
 
-/// --bind and --context.
+/// Adds --bind and --context.
 OptionList add_decoding_options(CLI::App& command, bench::Decoding& decoding);
 
-/// Usage error for a --dim that names the batch of the model, which --batches gives.
+/// Throws a usage error if --dim names the batch of the model, because --batches sets that.
 void refuse_batch_size(const SubjectOptions& options, const importer::Model& model);
 
-/// The inputs of a model that the files and numbers give. Bad input naming a file, usage error for one that
-/// is no array of the model's.
+/// Returns the inputs that the files and numbers give. Bad input names the file; a value for an unknown input
+/// is a usage error.
 bench::GivenInputs given_inputs(const SubjectOptions& options, const importer::Model& model);
 
-/// The worker of this program, with the parameters of the options.
+/// Returns the command line of this program's worker, with the options about parameters.
 std::vector<std::string> worker_command(const SubjectOptions& options);
 
-/// "weights are random …" where the model is a built-in architecture without parameters of its own, else
-/// empty.
+/// Returns "weights are random …" for a built-in architecture without given parameters, else an empty text.
 std::string random_weights_note(const std::string& model, const importer::LoadModelOptions& parameters);
 
 }  // namespace hone::cli

@@ -6,7 +6,7 @@
 namespace hone::cli {
 namespace {
 
-/// Settings are named as the systems name them.
+/// The keys of settings are the names that TensorRT uses.
 std::string key_of(std::string option) {
   std::replace(option.begin(), option.end(), '-', '_');
   return option;

@@ -8,7 +8,8 @@
 
 namespace hone::cli {
 
-/// --tensorrt-level and its kin; what is given goes into `settings`, as backend::LoadOptions has them.
+/// Adds --tensorrt-level and similar options; given values go into `settings`, in the form of
+/// backend::LoadOptions.
 void add_tensorrt_options(CLI::App& command, std::map<std::string, std::string>& settings);
 
 }  // namespace hone::cli

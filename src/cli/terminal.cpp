@@ -24,7 +24,7 @@ report::SheetStyle file_style(size_t rows) {
 
 report::SheetStyle terminal_style(size_t rows) {
   report::SheetStyle style = file_style(rows);
-  // Tables of numbers need some width and gain nothing from more.
+  // Tables need at least 80 columns, and more than 160 do not help.
   if (const auto columns = terminal_columns(STDOUT_FILENO))
     style.width = std::clamp<size_t>(*columns, 80, 160);
   return style;

@@ -1,4 +1,4 @@
-// How tables are shown to people.
+// Widths and styles of tables for people.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,15 @@
 
 namespace hone::cli {
 
-/// Width in characters of the terminal of a file descriptor; nullopt when there is none, or it does not
-/// say.
+/// Returns the width in characters of the terminal of a file descriptor; nullopt if it is not a terminal or
+/// has no known width.
 std::optional<size_t> terminal_columns(int descriptor);
 
-/// As wide as the terminal, within reason, and as usual where the output goes elsewhere; `rows` of each
-/// table, 0 for all.
+/// Returns a style that is as wide as the terminal (within limits), or of default width if the output is not
+/// a terminal. `rows` limits each table; 0 shows all.
 report::SheetStyle terminal_style(size_t rows);
 
-/// The style for a file.
+/// Returns the style for a file.
 report::SheetStyle file_style(size_t rows);
 
 }  // namespace hone::cli

@@ -23,7 +23,8 @@ bool is_built_in(const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// By the beginning of the file, and by the name of one that is none of ours; kTrace where it could be one.
+/// Decides by the beginning of the file, or by its extension if it is not a file of hone; returns kTrace if
+/// it may be a trace.
 Kind kind_of(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::exists(path, unknown)) return is_built_in(path) ? Kind::kBuiltIn : Kind::kTrace;

@@ -14,8 +14,8 @@ namespace hone::cli {
 
 namespace {
 
-/// "--only: 'layer' is none of summary, layers; did you mean layers?" of "--only: layer not in
-/// {summary,layers}"; empty for other sentences.
+/// Rewrites "--only: layer not in {summary,layers}" to "--only: 'layer' is none of summary, layers; did you
+/// mean layers?". Returns an empty text for other sentences.
 std::string choice_sentence(const std::string& said) {
   constexpr std::string_view kNotIn = " not in {";
   const size_t at = said.find(kNotIn);

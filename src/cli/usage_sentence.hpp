@@ -1,4 +1,4 @@
-// One sentence about a mistake on the command line, from CLI11's exception.
+// Rewrites an exception of CLI11 as one clear sentence about the mistake on the command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,7 +6,7 @@
 
 namespace hone::cli {
 
-/// CLI11 speaks of "1 required FLOAT:FLOAT in [0 - 9] missing".
+/// Needed because CLI11 says "1 required FLOAT:FLOAT in [0 - 9] missing".
 std::string usage_sentence(const CLI::ParseError& error);
 
 }  // namespace hone::cli

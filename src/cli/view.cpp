@@ -1,4 +1,4 @@
-// `hone view DIR…`: the report's page over folders of runs, served on this machine until Ctrl-C.
+// `hone view DIR…`: serves the report's page for folders of runs on this machine until Ctrl-C.
 #include <fmt/core.h>
 #include <pthread.h>
 
@@ -19,7 +19,7 @@ struct Options {
   report::ServerOptions server{.host = "127.0.0.1", .port = 8642};
 };
 
-/// The signals that end the server, which no thread started from now on will get.
+/// Blocks the signals that end the server, in this thread and in threads that it starts later.
 sigset_t hold_signals() {
   sigset_t signals;
   sigemptyset(&signals);

@@ -71,7 +71,7 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
 
 namespace {
 
-/// The first mistake of a newcomer: the input before the model.
+/// Explains a common mistake: the input was given before the model.
 void refuse_exchanged(const std::string& model, const std::string& input) {
   constexpr std::array kModels{".onnx", ".cfg", ".hone", ".pt", ".pth", ".ts"};
   const auto is_model = [&](const std::string& name) {

@@ -1,4 +1,5 @@
-// Options that `hone detect` and `hone classify` share: the model, what runs it, and how its input is filled.
+// Options that `hone detect` and `hone classify` share: the model, the backend that runs it, and the
+// preprocessing of its input.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@ struct VisionOptions {
   task::NetworkOptions network;
   std::optional<int> threads;
   std::string input;
-  std::string input_option;  ///< --input, which other programs' users type
+  std::string input_option;  ///< --input, which users of other programs type
   std::string size;
   std::string labels;
   std::optional<float> scale;
@@ -27,8 +28,8 @@ struct VisionOptions {
 
 void add_vision_options(CLI::App& command, VisionOptions& options);
 
-/// Reads --threads and --size into the network's options, and --input into `input`; usage error for what is
-/// no size, and where there is no input or there are two.
+/// Parses --threads and --size into the network's options, and copies --input to `input`. Throws a usage
+/// error for an invalid size, and if there is no input or more than one.
 void complete(VisionOptions& options);
 
 }  // namespace hone::cli

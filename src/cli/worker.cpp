@@ -1,4 +1,4 @@
-// `hone worker`: the hidden command that runs one backend for `hone bench`; docs/BENCHMARK.md has the
+// `hone worker`: the hidden command that runs one backend for `hone bench`; docs/BENCHMARK.md describes the
 // protocol.
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -16,7 +16,8 @@
 namespace hone::cli {
 namespace {
 
-/// The protocol gets a descriptor of its own; whatever libraries print goes to standard error.
+/// The protocol moves to its own descriptor, and standard output becomes standard error, because libraries
+/// may print.
 std::FILE* take_over_output() {
   const int protocol = ::dup(STDOUT_FILENO);
   std::FILE* stream = protocol < 0 ? nullptr : ::fdopen(protocol, "w");

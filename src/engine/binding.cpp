@@ -69,7 +69,7 @@ class Binder {
     state_->loaded = loaded;
   }
 
-  /// Finds what is wrong with the views.
+  /// Reads the views and checks them for errors.
   void read(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
     for (const TensorView& input : inputs) read_input(input);
     find_parts();
@@ -145,7 +145,7 @@ class Binder {
     return {std::move(kernel), view.data(), to.data};
   }
 
-  /// One where the engine takes all images at once, else one for each group of them.
+  /// Makes one part if the engine takes all images at once, else one for each group of images.
   void find_parts() {
     const std::vector<Shape> group = program_shapes(state_->loaded->engine(), shapes_);
     if (group == shapes_) {
@@ -257,7 +257,7 @@ class Binder {
     state_->executions.push_back(std::move(part.execution));
   }
 
-  /// Bytes to that image of a tensor that is not strided, where images run in groups.
+  /// Offset in bytes to this image of a row-major tensor, if images run in groups.
   int64_t image_offset(const TensorView& view, int64_t image) const {
     return image == 0 ? 0 : TensorDesc{view.dtype, view.shape, Layout::kPlain}.bytes() / batch_ * image;
   }
@@ -269,11 +269,11 @@ class Binder {
   std::unique_ptr<Binding::State> state_ = std::make_unique<Binding::State>();
   std::vector<Shape> shapes_;
   std::vector<Layout> layouts_;
-  /// Inputs that no program reads as they lie, and where they are copied to.
+  /// Inputs whose arrangement no program can read, and the memory to which they are copied.
   std::vector<size_t> reordered_;
   std::map<size_t, std::byte*> reordered_to_;
   std::vector<Part> parts_;
-  /// The batch of images that run in groups; 0 elsewhere.
+  /// The batch, if its images run in groups; else 0.
   int64_t batch_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Boxes of a detector's outputs, decoded and suppressed where the outputs were computed, so that the host
-// gets these few and nothing else.
+// Decodes and suppresses the boxes of a detector on the device that computed its outputs, so that only the
+// few remaining boxes are copied to the host.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,22 @@
 
 namespace hone::engine {
 
-/// The operands of one search. Pointers are to memory of the device.
+/// The operands of one search. Pointers refer to memory of the device.
 struct BoxSearch {
   std::span<const tensor::TensorView> outputs;  ///< of each head
   int64_t images = 1;
   const BoxPlace* places = nullptr;  ///< of each image
   BoxSelection selection;
-  BoxCandidates* candidates = nullptr;  ///< of each image; counts of zero before, and afterwards again
-  std::byte* lists = nullptr;           ///< a BoxList for each image after the other
+  BoxCandidates* candidates =
+      nullptr;                 ///< for each image; counts must be zero before, and are zero again afterwards
+  std::byte* lists = nullptr;  ///< one BoxList for each image, one after the other
 };
 
 /// Finds the boxes of one network's heads. Used by one thread at a time.
 class BoxFinder {
  public:
   virtual ~BoxFinder() = default;
-  /// Hands the work over to the queue, which is null on the host.
+  /// Submits the work to the queue, which is null on the host.
   virtual void find(const BoxSearch& search, const tensor::Queue* queue) const = 0;
 };
 

@@ -1,9 +1,9 @@
-// How a detector's outputs become boxes, and which of these stay: plain numbers, and functions that the host
-// and the kernels of a GPU both call, so that they find the same.
+// The rules by which a detector's outputs become boxes and boxes are suppressed: plain numbers, and functions
+// that both the host and GPU kernels call, so that both find the same boxes.
 //
 // Arithmetic is in float, and kernels must be compiled without fused multiply-adds. Exponentials, powers and
-// cosines are computed in double and rounded: two libraries of functions then give the same float, but for
-// about one in 2^28, where the last bit may differ.
+// cosines are computed in double and rounded; then two math libraries give the same float, except in about
+// one of 2^28 cases, where the last bit may differ.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace hone::engine {
 
-/// Corners in pixels; the right and lower ones are behind the last pixel.
+/// Corners in pixels; right and bottom are exclusive.
 struct Box {
   float x1 = 0;
   float y1 = 0;
@@ -27,21 +27,21 @@ struct Box {
 struct FoundBox {
   Box box;
   float score = 0;
-  int32_t label = -1;  ///< index of the class; -1: this is none
+  int32_t label = -1;  ///< index of the class; -1: no detection
 };
 
-/// How the boxes of an output lie: number n of box b stands
+/// The positions of the boxes of an output. Number n of box b is at offset
 ///     b / inner * outer_stride + b % inner * inner_stride + n * number_stride
-/// elements after the first one of its image.
+/// in elements, from the first element of its image.
 struct RowRule {
-  int64_t image = 0;  ///< elements of an image's part
+  int64_t image = 0;  ///< number of elements of one image's part
   int64_t boxes = 0;
-  int64_t numbers = 0;  ///< of a box, as far as they are wanted
+  int64_t numbers = 0;  ///< of a box, as far as they are needed
   int64_t inner = 1;
   int64_t outer_stride = 0;
   int64_t inner_stride = 0;
   int64_t number_stride = 1;
-  /// A box can be above the threshold where one of the numbers `first_gate` to `first_gate + gates - 1` is
+  /// A box can only be above the threshold if one of the numbers `first_gate` to `first_gate + gates - 1` is
   /// above the level.
   int64_t first_gate = 0;
   int64_t gates = 1;
@@ -50,7 +50,7 @@ struct RowRule {
   HONE_HOST_DEVICE int64_t at(int64_t box) const {
     return box / inner * outer_stride + box % inner * inner_stride;
   }
-  /// True if all of it lies within the image's part.
+  /// True if all positions are inside the image's part.
   bool is_sound() const {
     return boxes > 0 && numbers > 0 && inner > 0 && first_gate >= 0 && gates > 0 &&
            first_gate + gates <= numbers &&
@@ -60,7 +60,7 @@ struct RowRule {
   }
 };
 
-/// The numbers of a box, wherever they lie.
+/// The numbers of one box.
 template <class T>
 struct BoxNumbers {
   const T* first;
@@ -76,36 +76,37 @@ enum class BoxForm : int32_t {
   kDarknet  ///< of a grid, relative to the input
 };
 
-/// The point of a box at x and y.
+/// The point of a box that x and y give.
 enum class BoxPoint : int32_t { kCentre, kLeftTop, kRightBottom };
 
-/// An output, and what the numbers of its boxes mean. Boxes of a grid are numbered anchor by anchor, and
-/// those of an anchor row by row.
+/// An output, and the meaning of its boxes' numbers. Boxes of a grid are numbered by anchor, and for each
+/// anchor row by row.
 struct BoxHead {
   RowRule rows;
   BoxForm form = BoxForm::kPixels;
-  float threshold = 0;  ///< scores are above it
+  float threshold = 0;  ///< only scores above it count
   int64_t classes = 0;
   int64_t first_class = 0;
-  int64_t object = -1;       ///< the number with an object's score; -1: classes have all of it
-  int64_t angle = -1;        ///< the number with the angle by which a box is turned; -1: none is
-  bool all_classes = false;  ///< a detection for each class above the threshold, not only for the likeliest
+  int64_t object = -1;  ///< index of the objectness score; -1: there is none
+  int64_t angle = -1;   ///< index of the angle by which a box is rotated; -1: none
+  bool all_classes =
+      false;  ///< every class above the threshold is a detection, not only the most probable one
   int32_t input_width = 0;
   int32_t input_height = 0;
-  // These count for kLogits and kDarknet only.
+  // Used only for kLogits and kDarknet.
   int32_t columns = 0;
   int32_t lines = 0;
   int32_t anchor_count = 0;
-  const float* anchors = nullptr;  ///< a width and a height for each
-  // These count for kDarknet only.
+  const float* anchors = nullptr;  ///< a width and a height for each anchor
+  // Used only for kDarknet.
   bool anchors_in_cells = false;
   bool squares = false;    ///< sides are squares, not exponentials
-  bool uncertain = false;  ///< each of x, y, width, height is followed by its uncertainty
+  bool uncertain = false;  ///< each of x, y, width and height is followed by its uncertainty
   BoxPoint point = BoxPoint::kCentre;
 };
 
-/// From the coordinates of a head's boxes to pixels of an image: first the factors, then what has to be
-/// undone of the image's way into the input.
+/// Maps coordinates of a head's boxes to pixels of an image: first multiplies by the factors, then inverts
+/// the mapping of the image into the input.
 struct BoxPlace {
   float x_factor = 1;
   float y_factor = 1;
@@ -117,14 +118,15 @@ struct BoxPlace {
   double y_scale = 1;
 };
 
-/// Non-maximum suppression, and what comes after it.
+/// Non-maximum suppression, and the steps after it.
 struct BoxSelection {
-  float overlap = 0;  ///< a box that overlaps a better one of its class by more goes
-  /// Takes the share of the centres' distance in the diagonal around both, to this power, off the overlap.
+  float overlap = 0;  ///< a box is removed if it overlaps a better one of its class by more than this
+  /// Subtracts from the overlap the distance of the centres, relative to the diagonal of the rectangle around
+  /// both boxes, to this power.
   bool by_distance = false;
   float distance_power = 1;
-  int64_t most = 0;    ///< boxes that stay, those with the highest scores
-  bool clips = false;  ///< boxes end where the image does
+  int64_t most = 0;    ///< number of boxes to keep, those with the highest scores
+  bool clips = false;  ///< clip boxes to the image
 };
 
 namespace box {
@@ -139,7 +141,7 @@ HONE_HOST_DEVICE Box from_centre(float x, float y, float width, float height) {
   return {x - width / 2, y - height / 2, x + width / 2, y + height / 2};
 }
 
-/// The upright box around one that is turned by an angle in radians.
+/// Returns the axis-aligned box around a box that is rotated by an angle in radians.
 HONE_HOST_DEVICE Box around(const Box& box, float angle) {
   const float x = (box.x1 + box.x2) / 2;
   const float y = (box.y1 + box.y2) / 2;
@@ -162,14 +164,14 @@ HONE_HOST_DEVICE float object_score(const BoxHead& head, const Numbers& numbers)
   return head.form == BoxForm::kLogits ? sigmoid(object) : object;
 }
 
-/// How many answers a box has.
+/// The number of possible detections of a box.
 template <class Numbers>
 HONE_HOST_DEVICE int64_t answer_count(const BoxHead& head, const Numbers& numbers) {
   if (head.object >= 0 && !(object_score(head, numbers) > head.threshold)) return 0;
   return head.all_classes ? head.classes : 1;
 }
 
-/// The first of the highest; NaN counts as none.
+/// The first of the highest scores; NaN is ignored.
 template <class Numbers>
 HONE_HOST_DEVICE FoundBox likeliest(const BoxHead& head, const Numbers& numbers) {
   FoundBox best{{}, -INFINITY, 0};
@@ -182,7 +184,7 @@ HONE_HOST_DEVICE FoundBox likeliest(const BoxHead& head, const Numbers& numbers)
   return best;
 }
 
-/// The mean certainty of the four sides of a box.
+/// The mean certainty of the four numbers of a box.
 template <class Numbers>
 HONE_HOST_DEVICE float certainty(const Numbers& numbers) {
   return 1 - (numbers[1] + numbers[3] + numbers[5] + numbers[7]) / 4;
@@ -201,7 +203,7 @@ HONE_HOST_DEVICE FoundBox scored(const BoxHead& head, const Numbers& numbers, in
   return best;
 }
 
-/// Cells of the strides follow each other, those of each row by row. False for a box that has none.
+/// Cells of the strides follow each other, row by row. Returns false for an index beyond all cells.
 template <class Numbers>
 HONE_HOST_DEVICE bool in_cells(const BoxHead& head, int64_t index, const Numbers& numbers, Box* box) {
   constexpr int64_t kLargestStride = 64;
@@ -236,7 +238,7 @@ HONE_HOST_DEVICE Box of_logits(const BoxHead& head, int64_t index, const Numbers
   return from_centre(x, y, width * width * anchor[0], height * height * anchor[1]);
 }
 
-/// Relative to the input.
+/// In coordinates relative to the input.
 template <class Numbers>
 HONE_HOST_DEVICE Box of_darknet(const BoxHead& head, int64_t index, const Numbers& numbers) {
   const int64_t step = head.uncertain ? 2 : 1;
@@ -258,8 +260,8 @@ HONE_HOST_DEVICE Box of_darknet(const BoxHead& head, int64_t index, const Number
   return from_centre(x, y, width, height);
 }
 
-/// An answer of box `index`, in the head's coordinates; label -1 where it is not above the threshold or no
-/// box.
+/// An answer of box `index`, in the head's coordinates. Its label is -1 if it is not above the threshold or
+/// not a valid box.
 template <class Numbers>
 HONE_HOST_DEVICE FoundBox answer_of(const BoxHead& head, int64_t index, const Numbers& numbers,
                                     int64_t answer) {
@@ -282,7 +284,7 @@ HONE_HOST_DEVICE FoundBox answer_of(const BoxHead& head, int64_t index, const Nu
   return found;
 }
 
-/// In pixels of the image.
+/// Converts to pixels of the image.
 HONE_HOST_DEVICE Box placed(const BoxPlace& place, const Box& box) {
   const auto back = [](float value, double shift, double scale) {
     return static_cast<float>((static_cast<double>(value) - shift) / scale);
@@ -293,7 +295,7 @@ HONE_HOST_DEVICE Box placed(const BoxPlace& place, const Box& box) {
           back(box.y2 * place.y_factor, place.y_shift, place.y_scale)};
 }
 
-/// Area of the common part by that of the union; 0 for boxes without area.
+/// Area of the intersection divided by that of the union; 0 for boxes without area.
 HONE_HOST_DEVICE float iou(const Box& a, const Box& b) {
   const float width = smaller(a.x2, b.x2) - larger(a.x1, b.x1);
   const float height = smaller(a.y2, b.y2) - larger(a.y1, b.y1);
@@ -317,7 +319,7 @@ HONE_HOST_DEVICE Box relative(const BoxPlace& place, const Box& box) {
           box.y2 / place.image_height};
 }
 
-/// How much two boxes count as one; distances are relative to the image.
+/// The measure of overlap for suppression; distances are relative to the image.
 HONE_HOST_DEVICE float overlap_of(const BoxSelection& selection, const BoxPlace& place, const Box& a,
                                   const Box& b) {
   const float common = iou(a, b);
@@ -336,8 +338,8 @@ HONE_HOST_DEVICE Box clipped(const BoxPlace& place, const Box& box) {
 
 }  // namespace box
 
-/// Answers of one image before any is suppressed, as a device lists them: how many, and in what order the
-/// host would have met them. More than fit are counted, but not listed.
+/// Answers of one image before suppression, as a device lists them: their number, and the order in which the
+/// host would find them. If there are more than fit, they are counted but not listed.
 struct BoxCandidates {
   static constexpr int64_t kMost = 4096;
 
@@ -346,8 +348,8 @@ struct BoxCandidates {
   uint32_t orders[kMost];
 };
 
-/// Where the boxes that stay go, for each image: how many they are, or -1 where candidates did not fit; then
-/// `most` of FoundBox, by falling score.
+/// The result for each image: the number of boxes that remain, or -1 if there were too many candidates; then
+/// `most` elements of FoundBox, sorted by falling score.
 struct BoxList {
   static int64_t bytes(int64_t most) {
     return static_cast<int64_t>(sizeof(int32_t)) + most * static_cast<int64_t>(sizeof(FoundBox));

@@ -18,8 +18,8 @@
 namespace hone::engine {
 namespace {
 
-/// Constants are looked up by name in files and weight stores, so names must differ, those in subgraphs
-/// included, but for constants that share their bytes, whose packed forms they share too.
+/// Makes the names of constants unique, also in subgraphs, because files and weight stores identify constants
+/// by name. Constants with shared data may share a name, because they also share their packed forms.
 class UniqueNames {
  public:
   void make(graph::Graph& graph) {
@@ -38,7 +38,7 @@ class UniqueNames {
   }
 
  private:
-  /// True if the constant may have that name.
+  /// True if the constant may have this name.
   bool take(const std::string& name, const tensor::Tensor& constant) {
     if (name.empty()) return false;
     const auto [known, is_new] = names_.try_emplace(name, constant);
@@ -59,7 +59,8 @@ class UniqueNames {
   size_t next_ = 0;
 };
 
-/// The batch that inputs will mostly have; 0 when theirs differ, or a range of batches is to be served.
+/// The batch for which the profiles are tuned; 0 if inputs have different ones, or if a range of batches must
+/// be supported.
 int64_t usual_images(const std::map<std::string, ShapeProfile>& profiles) {
   std::set<int64_t> images;
   for (const auto& [name, profile] : profiles) {
@@ -75,7 +76,7 @@ bool is_bound(const graph::Graph& graph) {
                      [&](graph::ValueId id) { return graph.value(id).type.fully_known(); });
 }
 
-/// Adds the plans by which the steps of subgraphs run.
+/// Adds the plans of the steps in subgraphs.
 void add_subgraph_plans(Plans& plans, const Program& program) {
   for (const ProgramStep& step : program.steps()) {
     if (step.node_kernel == nullptr) continue;
@@ -90,7 +91,7 @@ void add_subgraph_plans(Plans& plans, const Program& program) {
   }
 }
 
-/// Drops packed weights that no chosen kernel holds, and where plans were made notes those of pieces that
+/// Removes packed weights that no chosen kernel uses and, if there are plans, records those of pieces that
 /// run.
 void settle(Engine& engine, const std::map<std::string, Shape>& shapes, const Device& device) {
   std::vector<Shape> ordered;
@@ -106,7 +107,7 @@ void settle(Engine& engine, const std::map<std::string, Shape>& shapes, const De
   add_subgraph_plans(engine.plans, *program);
 }
 
-/// True if every input has one shape and no other.
+/// True if every input has exactly one possible shape.
 bool is_fixed(const std::map<std::string, ShapeProfile>& profiles) {
   return std::all_of(profiles.begin(), profiles.end(), [](const auto& item) {
     return item.second.min == item.second.opt && item.second.max == item.second.opt;
@@ -131,9 +132,8 @@ std::map<std::string, int64_t> largest_sizes(const graph::Graph& graph,
   return largest;
 }
 
-/// The graph after its passes. Where only one set of shapes is possible, conditions are decided and values
-/// computed from shapes become constants; but where the device runs large batches in groups, the batch has to
-/// stay open.
+/// Runs the passes. If only one set of shapes is possible, conditions are decided and values that depend only
+/// on shapes become constants; but if the device runs large batches in groups, the batch stays open.
 graph::Graph optimised(const graph::Graph& graph, const std::map<std::string, Shape>& shapes,
                        const transform::PassOptions& passes, const Device& device, Engine& engine) {
   graph::Graph open = graph;

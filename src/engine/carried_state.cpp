@@ -20,8 +20,8 @@ using graph::TensorType;
 using graph::ValueId;
 using tensor::Tensor;
 
-/// Returns the text that each * of a pattern stands for, the first ones as short as possible; nothing if the
-/// text does not match.
+/// Returns the text for each * of a pattern, matching as few characters as possible from the left; nothing if
+/// the text does not match.
 std::optional<std::vector<std::string>> match(std::string_view pattern, std::string_view text) {
   size_t star = pattern.find('*');
   const std::string_view begin = pattern.substr(0, star);

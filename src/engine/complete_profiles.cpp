@@ -1,4 +1,4 @@
-// Completes ranges input by input; symbols carry sizes from inputs that are named to those that are not.
+// Completes ranges input by input; symbols transfer sizes from named inputs to others.
 #include "engine/complete_profiles.hpp"
 
 #include <fmt/ranges.h>
@@ -72,7 +72,7 @@ class Completion {
       fail_usage("shape range of input '{}': {}", input.name, fault);
     for (size_t i = 0; ranked && i < opt.size(); ++i)
       sizes_.try_emplace((*input.type.dims)[i].symbol(), Range{profile.min[i], opt[i], profile.max[i]});
-    sizes_.erase("");  // unnamed dimensions, each its own
+    sizes_.erase("");  // dimensions without a name are independent of each other
     return profile;
   }
 
@@ -99,7 +99,7 @@ class Completion {
     if (open_ == OpenDims::kAnySize) return {0, named ? size->second.opt : otherwise, kAnySize};
     if (named) return size->second;
     if (known) return {otherwise, otherwise, otherwise};
-    // An engine for other dimensions of 1 would be of no use.
+    // An engine that accepts only size 1 in other dimensions would be useless.
     if (index > 0) {
       std::map<std::string, int64_t> sizes = typical_;
       for (const auto& [symbol, range] : sizes_) sizes[symbol] = range.opt;

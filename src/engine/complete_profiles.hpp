@@ -1,4 +1,4 @@
-// Completes the shapes that a user names for a build: a range for every input of the model.
+// Completes the shapes that a user gives for a build to a range for every input of the model.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,24 @@
 
 namespace hone::engine {
 
-/// The sizes that an engine accepts where the model leaves a dimension open and nobody names its bounds.
+/// The sizes that an engine accepts in a dimension that the model leaves open and for which no range is
+/// given.
 enum class OpenDims {
-  kAsTuned,  ///< the size it is tuned for, which somebody must name, but for a batch
+  kAsTuned,  ///< only the size for which it is tuned, which must be given except for a batch
   kAnySize,  ///< every size
 };
 
-/// A range for every input, by name. In a named range, shapes that are empty follow from the others: opt is
-/// max, else min; min and max follow from `open`. Inputs that are not named get the sizes that others give
-/// their symbols, else the size that is `typical` of a symbol, and `default_size` for further open dimensions
-/// (kAsTuned: the batch only). Usage error when a name is that of no input, when a range does not fit the
-/// model, or when a size stays unknown.
+/// Returns a range for every input, by name. In a named range, missing shapes are derived: opt is max, else
+/// min; min and max follow from `open`. Inputs without a range get the sizes that other inputs give their
+/// symbols, else the `typical` size of the symbol, and `default_size` for other open dimensions (with
+/// kAsTuned only for the batch). Usage error for a name that no input has, for a range that does not fit the
+/// model, and for a size that stays unknown.
 std::map<std::string, ShapeProfile> complete_profiles(const graph::Graph& graph,
                                                       const std::map<std::string, ShapeProfile>& named,
                                                       OpenDims open, int64_t default_size = 1,
                                                       const std::map<std::string, int64_t>& typical = {});
 
-/// A shape for the user to adapt, "1x3x224x224": what is fixed as it is.
+/// An example for the user, "1x3x224x224"; fixed dimensions keep their sizes.
 std::string example_shape(const graph::Dims& dims);
 
 }  // namespace hone::engine

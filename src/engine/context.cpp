@@ -44,7 +44,7 @@ Binding Context::bind(std::span<const TensorView> inputs, std::span<const Tensor
 }
 
 void Context::run(Binding& binding, const tensor::Queue* queue) {
-  // The calling thread may be another one than before.
+  // The calling thread may differ from the previous one.
   device().set_threads(loaded_->threads());
   const tensor::Queue* const used = queue_for(queue);
   binding.run(used);
@@ -135,7 +135,7 @@ bool splits_by_batch(const graph::Graph& graph) {
   const auto carries_batch = [&](graph::ValueId id) {
     const graph::TensorType& type = graph.value(id).type;
     if (!type.ranked() || type.dims->empty() || type.dims->front().symbol() != batch) return false;
-    // The batch must not hide in another dimension too.
+    // The batch symbol must not occur in another dimension too.
     return std::all_of(type.dims->begin() + 1, type.dims->end(),
                        [](const graph::Dim& dim) { return dim.known(); });
   };
@@ -148,8 +148,9 @@ bool splits_by_batch(const graph::Graph& graph) {
     if (node.outputs.empty() || node.outputs[0] == graph::kNoValue) return false;
     const size_t rank = graph.value(node.outputs[0]).type.dims->size();
     if (!graph::keeps_batch(graph, node, static_cast<int64_t>(rank))) return false;
-    // Constants are weights or broadcast over the batch; only those whose first dimension could meet it
-    // matter, and such a constant would have fixed the batch to a number.
+    // Constants are weights, or are broadcast over the batch. Only a constant whose first dimension
+    // corresponds to the batch could prevent splitting, and such a constant would have fixed the batch to a
+    // number.
   }
   return true;
 }

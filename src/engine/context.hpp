@@ -1,4 +1,4 @@
-// The memory with which one thread runs an engine, for each shape that it has met.
+// The memory with which one thread runs an engine, for each shape that it has run.
 #pragma once
 
 #include <memory>
@@ -12,34 +12,34 @@
 
 namespace hone::engine {
 
-/// Used by one thread at a time; contexts of one loaded engine run at the same time.
+/// Used by one thread at a time; several contexts of one loaded engine may run concurrently.
 class Context {
  public:
   explicit Context(std::shared_ptr<LoadedEngine> engine) : loaded_(std::move(engine)) {}
-  /// Makes a context with a loaded engine of its own.
+  /// Makes a context with its own loaded engine.
   Context(std::shared_ptr<const Engine> engine, const Device& device, int threads)
       : Context(std::make_shared<LoadedEngine>(std::move(engine), device, threads)) {}
 
-  /// Outputs in graph order, on the host. Bad input when an input's type or shape is outside what the engine
-  /// accepts.
+  /// Returns outputs in graph order, in host memory. Bad input for an input whose type or shape the engine
+  /// does not accept.
   std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs);
 
-  /// Fixes inputs and outputs for any number of runs, as make_binding() has it.
+  /// Binds inputs and outputs for any number of runs, see make_binding().
   Binding bind(std::span<const tensor::TensorView> inputs, std::span<const tensor::TensorView> outputs,
                const BindOptions& options = {});
-  /// Hands one run over to a queue of the engine's place; without one, returns when it is done. Runs of a
-  /// context follow each other, whatever the queues.
+  /// Submits one run to a queue of the engine's place; without a queue, returns when the run is finished.
+  /// Runs of a context are executed in order, even in different queues.
   void run(Binding& binding, const tensor::Queue* queue = nullptr);
-  /// Runs views that are not bound: they stay in place if they have been seen before or are among the first,
-  /// else they are copied; view_counts() counts both. Outputs whose shape depends on data are undefined here;
-  /// the engine allocates them, and returns them among all outputs, which the next run changes.
+  /// Runs views that were not bound. Views that were seen before or are among the first ones are used without
+  /// a copy, others are copied; view_counts() counts both. Outputs whose shape depends on data must be
+  /// undefined here; the engine allocates them. Returns all outputs, which the next run overwrites.
   const std::vector<tensor::TensorView>& run(std::span<const tensor::TensorView> inputs,
                                              std::span<const tensor::TensorView> outputs,
                                              const tensor::Queue* queue = nullptr);
   const ViewCounts& view_counts() const { return loose_.counts(); }
 
-  /// Returns the execution for inputs of these shapes in these layouts, compiled now if need be. It runs one
-  /// group for batches above the engine's micro-batch.
+  /// Returns the execution for inputs of these shapes in these layouts, and compiles it if necessary. For
+  /// batches above the engine's micro-batch, it runs one group.
   std::shared_ptr<Execution> execution(std::span<const Shape> shapes,
                                        const std::vector<Layout>& layouts = {});
   const Program& program(std::span<const Shape> shapes) { return execution(shapes)->program(); }
@@ -48,7 +48,7 @@ class Context {
   const Device& device() const { return loaded_->device(); }
 
  private:
-  /// Executions kept; the oldest makes room for a new shape.
+  /// Number of executions that are kept; a new shape replaces the oldest one.
   static constexpr size_t kMaxExecutions = 16;
 
   struct Entry {
@@ -57,9 +57,9 @@ class Context {
     std::shared_ptr<Execution> execution;
   };
 
-  /// Returns the function that finds the execution for the views, after a check of their types and shapes.
+  /// Checks types and shapes of the views, and returns the function that finds the execution for them.
   FindExecution finder(std::span<const tensor::TensorView> inputs);
-  /// The queue, or the context's own.
+  /// The given queue, or the context's own.
   const tensor::Queue* queue_for(const tensor::Queue* queue);
   void check_profile(std::span<const Shape> shapes) const;
   std::vector<tensor::Tensor> run_groups(std::span<const tensor::Tensor> inputs, int64_t batch,
@@ -67,13 +67,13 @@ class Context {
 
   std::shared_ptr<LoadedEngine> loaded_;
   std::vector<Entry> executions_;
-  /// The queue of runs without one; null until then, and on the host.
+  /// The queue for runs without one; null until it is needed, and on the host.
   std::unique_ptr<tensor::Queue> queue_;
   LooseBindings loose_;
 };
 
-/// True if each image of a batch is computed without the others, so that a batch may be split: all inputs and
-/// outputs share a symbolic first dimension and every operator in between keeps images apart.
+/// True if a batch may be split because its images are independent: all inputs and outputs share a symbolic
+/// first dimension, and every operator in between keeps images apart.
 bool splits_by_batch(const graph::Graph& graph);
 
 }  // namespace hone::engine

@@ -13,7 +13,7 @@
 namespace hone::engine {
 namespace {
 
-/// The records of the search for the step of that name.
+/// The records of the search for the step with this name.
 std::vector<TacticRecord> rivals_of(const Engine& engine, const std::string& step) {
   std::vector<TacticRecord> rivals;
   for (const TacticRecord& record : engine.log) {
@@ -32,7 +32,7 @@ void add_post_ops(const graph::Node& node, std::vector<std::string>& post_ops) {
   }
 }
 
-/// Adds the graph's facts about a step, and the search for the step of that name.
+/// Adds properties of a step from the graph, and the records of its search.
 void describe_node(const Engine& engine, const graph::Graph& graph, const graph::Node& node,
                    StepDescription& result) {
   add_post_ops(node, result.post_ops);
@@ -43,8 +43,8 @@ void describe_node(const Engine& engine, const graph::Graph& graph, const graph:
   result.rivals = rivals_of(engine, result.name);
 }
 
-/// Inputs, weights and outputs once, in the element types that the step reads and writes. Packed weights
-/// count as elements of the type that the step stores.
+/// Counts inputs, weights and outputs once each, in the element types that the step reads and writes. Packed
+/// weights count as elements of the type in which the step stores.
 double moved_bytes(const graph::Graph& graph, const graph::Node& node, const ProgramStep& step) {
   double bytes = 0;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
@@ -61,7 +61,7 @@ double moved_bytes(const graph::Graph& graph, const graph::Node& node, const Pro
   return bytes;
 }
 
-/// `prefix`: what names of steps of the program begin with, where it is a subgraph's.
+/// `prefix` is prepended to names of steps, for the program of a subgraph.
 StepDescription describe_step(const Engine& engine, const Program& program, const ProgramStep& step,
                               const std::string& prefix) {
   StepDescription result{.name = prefix + step.name,
@@ -229,8 +229,8 @@ Description describe_record(const Engine& engine) {
       "build",
       engine.fingerprint());
   const std::vector<std::vector<int32_t>> predecessors = graph::node_predecessors(bound);
-  // For each node, the steps that made its outputs: its own, or those that made the value of which they are a
-  // view.
+  // For each node, the steps that computed its outputs: its own steps, or those that computed the value of
+  // which an output is a view.
   std::vector<std::vector<int32_t>> makers(bound.nodes.size());
   for (size_t i = 0; i < bound.nodes.size(); ++i) {
     const graph::Node& node = bound.nodes[i];

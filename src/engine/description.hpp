@@ -1,5 +1,5 @@
-// The description of an engine that `hone inspect` shows: steps with sources, fusions, tactic and rivals,
-// operands, work, memory.
+// The description of an engine for `hone inspect`: steps with sources, fusions, tactic and rivals, operands,
+// work, memory.
 #pragma once
 
 #include <string>
@@ -18,16 +18,17 @@ struct StepDescription {
   /// Name of its numeric policy; empty for a step that the engine inserted.
   std::string policy;
   std::vector<std::string> sources;
-  /// For a piece of a dissolved node, the node's operator.
+  /// For a piece of a dissolved node, the operator of that node.
   std::string piece_of;
-  /// Why that node is no step of its own, "tactic: reason" each; none where its pieces were chosen.
+  /// Why the node is not a step of its own, one "tactic: reason" each; empty if its pieces were chosen by the
+  /// search.
   std::vector<std::string> whole_refusals;
   /// Operations inside the step besides its operator ("add", "relu").
   std::vector<std::string> post_ops;
-  /// "float32 1x64x56x56 blocked8"; weights that are packed are left out.
+  /// "float32 1x64x56x56 blocked8"; packed weights are left out.
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  /// Operations (a multiply-add is two) and bytes (inputs, weights and outputs once).
+  /// Operations (a multiply-add counts as two) and bytes (inputs, weights and outputs, each once).
   double flops = 0;
   double bytes = 0;
   /// Indices of the steps whose outputs it reads.
@@ -35,21 +36,21 @@ struct StepDescription {
   std::vector<TacticRecord> rivals;
   /// For a piece, the rivals of its whole node.
   std::vector<TacticRecord> whole_rivals;
-  /// For an If, a Loop or a Scan, the steps of its subgraphs; the data decide how often a run takes each.
+  /// For an If, a Loop or a Scan, the steps of its subgraphs; the data decide how often each runs.
   std::vector<StepDescription> inner_steps;
 };
 
 struct Description {
   std::vector<StepDescription> steps;
-  /// Why memory is not known and inserted steps are missing; empty when the kernels were made.
+  /// Why memory is unknown and inserted steps are missing; empty if the kernels were made.
   std::string note;
   int64_t weight_bytes = 0;
   int64_t arena_bytes = 0;
   int64_t naive_bytes = 0;
   int64_t lower_bound_bytes = 0;
   int64_t scratch_bytes = 0;
-  /// Memory of one context where the program runs: packed weights, constants in plain form, arena, scratch
-  /// area, inputs and outputs; and the sum.
+  /// Memory of one context on the device that runs it: packed weights, plain constants, arena, scratch
+  /// memory, inputs and outputs, and the sum.
   int64_t packed_bytes = 0;
   int64_t constant_bytes = 0;
   int64_t io_bytes = 0;
@@ -59,20 +60,20 @@ struct Description {
   double flops = 0;
 };
 
-/// Describes the program for inputs of these shapes (in graph order).
+/// Describes the program for inputs of these shapes, in graph order.
 Description describe(LoadedEngine& loaded, const std::vector<Shape>& shapes);
 
-/// Says which steps the host computes of a program of a GPU, and what that costs; empty where none.
+/// Says which steps of a GPU program the host computes, and what that costs; empty if there are none.
 std::string host_steps_note(const Program& program);
 
-/// Describes an engine of another machine, whose kernels cannot be made here, from the nodes that it records
-/// at the tuned shapes.
+/// Describes an engine for another machine, whose kernels cannot be made here, from its recorded nodes at the
+/// tuned shapes.
 Description describe_record(const Engine& engine);
 
-/// Everything, with the engine's own fields, under the names of the struct's members.
+/// The whole description and the engine's own fields, under the names of the structs' members.
 Json description_json(const Engine& engine, const Description& description);
 
-/// Shapes the engine was tuned for; usage error when an input has none.
+/// The shapes for which the engine was tuned; usage error if an input has none.
 std::vector<Shape> tuned_shapes(const Engine& engine);
 
 }  // namespace hone::engine

@@ -23,14 +23,16 @@ namespace {
 constexpr std::array<char, 8> kMagic = {'H', 'O', 'N', 'E', '\x1A', '\x01', '\x0D', '\x0A'};
 constexpr uint32_t kVersion = 4;
 constexpr size_t kPreludeBytes = 24;
-constexpr size_t kChecksumFrom = 16;  // the header's length and all that follows it
+constexpr size_t kChecksumFrom = 16;  // the checksum covers the header's length and everything after it
 constexpr int64_t kAlignment = 64;
 constexpr uint64_t kMaxHeaderBytes = 256u << 20;
-/// Arrays and objects in each other; graph_json.cpp's subgraphs in subgraphs need no more.
+/// Limit on the nesting of arrays and objects; it is enough for nested subgraphs (graph_json.cpp).
 constexpr int kMaxHeaderDepth = 128;
-/// Values in arrays and objects: each takes some 60 bytes of memory and may take 2 of the file.
+/// Limit on the number of values in arrays and objects: each takes about 60 bytes of memory, but may take
+/// only 2 bytes of the file.
 constexpr int64_t kMaxHeaderItems = 1 << 25;
-/// Constants this small are kept in plain form whatever kernels pack: shape rules may read them.
+/// Constants up to this size are kept in plain form even if kernels pack them, because shape rules may read
+/// them.
 constexpr size_t kSmallBytes = 4096;
 
 int64_t align(int64_t value) { return base::checked_add(value, kAlignment - 1) / kAlignment * kAlignment; }
@@ -46,7 +48,7 @@ uint32_t checksum(uint32_t crc, std::string_view bytes) {
   return static_cast<uint32_t>(::crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-/// Bad input for JSON that would take far more memory than its bytes.
+/// Bad input for JSON that would take much more memory than its size.
 void check_header(std::string_view text) {
   if (text.size() > kMaxHeaderBytes) fail_bad_input("the header holds {} bytes", text.size());
   int depth = 0;
@@ -101,7 +103,7 @@ Json log_to_json(const std::vector<TacticRecord>& log) {
   return result;
 }
 
-/// Collects blobs at their final offsets. Bytes that several constants share, as those of subgraphs do, are
+/// Collects blobs at their final offsets. Data that several constants share, for example in subgraphs, become
 /// one blob.
 class BlobWriter {
  public:
@@ -115,7 +117,7 @@ class BlobWriter {
     return known->second;
   }
   Json table() const { return blobs_; }
-  /// The data area, as views with padding between them.
+  /// The data area as views, including the padding between blobs.
   std::vector<std::string_view> parts() const {
     static constexpr std::array<char, kAlignment> kZeros{};
     std::vector<std::string_view> result;
@@ -135,7 +137,7 @@ class BlobWriter {
   int64_t offset_ = 0;
 };
 
-/// Plain constants that the program of the tuned shapes reads.
+/// Marks the constants that the program of the tuned shapes reads in plain form.
 std::vector<bool> needed_constants(const Engine& engine, const Device& device) {
   std::vector<bool> needed(engine.graph->values.size(), false);
   std::vector<Shape> shapes;
@@ -157,7 +159,7 @@ std::vector<bool> needed_constants(const Engine& engine, const Device& device) {
   return needed;
 }
 
-/// [offset, length] pairs that start at 0 and follow each other with only padding between them.
+/// Parses [offset, length] pairs that start at 0 and follow each other with only padding in between.
 std::vector<std::array<int64_t, 2>> read_blob_table(const Json& json, int64_t data_bytes) {
   auto blobs = json.get<std::vector<std::array<int64_t, 2>>>();
   int64_t end = 0;
@@ -217,7 +219,7 @@ std::vector<TacticRecord> read_log(const Json& json) {
   return result;
 }
 
-/// Constants without bytes are those of which packed forms are there.
+/// A constant may lack its data only if a packed form of it is stored.
 void check_packed(const Engine& engine) {
   for (const graph::Value& value : engine.graph->values) {
     if (!value.constant || value.constant->bytes() != nullptr || value.constant->size() == 0) continue;
@@ -226,7 +228,8 @@ void check_packed(const Engine& engine) {
   }
 }
 
-/// Fields of the header into an engine; throws JSON errors for missing or mistyped ones.
+/// Reads the fields of the header into an engine; throws JSON errors for fields that are missing or have a
+/// wrong type.
 std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
                                     const std::vector<std::array<int64_t, 2>>& blobs) {
   auto engine = std::make_shared<Engine>();
@@ -261,7 +264,7 @@ std::shared_ptr<Engine> read_header(const Json& header, const ReadBlob& read,
   return engine;
 }
 
-/// The content of an engine's file, in parts that follow each other, to `take`.
+/// Passes the content of an engine's file to `take`, in consecutive parts.
 void assemble(const Engine& engine, const Device& device,
               const std::function<void(std::span<const std::string_view>)>& take) {
   BlobWriter blobs;
@@ -289,7 +292,7 @@ void assemble(const Engine& engine, const Device& device,
   }
   header["blobs"] = blobs.table();
 
-  // Names are UTF-8; the author's words and the path of the model need not be.
+  // Names are valid UTF-8, but the author's texts and the path of the model may not be.
   const std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   check_header(text);
   std::string prelude(kPreludeBytes, '\0');
@@ -372,7 +375,7 @@ std::shared_ptr<Engine> load_engine(const std::filesystem::path& path) {
 
 bool is_engine_file(const std::filesystem::path& path) {
   if (path.extension() == ".hone") return true;
-  // A folder may be named like a built-in architecture; opening a pipe waits for its writer.
+  // A folder may have the name of a built-in architecture, and opening a pipe would wait for its writer.
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return false;
   std::ifstream file(path, std::ios::binary);

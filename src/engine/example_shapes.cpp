@@ -12,7 +12,7 @@ namespace hone::engine {
 namespace {
 
 std::vector<int64_t> example_sizes(const graph::Dims& dims, const std::map<std::string, int64_t>& sizes) {
-  // The rank of images; other inputs are mostly tokens or samples.
+  // The usual rank of images; other inputs are mostly tokens or samples.
   constexpr size_t kImageRank = 4;
   const int64_t usual = dims.size() >= kImageRank ? 224 : 128;
   std::vector<int64_t> shape;

@@ -24,14 +24,14 @@ using tensor::TensorView;
 
 namespace {
 
-/// Keys of the metadata: lines INPUT=OUTPUT, and a number.
+/// Keys of the metadata; their values are lines INPUT=OUTPUT, and a number.
 constexpr const char* kBound = "cache.bound";
 constexpr const char* kCapacity = "cache.capacity";
 
-/// Bindings kept; the one that was used for longest not makes room for another.
+/// Limit on bindings; a new one replaces the least recently used one.
 constexpr size_t kMostBindings = 16;
 
-/// Which of the graph's inputs or outputs `ids` has the name.
+/// Index of the name among the graph's inputs or outputs `ids`.
 std::optional<size_t> place_of(const Graph& graph, const std::vector<graph::ValueId>& ids,
                                std::string_view name) {
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -40,7 +40,7 @@ std::optional<size_t> place_of(const Graph& graph, const std::vector<graph::Valu
   return std::nullopt;
 }
 
-/// Finds the input and the output that a line INPUT=OUTPUT names, both of one type of element.
+/// Finds the input and the output that a line INPUT=OUTPUT names; both must have the same element type.
 std::optional<Carry> cache_named(const Graph& graph, std::string_view line) {
   for (size_t at = line.find('='); at != std::string_view::npos; at = line.find('=', at + 1)) {
     const auto input = place_of(graph, graph.inputs, line.substr(0, at));
@@ -52,7 +52,7 @@ std::optional<Carry> cache_named(const Graph& graph, std::string_view line) {
   return std::nullopt;
 }
 
-/// The dimension after the batch that has this many elements in all caches.
+/// The dimension after the batch that has this size in all caches.
 std::optional<size_t> axis_of(const Graph& graph, const std::vector<Carry>& caches, int64_t capacity) {
   const auto& first = graph.value(graph.inputs[caches.front().input]).type;
   for (size_t axis = 1; first.ranked() && axis < first.dims->size(); ++axis) {
@@ -67,7 +67,7 @@ std::optional<size_t> axis_of(const Graph& graph, const std::vector<Carry>& cach
   return std::nullopt;
 }
 
-/// Memory of a tensor there.
+/// Allocates memory for a tensor on the device.
 TensorView view_at(const Device& device, DType dtype, const Shape& shape) {
   TensorView view;
   view.dtype = dtype;
@@ -91,7 +91,7 @@ Tensor copy_here(const Device& device, const TensorView& from, const tensor::Que
   return result;
 }
 
-/// The first tokens along the axis, of tensors that differ only there.
+/// Copies the first tokens along the axis; the tensors may differ only in the size of this axis.
 void copy_tokens(const Tensor& from, Tensor& to, size_t axis, int64_t tokens) {
   const auto bytes_of = [&](const Shape& shape) {
     return tensor::element_count(std::span(shape).subspan(axis + 1)) *
@@ -159,7 +159,8 @@ std::optional<FixedCaches> fixed_caches_of(const Engine& engine) {
   const TensorType& type = graph.value(graph.inputs[*length]).type;
   require(type.dtype == DType::kInt64 && type.ranked() && type.dims->size() == 1 && (*type.dims)[0].is(1),
           "inputs");
-  // An engine for one shape has no open dimension: tokens lie along the dimension after the batch.
+  // An engine for a single shape has no open dimension; the tokens are then along the dimension after the
+  // batch.
   for (const bool open : {true, false}) {
     for (size_t i = 0; i < graph.inputs.size(); ++i) {
       const TensorType& input = graph.value(graph.inputs[i]).type;
@@ -174,7 +175,7 @@ std::optional<FixedCaches> fixed_caches_of(const Engine& engine) {
   return result;
 }
 
-/// A program of one shape of the inputs, with memory for those that are not its own.
+/// A program for one shape of the inputs, with memory for inputs that are not its own.
 struct FixedCacheRuns::Bound {
   std::vector<Shape> shapes;
   std::vector<TensorView> inputs;
@@ -278,7 +279,8 @@ FixedCacheRuns::Filling FixedCacheRuns::prepare(std::span<const Tensor> inputs) 
     filling.batch = given.shape()[0];
     Shape shape = given.shape();
     shape[caches_.axis] = caches_.capacity;
-    // The rows of tokens that were never written are read too, and must not be infinite.
+    // The network also reads the rows of tokens that were never written, so these must not contain
+    // infinities.
     Tensor whole(value.type.dtype, shape);
     if (whole.byte_size() > 0) std::memset(whole.mutable_bytes(), 0, whole.byte_size());
     copy_tokens(value.type.dtype == DType::kFloat32 ? given : tensor::saturated(given, value.type.dtype),
@@ -341,7 +343,8 @@ void FixedCacheRuns::make_caches(int64_t batch) {
     const graph::Value& value = graph.value(graph.inputs[cache.input]);
     Shape shape;
     for (const graph::Dim& dim : *value.type.dims) shape.push_back(dim.known() ? dim.value() : batch);
-    // The rows of tokens that were never written are read too, and must not be infinite.
+    // The network also reads the rows of tokens that were never written, so these must not contain
+    // infinities.
     Tensor zeros(value.type.dtype, shape);
     if (zeros.byte_size() > 0) std::memset(zeros.mutable_bytes(), 0, zeros.byte_size());
     memory_.push_back(view_at(device, value.type.dtype, shape));

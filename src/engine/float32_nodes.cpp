@@ -16,14 +16,14 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-/// Products of rows up to this length are cheap.
+/// Products of rows up to this length count as cheap.
 constexpr int64_t kShortRow = 64;
 
 bool is_floating(const Graph& graph, ValueId id) {
   return id != kNoValue && tensor::is_floating(graph.value(id).type.dtype);
 }
 
-/// True if a small error of any input may become a large one of the result.
+/// True if a small error of an input can become a large error of the result.
 bool magnifies(const Graph& graph, const Node& node) {
   if (std::none_of(node.inputs.begin(), node.inputs.end(),
                    [&](ValueId id) { return is_floating(graph, id); }))
@@ -34,7 +34,7 @@ bool magnifies(const Graph& graph, const Node& node) {
   return (traits.elementwise || traits.converts || quantizes) && !is_floating(graph, node.output(0));
 }
 
-/// True if this input of the node, whatever becomes of its result, is a place in another one.
+/// True if this input of the node is a position in another input, whatever the result is used for.
 bool is_place(const Node& node, size_t input) {
   const size_t first = graph::traits_of(node).first_place_input;
   return first > 0 && input >= first;
@@ -50,8 +50,8 @@ bool multiplies_long_rows(const Graph& graph, const Node& node) {
   return !row.known() || row.value() > kShortRow;
 }
 
-/// True if float32 results of the node may be wanted for the sake of its readers. If the model itself rounds
-/// the factors to few bits, products keep to that, too.
+/// True if float32 results of the node can be useful for its readers. If the model itself rounds the factors
+/// of a product to few bits, the product keeps that precision too.
 bool passes_on(const Graph& graph, const graph::Links& links, const Node& node) {
   if (graph::has_body(node)) return false;
   if (!multiplies_long_rows(graph, node)) return true;
@@ -59,10 +59,10 @@ bool passes_on(const Graph& graph, const graph::Links& links, const Node& node) 
   return producer >= 0 && graph.nodes[static_cast<size_t>(producer)].op == "DequantizeLinear";
 }
 
-/// True if the node stands for operations between quantized numbers, which are as exact as their scales.
+/// True if the node represents operations on quantized numbers, whose precision is that of their scales.
 bool is_quantized_region(const Node& node) { return graph::kind_of(node).starts_with("quantized_"); }
 
-/// How values are read: as an angle or a place, or what is quantized next, and in another way.
+/// How values are read: as an angle or a position, as an input of quantization, and in other ways.
 struct Reads {
   std::vector<bool> exact;
   std::vector<bool> plain;
@@ -72,7 +72,7 @@ struct Reads {
   }
 };
 
-/// True if the node rounds numbers of that storage to bytes only, and is as good as of float32.
+/// True if the node rounds numbers of this storage type only to bytes, for which they are as good as float32.
 bool makes_bytes_of(const Graph& graph, const Node& node, tensor::DType storage) {
   if (storage != tensor::DType::kFloat16) return false;
   return is_quantized_region(node) ||
@@ -111,7 +111,7 @@ std::vector<bool> float32_nodes(const Graph& graph, tensor::DType storage) {
     return is_floating(graph, id) && reads.only_exact(id);
   });
   if (!takes_exact) return result;
-  // A loop may carry its results to those inputs.
+  // A loop may pass its results back to these inputs.
   reads = {none, none};
   for (const ValueId id : graph.outputs) reads.exact[static_cast<size_t>(id)] = true;
   return mark_nodes(graph, reads, storage);

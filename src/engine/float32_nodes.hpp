@@ -1,5 +1,5 @@
-// Which nodes are computed and kept in float32 whatever the precision of an engine, since rounding to 16 bits
-// would make other angles, positions or indices of their results.
+// Finds nodes that are computed and stored in float32 in any precision of an engine, because rounding to 16
+// bits would change angles, positions or indices that depend on their results.
 #pragma once
 
 #include <vector>
@@ -9,19 +9,20 @@
 
 namespace hone::engine {
 
-/// One entry a node of the graph, whose shapes are known as far as they ever are. True where all that is made
-/// of a node's results, however many cheap nodes lie between, are sines, integers, truth values or places to
-/// read at (of GridSample, say): what makes those reads float32 where it is given that, whatever its own
-/// policy. Convolutions, products of long rows and what holds a graph stay as they are: their own errors are
-/// larger than that of rounding the result, and float32 would cost much there. Two exceptions keep quantized
-/// models to their numbers: products of dequantized values, and regions of quantized numbers.
+/// Returns one entry for each node of the graph, whose shapes should be inferred as far as possible. An entry
+/// is true if all uses of a node's results, possibly through cheap nodes, are sines, integers, truth values
+/// or read positions (for example of GridSample). Nodes that read such a value compute in float32 if they get
+/// float32, whatever their own policy is. Convolutions, products of long rows and nodes with subgraphs are
+/// excluded: their own errors are larger than the rounding of their results, and float32 would be expensive.
+/// There are two exceptions that keep quantized models exact: products of dequantized values, and regions of
+/// quantized numbers.
 ///
-/// `storage` is the type in which other numbers are kept. The eleven bits of float16 are enough for a number
-/// that becomes a byte: they are off by a sixteenth of a step at most, so there regions of quantized numbers
-/// and the inputs of QuantizeLinear are like other nodes.
+/// `storage` is the type in which other numbers are stored. The eleven bits of float16 suffice for a number
+/// that becomes a byte, because its error is at most a sixteenth of a step; so with float16, regions of
+/// quantized numbers and inputs of QuantizeLinear are treated like other nodes.
 std::vector<bool> float32_nodes(const graph::Graph& graph, tensor::DType storage = tensor::DType::kBFloat16);
 
-/// The numeric policies of a graph's nodes: fp32 instead of one that rounds more than the node allows.
+/// The numeric policies of a graph's nodes: fp32 instead of a policy that rounds more than the node allows.
 class NodePolicies {
  public:
   explicit NodePolicies(const graph::Graph& graph)
@@ -40,8 +41,8 @@ class NodePolicies {
   std::vector<bool> beside_half_;
 };
 
-/// How many numbers in constants that the other nodes read lie beyond the range of an element type of 16
-/// bits, so that an engine that stores in it keeps its largest number in their place.
+/// Counts the numbers in constants of the other nodes that exceed the range of a 16-bit element type. An
+/// engine that stores in this type replaces them by its largest number.
 int64_t count_saturated_constants(const graph::Graph& graph, tensor::DType storage);
 
 }  // namespace hone::engine

@@ -1,8 +1,8 @@
-// The contract between a device and decoded frames: the device turns samples that lie in its memory into
-// images of a network's input, where the network reads them.
+// The interface through which a device preprocesses decoded frames: it converts samples in its memory to
+// images of a network's input, at the address where the network reads them.
 //
-// Numbers are those of the host's preprocessing to the bit: whole levels after the colour conversion and
-// after the resizing, and a table that says what a level becomes.
+// The results are equal to those of the host's preprocessing bit by bit: levels are rounded after the colour
+// conversion and after the resizing, and a table maps levels to values.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ struct FrameTarget {
   int32_t width = 0;
   int32_t height = 0;
   bool channels_last = false;
-  /// For each channel its colour (0 red, 1 green, 2 blue), the values of the levels 0 to 255, and the value
-  /// around the rectangle.
+  /// For each channel: its colour (0 red, 1 green, 2 blue), the values of the levels 0 to 255, and the value
+  /// outside the rectangle.
   std::array<int32_t, 3> colour{0, 1, 2};
   std::array<std::array<float, 256>, 3> levels{};
   std::array<float, 3> margin{};
@@ -36,32 +36,33 @@ struct FrameTarget {
 class FrameFiller {
  public:
   virtual ~FrameFiller() = default;
-  /// Hands the work over to the queue, which is null on the host, where it is done when the call returns.
-  /// `image`: the first element of an image of the target's type in the device's memory.
+  /// Submits the work to the queue, which is null on the host, where the work is finished when the call
+  /// returns. `image` is the first element of an image with the target's type in the device's memory.
   virtual void fill(const FrameImage& frame, std::byte* image, const tensor::Queue* queue) const = 0;
 };
 
-/// A decoder that leaves frames in a device's memory needs them; null where there are none.
+/// Handles for a decoder that leaves frames in a device's memory; null if there are none.
 struct DecoderHandles {
   void* context = nullptr;  ///< of the driver
   void* stream = nullptr;
 };
 
-/// An interface that devices have besides engine::Device where they fill inputs from frames.
+/// An additional interface of devices that can fill inputs from frames.
 class FrameDevice {
  public:
   virtual ~FrameDevice() = default;
-  /// Host memory, of any content, from and to which copies of the device wait for nobody: pinned memory for a
-  /// GPU. OutOfMemory where there is no room.
+  /// Allocates uninitialized host memory with which copies of the device are asynchronous (pinned memory for
+  /// a GPU). Throws OutOfMemory if there is no room.
   virtual tensor::Buffer allocate_staging(int64_t bytes) const = 0;
-  /// Null for an input that the device does not fill.
+  /// Returns null for an input that the device cannot fill.
   virtual std::unique_ptr<FrameFiller> make_frame_filler(const FrameTarget& target) const = 0;
-  /// For outputs of these element types; null where the host has to find the boxes. Anchors are read now.
+  /// Returns a finder for outputs of these element types; null if the host must find the boxes. Anchors are
+  /// read during the call.
   virtual std::unique_ptr<BoxFinder> make_box_finder(std::span<const BoxHead> /*heads*/,
                                                      std::span<const tensor::DType> /*types*/) const {
     return nullptr;
   }
-  /// For work in a queue of the device.
+  /// Handles for work in a queue of the device.
   virtual DecoderHandles decoder_handles(const tensor::Queue* /*queue*/) const { return {}; }
 };
 

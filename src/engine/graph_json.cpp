@@ -17,7 +17,7 @@ using graph::Node;
 using graph::ValueId;
 using tensor::Tensor;
 
-/// Subgraphs inside subgraphs; deeper files are refused.
+/// Limit on the nesting of subgraphs.
 constexpr int kMaxDepth = 16;
 constexpr size_t kMaxValues = 1u << 20;
 constexpr size_t kMaxRank = 16;
@@ -43,7 +43,7 @@ tensor::Shape shape_from(const Json& json) {
   return shape;
 }
 
-/// A tensor without a blob is a constant of which only packed forms are stored, where `packed` allows it.
+/// A tensor without a blob is a constant that is stored only in packed form, if `packed` allows that.
 Tensor tensor_from_json(const Json& json, const ReadBlob& read, bool packed) {
   const tensor::DType dtype = dtype_from(json.at("dtype"));
   if (!tensor::is_supported(dtype)) fail_bad_input("a tensor of {}", tensor::dtype_name(dtype));
@@ -57,7 +57,7 @@ Tensor tensor_from_json(const Json& json, const ReadBlob& read, bool packed) {
   return {dtype, std::move(shape), data, std::move(owner)};
 }
 
-/// JSON has no word for infinities and NaN.
+/// JSON cannot represent infinities and NaN.
 Json float_to_json(float value) {
   if (std::isfinite(value)) return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
@@ -78,7 +78,7 @@ Json floats_to_json(const std::vector<float>& values) {
 }
 
 std::vector<float> floats_from_json(const Json& json) {
-  if (!json.is_array()) return json.get<std::vector<float>>();  // which says what it is instead
+  if (!json.is_array()) return json.get<std::vector<float>>();  // get() then reports the actual type
   std::vector<float> values;
   for (const Json& item : json) values.push_back(float_from_json(item));
   return values;
@@ -169,7 +169,8 @@ Node node_from_json(const Json& json, size_t values, const ReadBlob& read, int d
   return node;
 }
 
-/// Producers before readers, one producer a value: what every later step relies on.
+/// Checks that producers come before readers, and that each value has one producer, because all later steps
+/// rely on that.
 void check_order(const Graph& graph) {
   std::vector<bool> ready(graph.values.size(), false);
   for (size_t i = 0; i < graph.values.size(); ++i) ready[i] = graph.values[i].constant.has_value();
@@ -205,7 +206,8 @@ Graph read_graph(const Json& json, const ReadBlob& read, int depth) {
     value.type.dtype = dtype_from(item.at("dtype"));
     if (item.contains("dims")) value.type.dims = dims_from_json(item.at("dims"));
     if (item.contains("constant")) {
-      // Constants of subgraphs are stored plain, too: their inference may read them in any run.
+      // Constants of subgraphs are always stored in plain form, because shape inference may read them in any
+      // run.
       value.constant = tensor_from_json(item.at("constant"), read, depth == 0);
       value.type = {value.constant->dtype(),
                     graph::Dims(value.constant->shape().begin(), value.constant->shape().end())};

@@ -1,4 +1,4 @@
-// How a row of a device's table is asked, and what a device does unless it has memory of its own; see
+// Calls the rows of a device's table, and implements the defaults of devices without their own memory; see
 // kernel.hpp.
 #include "engine/kernel.hpp"
 
@@ -30,7 +30,7 @@ class StridedCopy final : public Kernel {
   Shape strides_;
 };
 
-/// The refusal for the first requirement that the step does not meet.
+/// Returns the refusal for the first requirement that the step does not meet.
 Refusal unmet(const Tactic& tactic, const StepRequest& request) {
   for (const Requirement requirement : tactic.requirements) {
     if (Refusal reason = requirement(request)) return reason;

@@ -1,8 +1,9 @@
-// The contract between the engine and a device: steps, tactics, kernels.
+// The interface between the engine and a device: steps, tactics, kernels.
 //
-// The engine walks a graph with concrete shapes and asks the device, for each node, for an ordered list
-// of tactics. A tactic either refuses with a reason or makes an offer: a kernel and the arrangement its
-// operands must have. The engine converts operands that lie otherwise, plans memory and calls kernels.
+// The engine walks a graph with concrete shapes and asks the device for an ordered list of tactics for each
+// node. A tactic either refuses with a reason or makes an offer, which consists of a kernel and the
+// arrangement that its operands must have. The engine converts operands with other arrangements, plans memory
+// and calls kernels.
 #pragma once
 
 #include <functional>
@@ -25,72 +26,74 @@
 
 namespace hone::engine {
 
-/// Memory that a kernel changes from one execution to the next: one for each kernel and context.
+/// Memory that a kernel changes in each execution; there is one for each kernel and context.
 class KernelState {
  public:
   virtual ~KernelState() = default;
 };
 
-/// Properties of the kernels before and after it in its queue that a kernel may rely on.
+/// Properties of the previous and the next kernel in its queue on which a kernel may rely.
 struct Neighbours {
-  /// The next kernel waits for this one by itself, so that this one may let it start early.
+  /// The next kernel waits for this one by itself, so this one may allow it to start early.
   bool next_waits = false;
-  /// The kernel before leaves room on the device for one block each of a kernel that starts early.
+  /// The previous kernel leaves room on the device for one block of each kernel that starts early.
   bool previous_leaves_room = false;
 };
 
-/// One execution of a kernel: everything that differs from one execution to the next.
+/// One execution of a kernel: everything that may differ between executions.
 struct Run {
-  /// Null pointers stand for absent operands and for constants that the kernel has packed. On a device with
-  /// memory of its own, all pointers are the device's.
+  /// Null pointers represent absent operands and constants that the kernel has packed. If the device has its
+  /// own memory, all pointers refer to it.
   std::span<const void* const> inputs;
   std::span<void* const> outputs;
-  /// Offer::scratch_bytes of any content.
+  /// Offer::scratch_bytes of uninitialized memory.
   void* scratch = nullptr;
-  /// Offer::counter_bytes, zeroed when the context was made and afterwards changed by this kernel only.
+  /// Offer::counter_bytes, which are zeroed when the context is made and changed only by this kernel
+  /// afterwards.
   void* counters = nullptr;
-  /// The result of Kernel::make_state(); null where the caller keeps none, which costs time.
+  /// The result of Kernel::make_state(); null if the caller keeps none, which costs time.
   KernelState* state = nullptr;
-  /// Null on the host, where the work is done when run() returns; elsewhere it is only handed over.
+  /// Null on the host, where the work is finished when run() returns; on other devices, run() only submits
+  /// it.
   const tensor::Queue* queue = nullptr;
   Neighbours neighbours;
 };
 
-/// Something that runs one step. Bound to shapes, layouts and packed weights when it was made, and never
-/// changed after: several threads may run it at the same time, each with a state of its own.
+/// Runs one step. It is bound to shapes, layouts and packed weights when it is made, and never changes
+/// afterwards: several threads may run it at the same time, each with its own state.
 class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual void run(const Run& run) const = 0;
-  /// Null for a kernel without any.
+  /// Returns null for a kernel without state.
   virtual std::unique_ptr<KernelState> make_state() const { return nullptr; }
-  /// True if operands must lie in host memory, whatever the device: the reference implementation.
+  /// True if operands must be in host memory on every device, as for the reference implementation.
   virtual bool runs_on_host() const { return false; }
 };
 
-/// The request to a tactic: one node, its operands as their producers leave them.
+/// The request to a tactic: one node, with its operands in the arrangements of their producers.
 struct StepRequest {
   const graph::Graph& graph;
   const graph::Node& node;
-  /// Undefined dtype for absent inputs; constants are plain.
+  /// Absent inputs have an undefined dtype; constants are plain.
   std::vector<TensorDesc> inputs;
-  /// Shapes and element types of the graph's own types, plain.
+  /// Shapes and element types as in the graph, in plain layout.
   std::vector<TensorDesc> outputs;
-  /// The types in which the step has to store and compute.
+  /// The types in which the step must store and compute.
   NumericPolicy policy;
-  /// Layout wanted for images between steps.
+  /// The preferred layout for images between steps.
   Layout layout = Layout::kPlain;
-  /// Variants that a library does not recommend are wanted as well.
+  /// Also requests variants that a library does not recommend.
   bool exhaustive = false;
 
-  /// Element type wanted for floating-point values between steps.
+  /// Element type for floating-point values between steps.
   DType storage() const { return policy.storage; }
   Precision precision() const { return precision_of(policy); }
-  /// Weights are rounded to bfloat16 although arithmetic is in float32.
+  /// Weights are rounded to bfloat16, but arithmetic is in float32.
   bool emulates_bf16() const { return policy.is_emulated(); }
 };
 
-/// An output that is in the memory of an input, where the engine can have it so.
+/// An output that uses the memory of an input if the engine can arrange that.
 struct SharedOperand {
   size_t output = 0;
   size_t input = 0;
@@ -99,26 +102,27 @@ struct SharedOperand {
 struct Offer {
   /// Why the tactic cannot run this step.
   Refusal refusal;
-  /// Arrangement the kernel needs or makes, one per operand. A packed or ignored input has undefined dtype.
+  /// The arrangement of each operand that the kernel needs or produces. A packed or ignored input has an
+  /// undefined dtype.
   std::vector<TensorDesc> inputs;
   std::vector<TensorDesc> outputs;
-  /// Outputs that start as copies of inputs (accumulations); the engine shares the buffers where it can.
+  /// Outputs that start as copies of inputs (accumulations); the engine shares the buffers if it can.
   std::vector<SharedOperand> accumulations;
-  /// Output 0 may share the buffer of this input: the kernel reads every element before it writes it.
+  /// Output 0 may share the buffer of this input, because the kernel reads every element before it writes it.
   int in_place_input = -1;
-  /// The output's bytes are those of the inputs one after the other. The engine lets producers write there
-  /// where it can; the kernel copies an input only where its pointer is not in place already.
+  /// The output consists of the data of the inputs one after the other. The engine lets producers write
+  /// directly into it if it can; the kernel copies only inputs that are at other addresses.
   bool concatenates = false;
-  /// The alignment, in bytes, that readers and writers of a concatenation need to use an input in place.
+  /// The alignment in bytes that readers and writers of a concatenation need to use an input inside it.
   int64_t part_alignment = 1;
   int64_t scratch_bytes = 0;
   /// Run::counters.
   int64_t counter_bytes = 0;
   std::shared_ptr<const Kernel> kernel;
-  /// The packed weights the kernel holds.
+  /// The packed weights that the kernel uses.
   std::vector<WeightKey> packed;
 
-  /// Output 0 starts as a copy of that input; of none where it is negative.
+  /// Output 0 starts as a copy of this input; a negative number means none.
   void accumulate(int input) {
     if (input >= 0) accumulations.push_back({0, static_cast<size_t>(input)});
   }
@@ -130,60 +134,62 @@ struct Offer {
   }
 };
 
-/// Work in the background for whoever holds it; what of it has not begun is given up with the last holder.
+/// Work in the background on behalf of its holders. When the last holder releases it, the part that has not
+/// begun is cancelled.
 using Preparation = std::shared_ptr<const void>;
 
-/// A condition on steps: why a step does not meet it, in one sentence, or nothing.
+/// A condition on steps: returns a sentence why a step does not meet it, or nothing.
 using Requirement = Refusal (*)(const StepRequest& request);
 
-/// A row of a device's table of implementations: one way to run steps. Callers ask the member functions,
-/// which see to the requirements before they call the row's own functions.
+/// A row of a device's table of implementations: one way to run steps. Callers use the member functions,
+/// which check the requirements before they call the functions of the row.
 struct Tactic {
   std::string name;
-  /// The operators that it takes; "Region:conv_sum" for regions of that kind.
+  /// The operators that it takes; "Region:conv_sum" means regions of this kind.
   std::vector<std::string> operators;
-  /// Asked in turn before any of the functions; those that several tactics share are in requirements.hpp.
+  /// Checked in order before any of the functions is called; requirements that several tactics share are in
+  /// requirements.hpp.
   std::vector<Requirement> requirements;
-  /// True if its first kernel waits for the previous one by itself, so that it may start while that one still
-  /// runs, provided that the previous row says so, too: such tactics only pay together.
+  /// True if its first kernel waits for the previous one by itself, and so may start while that is still
+  /// running if the previous row is also true. These tactics are only useful together.
   bool starts_early = false;
-  /// An offer, or why there is none. A tactic with variants is asked for it where a step has none of them.
+  /// Makes an offer or a refusal. If the tactic has variants, this is used for steps without any.
   std::function<Offer(const StepRequest& request, WeightStore& weights)> make;
-  /// Empty functions stand for a tactic without variants, ...
+  /// Empty functions mean that the tactic has no variants, ...
   std::function<std::vector<std::string>(const StepRequest& request)> list_variants;
   std::function<Offer(const StepRequest& request, WeightStore& weights, std::string_view variant)>
       make_variant;
-  /// ... and for one that has nothing to get ready.
+  /// ... and that it needs no preparation.
   std::function<Preparation(const StepRequest& request, const std::vector<std::string>& variants)> prepare;
 
-  /// Weights are taken from the store, or packed into it from the graph's constants.
+  /// Weights are taken from the store, or packed from the graph's constants and added to it.
   Offer offer(const StepRequest& request, WeightStore& weights) const;
   /// Names of the ways in which this tactic can run the step (plans of a library, tile sizes), best guess
-  /// first; empty when there is one way only, or none. "cudnn:e3k1=2" is variant "e3k1=2" of tactic "cudnn".
+  /// first; empty if there is only one way, or none. "cudnn:e3k1=2" is variant "e3k1=2" of tactic "cudnn".
   std::vector<std::string> variants(const StepRequest& request) const;
-  /// Says that all variants are about to be asked for, so that the tactic can get them ready meanwhile.
+  /// Announces that these variants will be requested, so that the tactic can prepare them in the background.
   Preparation expect(const StepRequest& request, const std::vector<std::string>& variants) const;
-  /// The offer of one variant; an unknown one is refused.
+  /// Returns the offer of one variant; an unknown variant is refused.
   Offer offer_variant(const StepRequest& request, WeightStore& weights, std::string_view variant) const;
 };
 
 /// Tactics in order of preference.
 using TacticList = std::vector<Tactic>;
 
-/// The rows for the node's operator, or for the kind of a region, in their order.
+/// The rows for the node's operator, or for the kind of a region, in the order of the list.
 std::vector<const Tactic*> tactics_for(const TacticList& list, const graph::Node& node);
 
-/// Bytes of a device's own memory.
+/// Amounts of a device's own memory, in bytes.
 struct DeviceMemory {
   int64_t total = 0;
   int64_t free = 0;
-  /// Bytes that this process holds for programs and weights, and the most that it ever held.
+  /// Bytes that this process has allocated for programs and weights, and the largest such amount so far.
   int64_t allocated = 0;
   int64_t peak_allocated = 0;
 };
 
-/// Time of other processes on the processors of a device, and all the time of all its processors together,
-/// since some moment.
+/// The time that other processes used on the processors of a device, and the total time of all its
+/// processors, both since a fixed moment.
 struct OthersUse {
   double used_s = 0;
   double capacity_s = 0;
@@ -192,26 +198,26 @@ struct OthersUse {
 class Device {
  public:
   virtual ~Device() = default;
-  /// For people: "cpu", "cuda:1".
+  /// A name for people: "cpu", "cuda:1".
   virtual std::string_view name() const = 0;
-  /// Identifies everything that packed weights and choices of tactics depend on: processor, instruction set,
-  /// library version. Two GPUs of one model have the same.
+  /// Identifies everything on which packed weights and choices of tactics depend: processor, instruction set,
+  /// library version. It is the same for two GPUs of one model.
   virtual std::string fingerprint() const = 0;
-  /// Identifies everything that tactic times depend on: the fingerprint, and properties that may change
-  /// without making an engine unfit.
+  /// Identifies everything on which tactic times depend: the fingerprint, and properties that may change
+  /// without making an engine unusable.
   virtual std::string timing_fingerprint() const { return fingerprint(); }
-  /// Layouts for images worth trying, best guess first.
+  /// Layouts of images that are worth trying, best guess first.
   virtual std::vector<Layout> image_layouts(Precision precision) const = 0;
-  /// Names of passes on request (transform::Pass) that make graphs which this device runs faster. `images`:
-  /// the batch that the engine is for, 0 where that is not known or there are several.
+  /// Names of optional passes (transform::Pass) whose results this device runs faster. `images` is the batch
+  /// of the engine; 0 if it is unknown or there are several.
   virtual std::vector<std::string> passes(Precision /*precision*/, int64_t /*images*/) const { return {}; }
-  /// Tactics for an operator in order of preference. The reference implementation is not among them:
-  /// the engine closes every list with it.
+  /// Tactics for an operator in order of preference, without the reference implementation, which the engine
+  /// appends to every list.
   virtual std::vector<const Tactic*> tactics(const graph::Node& node) const = 0;
-  /// A kernel that copies input 0, arranged as `from`, to output 0, arranged as `to` (equal shapes; the
-  /// element types may differ among the floating-point types).
+  /// Returns a kernel that copies input 0 in the arrangement `from` to output 0 in the arrangement `to`. The
+  /// shapes must be equal; the element types may be different floating-point types.
   virtual std::shared_ptr<const Kernel> make_reorder(const TensorDesc& from, const TensorDesc& to) const = 0;
-  /// Rearranges a constant at once, on host memory.
+  /// Rearranges a constant in host memory immediately.
   virtual void arrange_constant(const TensorDesc& from, const TensorDesc& to, const void* input,
                                 void* output) const {
     make_reorder(from, to)->run({.inputs = {&input, 1}, .outputs = {&output, 1}});
@@ -220,55 +226,54 @@ class Device {
   virtual std::unique_ptr<Executor> make_executor(const Program& program) const {
     return make_host_executor(program);
   }
-  /// True if steps overlap while they run, so that a step's own time is not what it costs the network.
+  /// True if steps can overlap, so that a step's own time is not its cost in the network.
   virtual bool overlaps_steps() const { return false; }
-  /// Seconds that a search for tactics may take unless its user says otherwise.
+  /// Default limit on the seconds of a tactic search.
   virtual double search_seconds() const { return 12; }
-  /// Zeros where that is not known.
+  /// Zeros if the use is unknown.
   virtual OthersUse others_use() const { return {}; }
-  /// True if large batches may run faster in groups, image groups after each other.
+  /// True if large batches may run faster in groups of images, one group after the other.
   virtual bool splits_batches() const { return true; }
   /// True if kernels store and multiply in this precision.
   virtual bool computes_in(Precision precision) const = 0;
-  /// The policy of steps in this precision: its own, or emulated bf16 on a CPU without bf16. Environment
-  /// error for any other one that the device lacks.
+  /// The policy of steps in this precision; for bf16 on a CPU without it, the emulated one. Environment error
+  /// for any other precision that the device lacks.
   NumericPolicy policy_for(Precision precision) const;
-  /// Policies that round less and may be faster on this device. An engine of the precision whose tactics are
-  /// searched chooses among them, too, step by step.
+  /// Policies that round less but may be faster on this device. A tactic search for an engine of this
+  /// precision also considers them for each step.
   virtual std::vector<NumericPolicy> finer_policies(Precision) const { return {}; }
-  /// True if policy_for() returns it.
+  /// True if policy_for() can return it.
   bool runs(const NumericPolicy& policy) const;
-  /// The kernel followed by rounding its float32 outputs to bfloat16's values.
+  /// Returns the kernel followed by rounding of its float32 outputs to values of bfloat16.
   virtual std::shared_ptr<const Kernel> make_rounding(std::shared_ptr<const Kernel> kernel,
                                                       std::vector<TensorDesc> outputs) const = 0;
-  /// Threads that kernels use when the calling thread runs them.
+  /// Sets the number of threads for kernels that the calling thread runs.
   virtual void set_threads(int threads) const = 0;
-  /// Zeros on a device that computes in the host's memory.
+  /// Zeros for a device that computes in host memory.
   virtual DeviceMemory memory() const { return {}; }
   /// The memory that steps read and write.
   virtual tensor::Place place() const { return {}; }
-  /// Memory there, of any content. OutOfMemory where there is no room.
+  /// Allocates uninitialized memory there. Throws OutOfMemory if there is no room.
   virtual tensor::Buffer allocate(int64_t bytes) const;
-  /// A queue of its own there; null on the host, which does the work itself.
+  /// Makes a queue there; null on the host, which does the work itself.
   virtual std::unique_ptr<tensor::Queue> make_queue() const { return nullptr; }
-  /// A stream of somebody else's, by its handle (a cudaStream_t), which outlives the queue. Usage error where
-  /// there are none.
+  /// Wraps an existing stream, given by its handle (a cudaStream_t), which must outlive the queue. Usage
+  /// error if the device has no streams.
   virtual std::unique_ptr<tensor::Queue> wrap_queue(void* stream) const;
-  /// Copies all bytes of `from`, between here and here or the host; handed over to the queue, which is null
-  /// on the host.
+  /// Copies all bytes of `from`, within this device or between it and the host; submitted to the queue, which
+  /// is null on the host.
   virtual void copy(const tensor::Buffer& from, const tensor::Buffer& to, const tensor::Queue* queue) const;
-  /// Bytes of which the addresses of inputs and outputs must be multiples.
+  /// Required alignment of the addresses of inputs and outputs, in bytes.
   virtual int64_t io_alignment() const { return 1; }
-  /// A kernel that copies input 0, whose elements lie `strides` elements apart, to output 0, plain; null
-  /// where there is none for them.
+  /// Returns a kernel that copies input 0, whose elements are `strides` elements apart, to output 0 in plain
+  /// layout; null if there is none.
   virtual std::shared_ptr<const Kernel> make_strided_copy(DType dtype, const Shape& shape,
                                                           const Shape& strides) const;
-  /// Where the device is plugged in, by which other tools know it ("0000:1b:00.0"); empty for the host
-  /// itself.
+  /// The bus address by which other tools know the device ("0000:1b:00.0"); empty for the host.
   virtual std::string bus_id() const { return {}; }
-  /// Removes what programs used from the caches that outlive an execution, where they are the device's own.
+  /// Evicts the data of programs from the device's own caches that keep them between executions.
   virtual void evict_caches() const {}
-  /// Sentences a reader of times of such steps must know ("bf16 is emulated ...").
+  /// Sentences that a reader of times of such steps must know ("bf16 is emulated ...").
   virtual std::vector<std::string> notes(const NumericPolicy& policy) const = 0;
 
  private:

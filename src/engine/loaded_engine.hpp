@@ -1,4 +1,5 @@
-// An engine on a device: packed weights, and the program of each shape met, which all contexts share.
+// An engine on a device: packed weights, and the programs of the shapes used so far, which all contexts
+// share.
 #pragma once
 
 #include <atomic>
@@ -12,28 +13,28 @@
 
 namespace hone::engine {
 
-/// Safe for concurrent use. It outlives the programs that it gave.
+/// Safe for concurrent use. It must outlive the programs that it returns.
 class LoadedEngine {
  public:
-  /// `threads`: that each run uses. Bad input for an engine with a numeric policy that the device does not
-  /// run, which no builder makes. The device outlives it.
+  /// Each run uses `threads` threads. Bad input for an engine with a numeric policy that the device cannot
+  /// run; builders never make such an engine. The device must outlive it.
   LoadedEngine(std::shared_ptr<const Engine> engine, const Device& device, int threads);
 
-  /// The program for inputs of these shapes that lie in these layouts (all plain where none are named), in
-  /// graph order; for batches above the engine's micro-batch that of one group. It is compiled once, by the
-  /// first thread that asks; others that ask for it or for another new one wait, and those that ask for a
-  /// known one do not. Bad input when a step cannot run with these shapes.
+  /// Returns the program for inputs of these shapes in these layouts (all plain if none are given), in graph
+  /// order. For batches above the engine's micro-batch, it is the program of one group. The first thread that
+  /// needs a program compiles it; threads that need this or another new program wait, but known programs are
+  /// returned at once. Bad input if a step cannot run with these shapes.
   std::shared_ptr<const Program> program(std::span<const Shape> shapes,
                                          const std::vector<Layout>& layouts = {});
 
   const Engine& engine() const { return *engine_; }
   const Device& device() const { return device_; }
   int threads() const { return threads_; }
-  /// Bytes of the packed weights: the engine's own, and further ones that its programs needed.
+  /// Bytes of the packed weights: those of the engine file, and those that its programs added.
   int64_t packed_bytes() const { return packed_bytes_; }
 
  private:
-  /// Programs kept; the one that was asked for longest ago makes room for another.
+  /// Limit on programs; a new one replaces the least recently used one.
   static constexpr size_t kMaxPrograms = 16;
 
   struct Entry {
@@ -42,27 +43,28 @@ class LoadedEngine {
     std::shared_ptr<const Program> program;
   };
 
-  /// Null where it is not known.
+  /// Returns null if it is not known.
   std::shared_ptr<const Program> find(const std::vector<Shape>& shapes, const std::vector<Layout>& layouts);
 
   std::shared_ptr<const Engine> engine_;
   const Device& device_;
   int threads_;
-  /// Held by the thread that compiles, for seconds.
+  /// Held by the thread that compiles, which may take seconds.
   std::mutex compiling_;
-  /// The engine's, whose bytes it shares, and what is packed here.
+  /// Shares the engine's packed weights, and adds those that are packed here.
   WeightStore weights_;
   std::atomic<int64_t> packed_bytes_;
   std::mutex programs_mutex_;
-  /// The one that was asked for last at the end.
+  /// The most recently used one is at the end.
   std::vector<Entry> programs_;
 };
 
-/// The shapes of the program that runs inputs of these shapes: one group's where the batch, the same in all
-/// inputs, is above the engine's micro-batch.
+/// The shapes of the program for inputs of these shapes: those of one group if the batch, which must be the
+/// same for all inputs, is above the engine's micro-batch.
 std::vector<Shape> program_shapes(const Engine& engine, std::span<const Shape> shapes);
 
-/// Compiles the engine for inputs of these shapes; weights are taken from the store, or packed into it.
+/// Compiles the engine for inputs of these shapes; weights are taken from the store, or packed and added to
+/// it.
 std::unique_ptr<Program> compile(const Engine& engine, const Device& device, const std::vector<Shape>& shapes,
                                  WeightStore& weights, const std::vector<Layout>& input_layouts = {});
 

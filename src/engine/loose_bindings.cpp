@@ -16,8 +16,8 @@ bool is_same(const TensorView& a, const TensorView& b) {
          a.shape == b.shape && a.strides == b.strides && a.read_only == b.read_only;
 }
 
-/// A binding outlives the call that the views are good for: their memory may be somebody else's later, who
-/// may hand it over again.
+/// A binding outlives the call for which the views are valid: their memory may later belong to another owner,
+/// who may pass it again.
 std::vector<TensorView> without_owners(std::span<const TensorView> views) {
   std::vector<TensorView> result(views.begin(), views.end());
   for (TensorView& view : result) {
@@ -27,7 +27,7 @@ std::vector<TensorView> without_owners(std::span<const TensorView> views) {
   return result;
 }
 
-/// A caller who gives no memory for an output would find the results of the next run in it.
+/// Outputs without given memory are refused, because the next run would overwrite the results.
 void check_outputs(const graph::Graph& graph, std::span<const TensorView> given, const Binding& binding) {
   for (size_t i = 0; i < given.size(); ++i) {
     if (!given[i].defined() && !binding.is_open(i))
@@ -50,7 +50,7 @@ ViewsInUse::~ViewsInUse() {
   try {
     passed_->wait();
   } catch (const Error&) {
-    // A GPU that failed uses nothing any more; its next call says so.
+    // Errors are ignored here: a failed GPU no longer uses the memory, and the next call reports the failure.
   }
 }
 

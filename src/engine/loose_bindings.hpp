@@ -1,5 +1,5 @@
-// Runs on views that nobody bound: the first ones seen get bindings, which the same views find again; all
-// others are copied to and from memory of the engine's own, and the copies are counted.
+// Runs on views that were not bound. The first views get bindings, which are used again for the same views;
+// other views are copied to and from the engine's own memory, and the copies are counted.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,7 @@ namespace hone::engine {
 
 using hone::ViewCounts;
 
-/// Keeps the memory of views until work on it has passed; its end waits for that.
+/// Keeps the memory of views alive until the work on it is finished; its destruction waits for that.
 class ViewsInUse {
  public:
   ViewsInUse(std::shared_ptr<const tensor::Event> passed, std::vector<std::shared_ptr<const void>> owners)
@@ -31,10 +31,10 @@ class ViewsInUse {
 
 class LooseBindings {
  public:
-  /// Hands one run over to the queue, null on the host. Outputs in graph order, valid until the next run;
-  /// `check` says what is wrong with the inputs' types and shapes, or gives what runs them. Owners of views
-  /// are kept until the run has passed; those of a run that is captured have to outlive the graph. Usage
-  /// error for a queue that is captured and views that have no binding yet.
+  /// Submits one run to the queue, which is null on the host. Returns outputs in graph order, valid until the
+  /// next run. `check` throws if the inputs' types or shapes are wrong, else it returns the function that
+  /// finds executions. Owners of views are kept until the run is finished; those of a captured run must
+  /// outlive the captured graph. Usage error for a captured queue with views that have no binding yet.
   const std::vector<tensor::TensorView>& run(const std::shared_ptr<LoadedEngine>& loaded,
                                              const std::function<FindExecution()>& check,
                                              std::span<const tensor::TensorView> inputs,
@@ -43,9 +43,9 @@ class LooseBindings {
   const ViewCounts& counts() const { return counts_; }
 
  private:
-  /// Each holds a captured graph on some devices.
+  /// A limit, because each holds a captured graph on some devices.
   static constexpr size_t kMaxBindings = 8;
-  /// At most this many sets of buffers for other shapes; the oldest makes room.
+  /// Limit on the sets of buffers for other shapes; a new one replaces the oldest one.
   static constexpr size_t kMaxStagings = 2;
 
   struct Entry {
@@ -55,7 +55,7 @@ class LooseBindings {
   };
 
   Binding* find(std::span<const tensor::TensorView> inputs, std::span<const tensor::TensorView> outputs);
-  /// One with memory of the engine's for inputs and outputs of these shapes.
+  /// Returns a binding with the engine's own memory for inputs and outputs of these shapes.
   Binding& staging(const std::shared_ptr<LoadedEngine>& loaded, const FindExecution& find,
                    std::span<const tensor::TensorView> inputs);
   void copy_in(const Device& device, const Binding& staging, std::span<const tensor::TensorView> inputs,
@@ -63,13 +63,13 @@ class LooseBindings {
   void copy_out(const Device& device, const Binding& staging, std::span<const tensor::TensorView> outputs,
                 const tensor::Queue* queue);
   void count_copy(int64_t bytes);
-  /// Keeps the views until the queue has passed this moment.
+  /// Keeps the views alive until the queue has finished its current work.
   void keep(std::span<const tensor::TensorView> inputs, std::span<const tensor::TensorView> outputs,
             const tensor::Queue* queue);
 
   std::vector<Entry> entries_;
   std::vector<Binding> stagings_;
-  /// The outputs of the last run that copied.
+  /// The outputs of the last run that was copied.
   std::vector<tensor::TensorView> copied_outputs_;
   ViewCounts counts_;
   std::deque<ViewsInUse> in_use_;

@@ -18,7 +18,7 @@ struct Known {
   NumericPolicy policy;
 };
 
-/// All there are. A policy that rounds more comes after those that round less.
+/// All existing policies. A policy that rounds more comes after those that round less.
 constexpr std::array<Known, 5> kKnown = {
     {{"fp32", Precision::kFp32, {DType::kFloat32, Compute::kFloat32, Rounding::kNone}},
      {"tf32", Precision::kTf32, {DType::kFloat32, Compute::kTf32, Rounding::kNone}},

@@ -8,7 +8,7 @@
 namespace hone::engine {
 namespace {
 
-/// A processor's or GPU's name and some versions, which errors repeat.
+/// Limit on the name of a processor or GPU with versions, because errors quote it.
 constexpr size_t kMostFingerprintBytes = 1000;
 
 std::vector<EnginePlace> read_places(const Json& json) {
@@ -43,7 +43,7 @@ Plans read_plan_table(const Json& json, const Engine& engine) {
     StepPlan plan{parse_tactic_id(item.at("tactic").get<std::string>()),
                   parse_layout(item.at("layout").get<std::string>()),
                   parse_policy(item.at("policy").get<std::string>()), item.at("place").get<int32_t>()};
-    // Steps that have to be are in fp32 in any engine.
+    // Steps that need fp32 may use it in any engine.
     if (plan.policy != policy_of(Precision::kFp32) &&
         std::find(engine.policies.begin(), engine.policies.end(), plan.policy) == engine.policies.end())
       fail_bad_input("the plan of step '{}' is in {}, which field 'policies' does not name", text,

@@ -1,4 +1,4 @@
-// The plans of an engine as JSON, for its file: fields "places", "policies" and "plans".
+// Converts the plans of an engine to JSON for its file: fields "places", "policies" and "plans".
 #pragma once
 
 #include "base/json.hpp"
@@ -8,8 +8,8 @@ namespace hone::engine {
 
 void write_plans(const Engine& engine, Json& header);
 
-/// Reads plans into an engine that has its graph. Bad input, naming the field, for plans that no builder
-/// writes; throws JSON errors for missing or mistyped fields.
+/// Reads plans into an engine that has its graph. Bad input that names the field for plans that no builder
+/// writes; throws JSON errors for fields that are missing or have a wrong type.
 void read_plans(const Json& header, Engine& engine);
 
 }  // namespace hone::engine

@@ -43,7 +43,7 @@ Refusal read_bias(const StepRequest& request, const QuantizedOperand& bias, Chan
   return {};
 }
 
-/// Returns true if the stage is a constant that the sums took in.
+/// Returns true if the stage is a constant that was included in the channel sums.
 bool fold(const StepRequest& request, const QuantizedStage& stage, int64_t rank, int64_t axis,
           ChannelSums& sums) {
   const bool multiplies = stage.op == "mul";

@@ -1,4 +1,4 @@
-// Readers of a quantized region's constants, which devices need before they make its kernel: scales and zero
+// Reads the constants of a quantized region, which devices need before they make its kernel: scales and zero
 // points, and the factor and the addend that constants give each channel of a product's sums.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace hone::engine {
 
-/// How the bytes of an operand stand for numbers: one scale and one zero point for all of a tensor.
+/// The meaning of an operand's bytes: one scale and one zero point for the whole tensor.
 struct ByteScale {
   tensor::DType dtype = tensor::DType::kUInt8;
   float scale = 1;
@@ -21,19 +21,19 @@ struct ByteScale {
   float highest() const { return dtype == tensor::DType::kUInt8 ? 255.0f : 127.0f; }
 };
 
-/// The constant that an input of the step is; null for another one.
+/// The constant that an input of the step is; null if it is not a constant.
 const tensor::Tensor* constant_input(const StepRequest& request, size_t input);
 
-/// The scale of an operand of bytes with one constant scale in float32; nullopt for any other operand.
+/// The scale of a byte operand with one constant scale in float32; nullopt for any other operand.
 std::optional<ByteScale> byte_scale(const StepRequest& request, const graph::QuantizedOperand& operand);
-/// The scale of a stage that rounds.
+/// The scale of a rounding stage.
 std::optional<ByteScale> byte_scale(const StepRequest& request, const graph::QuantizedStage& stage);
 
-/// Puts all constants of the chain but the product's weights into the offer, plain, so that engines keep
-/// them as they are: kernels read them when they are made.
+/// Adds all constants of the chain except the product's weights to the offer in plain form, so that engines
+/// keep them unchanged, because kernels read them when they are made.
 void keep_constants(const StepRequest& request, const graph::QuantizedChain& chain, Offer& offer);
 
-/// A product's result is sum · factors[c] + addends[c] before the stages from `next` on.
+/// A product's result is sum · factors[c] + addends[c], before the stages from `next` on.
 struct ChannelSums {
   std::vector<double> factors;
   std::vector<double> addends;
@@ -41,9 +41,9 @@ struct ChannelSums {
   size_t next = 0;
 };
 
-/// The bias and, with `stages`, the constants that are added or multiplied before anything else. `factors`:
-/// what a sum stands for, one for each channel along `axis` of a result with `rank` axes. A refusal where the
-/// bias is no constant of one value or one a channel.
+/// Reads the bias and, with `stages`, the constants that are added or multiplied first. `factors` are the
+/// scales of the sums, one for each channel along `axis` of a result with `rank` axes. Returns a refusal if
+/// the bias is not a constant with one value, or one for each channel.
 Refusal read_channel_sums(const StepRequest& request, const graph::QuantizedChain& chain,
                           std::vector<double> factors, int64_t rank, int64_t axis, bool stages,
                           ChannelSums& sums);

@@ -56,7 +56,7 @@ Offer offer_reference(const StepRequest& request, WeightStore&) {
       offer.inputs.emplace_back();
       continue;
     }
-    // The graph's own type: a value kept in bfloat16 between steps is widened again.
+    // Uses the graph's own type: a value that is stored in bfloat16 between steps is converted back.
     offer.inputs.push_back({request.graph.value(id).type.dtype, request.inputs[i].shape, Layout::kPlain});
   }
   offer.outputs = request.outputs;
@@ -67,7 +67,7 @@ Offer offer_reference(const StepRequest& request, WeightStore&) {
 }  // namespace
 
 const Tactic& reference_tactic() {
-  // For all operators: the engine asks it after those that a device's table has for one.
+  // It takes all operators: the engine asks it after the tactics of a device.
   static const Tactic kTactic{.name = "reference", .make = offer_reference};
   return kTactic;
 }

@@ -1,4 +1,4 @@
-// Checks ranges of shapes of inputs, asked for by a user or read from a file.
+// Checks ranges of input shapes that a user gave or a file contains.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace hone::engine {
 
-/// Why the range is none, or none of this input, as a clause; empty when it is.
+/// Returns a clause that says why the range is invalid or does not fit this input; empty if it is valid.
 std::string profile_fault(const graph::Value& input, const ShapeProfile& profile);
 
-/// "1x3x224x224 to 8x3x224x224", for people; a dimension without a largest size is *.
+/// "1x3x224x224 to 8x3x224x224", for people; * is a dimension without a largest size.
 std::string range_text(const ShapeProfile& profile);
 
 /// "input x: 1x3x224x224 to 8x3x224x224, tuned for 4x3x224x224".

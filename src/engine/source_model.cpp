@@ -1,4 +1,4 @@
-// Tells engines from models before an importer meets them.
+// Distinguishes engines from models before they are imported.
 #include "engine/source_model.hpp"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The model that an engine is built from.
+// Loads the model from which an engine is built.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace hone::engine {
 
-/// importer::load_model; bad input that says what takes an engine, where the file is one.
+/// Like importer::load_model. If the file is an engine, bad input that says which commands take engines.
 importer::Model load_source_model(const std::string& model, const importer::LoadModelOptions& options = {});
 
 }  // namespace hone::engine

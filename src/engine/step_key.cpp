@@ -26,7 +26,7 @@ StepKey parse_step_key(std::string_view text) {
   const char* const end = text.data() + text.size();
   const char* next = text.data();
   do {
-    if (!numbers.empty()) ++next;  // the stroke
+    if (!numbers.empty()) ++next;  // skips the slash
     const auto [stopped, error] = std::from_chars(next, end, numbers.emplace_back());
     if (error != std::errc() || numbers.back() < 0 || (stopped != end && *stopped != '/'))
       fail_bad_input("'{}' names no step: a node and its pieces are numbers like 12/0", text);

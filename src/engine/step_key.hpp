@@ -1,4 +1,5 @@
-// Which step of an engine a choice is for: a node of its graph, or a piece of a node that is dissolved.
+// Identifies the step of an engine to which a choice belongs: a node of its graph, or a piece of a dissolved
+// node.
 #pragma once
 
 #include <compare>
@@ -12,8 +13,8 @@ namespace hone::engine {
 struct StepKey {
   /// Index of the graph's node, -1 for none.
   int32_t node = -1;
-  /// The piece of the node, the piece of that one where it is dissolved in turn, and so on; empty for the
-  /// node.
+  /// The index of the piece of the node, then the index of a piece of that piece if it is dissolved in turn,
+  /// and so on; empty for the node itself.
   std::vector<int32_t> path;
 
   auto operator<=>(const StepKey&) const = default;
@@ -22,7 +23,7 @@ struct StepKey {
   std::string text() const;
 };
 
-/// Parses the result of text(); bad input otherwise.
+/// Parses the result of text(); bad input for another text.
 StepKey parse_step_key(std::string_view text);
 
 }  // namespace hone::engine

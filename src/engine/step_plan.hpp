@@ -1,4 +1,4 @@
-// The decisions for one step of an engine. Looked up when programs are built, never while they run.
+// The decisions for one step of an engine. They are used when programs are built, never while programs run.
 #pragma once
 
 #include <compare>
@@ -13,8 +13,8 @@
 namespace hone::engine {
 
 struct StepPlan {
-  /// The tactic with its variant; none: the first that accepts. kDissolved: the pieces of the node run, by
-  /// plans of their own where they have some.
+  /// The tactic with its variant; empty: the first one that accepts. kDissolved: the pieces of the node run,
+  /// by their own plans if they have any.
   TacticId tactic;
   /// The layout of the images that the step produces.
   Layout layout = Layout::kPlain;
@@ -25,7 +25,7 @@ struct StepPlan {
   auto operator<=>(const StepPlan&) const = default;
 };
 
-/// Plans of nodes, and of pieces of those that are dissolved.
+/// Plans of nodes, and of pieces of dissolved nodes.
 using Plans = std::map<StepKey, StepPlan>;
 
 }  // namespace hone::engine

@@ -1,4 +1,5 @@
-// The name of a tactic and of the way in which it runs a step. Text only in files and for people.
+// The name of a tactic and of the variant with which it runs a step. It is a text only in files and for
+// people.
 #pragma once
 
 #include <compare>
@@ -7,13 +8,13 @@
 
 namespace hone::engine {
 
-/// Stands for a tactic where a node runs as the pieces that it is dissolved into.
+/// Takes the place of a tactic if a node runs as pieces.
 inline constexpr std::string_view kDissolved = "dissolved";
 
 struct TacticId {
-  /// Empty: none is named.
+  /// Empty: no tactic is named.
   std::string name;
-  /// Which of Tactic::variants(); empty for a tactic with one way only, or for the first that accepts.
+  /// One of Tactic::variants(); empty for a tactic with only one way, or for the first variant that accepts.
   std::string variant;
 
   auto operator<=>(const TacticId&) const = default;
@@ -23,7 +24,7 @@ struct TacticId {
   std::string text() const;
 };
 
-/// Parses the result of text(): the variant follows the first colon and may hold others.
+/// Parses the result of text(): the variant follows the first colon and may contain others.
 TacticId parse_tactic_id(std::string_view text);
 
 }  // namespace hone::engine

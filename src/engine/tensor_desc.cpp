@@ -15,7 +15,7 @@ constexpr std::array<std::pair<Layout, std::string_view>, 4> kNames = {
      {Layout::kBlocked8, "blocked8"},
      {Layout::kBlocked16, "blocked16"}}};
 
-/// Plain when the layout makes no difference to the bytes.
+/// Returns plain if the layout makes no difference to the bytes.
 Layout simplest(const TensorDesc& desc) {
   if (desc.layout == Layout::kPlain || desc.shape.size() < 3) return Layout::kPlain;
   int64_t pixels = 1;

@@ -8,7 +8,7 @@
 namespace hone::engine {
 namespace {
 
-/// Dimensions in the order in which they lie, without those of length 1.
+/// Dimensions in their order in memory, without those of length 1.
 std::vector<size_t> lying(const Shape& shape, Layout layout) {
   std::vector<size_t> axes(shape.size());
   std::iota(axes.begin(), axes.end(), size_t{0});

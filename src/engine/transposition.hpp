@@ -1,4 +1,4 @@
-// Transpositions that move nothing: only what the dimensions of the same bytes are called.
+// Transpositions that move no data, because they only rename the dimensions of the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace hone::engine {
 
-/// The order of a Transpose node's dimensions: its attribute, or all of them reversed.
+/// The order of a Transpose node's dimensions: its attribute, or all of them reversed if it has none.
 std::vector<int64_t> transposition_of(const std::vector<int64_t>& perm, size_t rank);
 
 struct Arrangements {
@@ -17,8 +17,8 @@ struct Arrangements {
   Layout result = Layout::kPlain;
 };
 
-/// Layouts, each plain or channels-last, with which a tensor of this shape and its transposition are the same
-/// bytes; nullopt where there are none. If there are several ways, the one with an input in `wanted`.
+/// Layouts, each plain or channels-last, with which a tensor of this shape and its transposition have the
+/// same bytes; nullopt if there are none. If there are several, the one with an input in the layout `wanted`.
 std::optional<Arrangements> same_bytes_transposed(const Shape& shape, const std::vector<int64_t>& order,
                                                   Layout wanted);
 

@@ -12,7 +12,7 @@ bool is_normalization(const Node& node) {
   return node.op == "GroupNormalization" || node.op == "InstanceNormalization";
 }
 
-/// The post-ops of a node without extra inputs; nullopt where it has others.
+/// The post-ops of a node without extra inputs; nullopt if it has others.
 std::optional<std::vector<Activation>> activations_of(const Node& node) {
   if (node.op != "FusedElementwise" || node.inputs.size() != 1) return std::nullopt;
   const auto& names = node.attributes.get<std::vector<std::string>>("post_ops");

@@ -1,5 +1,4 @@
-// Group or instance normalization with the activations after it, as a node of its own and as the body of a
-// region.
+// Group or instance normalization with the activations after it, as a single node or as the body of a region.
 #pragma once
 
 #include <array>
@@ -11,7 +10,7 @@
 
 namespace hone::graph {
 
-/// The kind of regions that compute a normalization and what follows it.
+/// The kind of regions that compute a normalization and the activations after it.
 inline constexpr std::string_view kActivatedNormalization = "activated_normalization";
 
 struct Activation {
@@ -21,12 +20,12 @@ struct Activation {
 };
 
 struct ActivatedNormalization {
-  Node norm;  ///< its attributes count
-  /// x, the scale and the bias among the step's inputs.
+  Node norm;  ///< only its attributes are used
+  /// Indices of x, the scale and the bias among the inputs of the step.
   std::array<size_t, 3> inputs = {0, 1, 2};
   std::vector<Activation> activations;
 
-  /// Groups of a tensor with that many channels: one for each channel for instances.
+  /// Number of groups for a tensor with that many channels; instance normalization has one for each channel.
   int64_t groups(int64_t channels) const {
     return norm.op == "GroupNormalization" ? norm.attributes.get_int("num_groups") : channels;
   }

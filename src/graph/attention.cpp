@@ -65,7 +65,7 @@ class Reader {
            broadcast_view(view, shape);
   }
 
-  /// The weights before those that are NaN are replaced with zeros. A row of a softmax is NaN as a whole or
+  /// The weights before NaNs among them are replaced by zeros. A row of a softmax is NaN either as a whole or
   /// not at all.
   ValueId unguarded(ValueId weights) {
     const Node* const guard = maker(weights, "Where");
@@ -77,7 +77,7 @@ class Reader {
     return guard->inputs[2];
   }
 
-  /// Reads a sum with a mask, which may be between two reshapes; `id` is what the mask is added to then.
+  /// Reads a sum with a mask, which may be between two reshapes; `id` becomes the other operand of the sum.
   bool read_mask(ValueId& id) {
     const Node* const back = maker(id, "Reshape");
     const Node* const sum = maker(back == nullptr ? id : back->inputs[0], "Add");
@@ -99,7 +99,7 @@ class Reader {
     return tensor->values<float>()[0];
   }
 
-  /// Reads a Where that gives scores or a constant; `id` is the scores then.
+  /// Reads a Where that selects the scores or a constant; `id` becomes the scores.
   bool read_fill(ValueId& id) {
     const Node* const where = maker(id, "Where");
     if (where == nullptr) return false;
@@ -146,7 +146,7 @@ class Reader {
            view_of_input(product->inputs[1], with_leading(found_.depth, found_.keys), found_.k);
   }
 
-  /// Where the product lies in the result, which has its axes in this order where there is one.
+  /// Finds the place of the product in the result, whose axes have this order if one is given.
   bool arrange_result(const Shape& whole, const std::vector<int64_t>& order) {
     if (order.empty()) {
       found_.result = plain_view(body_.outputs[0], whole);

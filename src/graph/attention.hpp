@@ -11,16 +11,16 @@ namespace hone::graph {
 /// The kind of regions that compute it.
 inline constexpr std::string_view kAttention = "attention";
 
-/// How a mask changes the scores of each row and key: it is added, or, if there is a fill, the fill replaces
-/// the scores whose mask, a bool, is `where`.
+/// How a mask changes the scores of each row and key. Without a fill, the mask is added. With a fill, the
+/// mask is a bool, and the fill replaces the scores for which the mask equals `where`.
 struct AttentionMask {
   StridedView view;  ///< leading..., rows, keys
   std::optional<float> fill;
   bool where = false;
 };
 
-/// result = softmax(scale * (q k), masked) v, the softmax along the keys, for each index of the leading
-/// dimensions. Views are of inputs of the body.
+/// result = softmax(scale * (q k), masked) v, for each index of the leading dimensions; the softmax runs
+/// along the keys. The views refer to inputs of the body.
 struct Attention {
   tensor::Shape leading;
   int64_t rows = 0;
@@ -34,13 +34,14 @@ struct Attention {
   StridedView v;                     ///< leading..., keys, width
   std::vector<AttentionMask> masks;  ///< in the order in which they are applied
   double scale = 1;
-  /// True if the result of a row whose weights are NaN, as where all is masked, is zeros.
+  /// True if the result is zero for a row whose weights are NaN, for example because all its keys are masked.
   bool guarded = false;
   StridedView result;  ///< leading..., rows, width, of the plain result
 };
 
-/// Reads the attention that a body with types (typed_body()) computes; nullopt if it is no attention of known
-/// shape whose operands are views of the body's inputs. Files may have any body in a region of this kind.
+/// Reads the attention that a body with types (typed_body()) computes. Returns nullopt if the body computes
+/// no attention of known shape with views of its inputs as operands. Files may have any body in a region of
+/// this kind.
 std::optional<Attention> read_attention(const Graph& body);
 
 }  // namespace hone::graph

@@ -18,7 +18,8 @@ class Graph;
 using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
                                std::vector<std::string>, tensor::Tensor, std::shared_ptr<Graph>>;
 
-/// "int", "float", "string", "ints", "floats", "strings", "tensor", "graph": the alternatives of Attribute.
+/// "int", "float", "string", "ints", "floats", "strings", "tensor", "graph": the names of the alternatives of
+/// Attribute.
 std::string_view attribute_type_name(size_t index);
 
 class Attributes {
@@ -27,11 +28,11 @@ class Attributes {
   const Attribute* find(std::string_view name) const;
   void set(std::string name, Attribute value);
   void erase(std::string_view name);
-  /// The attributes whose names begin with `prefix`, by the rest of their names.
+  /// The attributes whose names begin with `prefix`; the prefix is removed from the names.
   Attributes part(std::string_view prefix) const;
 
-  /// The value; internal error when it is absent or of another type. The importer has checked types
-  /// against the operator table and filled in defaults, so this cannot be the fault of a model.
+  /// The value; throws an internal error if it is absent or of another type. The importer has checked types
+  /// against the operator table and filled in defaults, so a model cannot cause this error.
   template <class T>
   const T& get(std::string_view name) const {
     const Attribute* attribute = find(name);

@@ -9,8 +9,8 @@
 namespace hone::graph {
 namespace {
 
-/// True if the batch of every varying input is the output's first dimension: a value of another rank (all of
-/// them begin with the batch) is broadcast with its batch against channels or pixels.
+/// True if the batch of every varying input is the first dimension of the output. A value of another rank
+/// (all of them begin with the batch) would be broadcast with its batch against channels or pixels.
 template <class Varies>
 bool batches_meet(const Graph& graph, const Node& node, int64_t rank, Varies varies) {
   if (changes_shape_only(node)) return true;

@@ -1,5 +1,5 @@
-// Decides whether a node keeps the entries of a batch apart, where some values are known to be the same at
-// every batch.
+// Decides whether a node processes the entries of a batch independently, if some values are known to be the
+// same for every entry.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace hone::graph {
 
-/// As keeps_batch() (graph/operator.hpp), but in a graph whose values other than the `varying` ones are the
-/// same at every batch: constants, and values computed from constants only, as dequantized weights are.
-/// `varying` has an entry for each value; later values do not vary.
+/// Like keeps_batch() (graph/operator.hpp), but for a graph in which only the `varying` values depend on the
+/// batch. The others are constants or computed from constants only, such as dequantized weights. `varying`
+/// has an entry for each value; values beyond its end do not vary.
 bool keeps_batch_of(const Graph& graph, const Node& node, int64_t rank, const std::vector<bool>& varying);
 
 }  // namespace hone::graph

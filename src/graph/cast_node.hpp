@@ -1,4 +1,4 @@
-// The node that brings a value into another type.
+// The node that converts a value to another type.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace hone::graph {
 
-/// A Cast from one value to another, which has this type; numbers beyond the range of a float8 type saturate,
-/// as ONNX has it by default.
+/// A Cast from one value to another, which has this type. Numbers beyond the range of a float8 type saturate,
+/// which is the default of ONNX.
 Node cast_node(std::string name, ValueId from, ValueId to, DType dtype);
 
 }  // namespace hone::graph

@@ -23,7 +23,7 @@ AutoPad read_auto_pad(const Attributes& attributes) {
   fail_bad_input("attribute 'auto_pad' is '{}', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID", text);
 }
 
-/// The list, or `count` times `fallback` when it is absent or empty; every entry at least `minimum`.
+/// The list, or `count` times `fallback` if it is absent or empty; every entry must be at least `minimum`.
 std::vector<int64_t> read_list(const Attributes& attributes, const char* name, size_t count, int64_t fallback,
                                int64_t minimum) {
   auto list = attributes.get_or<std::vector<int64_t>>(name, {});
@@ -39,7 +39,7 @@ std::vector<int64_t> read_list(const Attributes& attributes, const char* name, s
   return list;
 }
 
-/// Padding that makes the output ceil(input / stride) long; independent of the input when the stride is 1.
+/// Padding for an output length of ceil(input / stride); independent of the input if the stride is 1.
 int64_t same_padding(int64_t input, int64_t extent, int64_t stride) {
   const int64_t output = ceil_divide(input, stride);
   return std::max<int64_t>(0, checked_add(checked_mul(output - 1, stride), extent) - input);
@@ -52,7 +52,7 @@ void split_padding(WindowAxis& axis, int64_t total, bool upper) {
 
 std::vector<int64_t> spatial_part(std::span<const int64_t> shape) { return {shape.begin() + 2, shape.end()}; }
 
-/// Rank and group checks that Conv and ConvTranspose share; returns the group.
+/// Rank and group checks for both Conv and ConvTranspose; returns the group.
 int64_t check_operands(const Attributes& attributes, std::span<const int64_t> x, std::span<const int64_t> w) {
   if (x.size() < 3) fail_bad_input("input 0 has rank {}, expected at least 3", x.size());
   if (w.size() != x.size()) fail_bad_input("input 1 has rank {}, expected {}", w.size(), x.size());

@@ -1,6 +1,6 @@
-// Sliding windows of convolutions and pools: kernel, stride, dilation and explicit padding per spatial
-// axis, with auto_pad and ceil_mode resolved. Shape rules, reference kernels, passes and devices share
-// it, so that all of them agree on every output size.
+// Sliding windows of convolutions and pools: kernel, stride, dilation and explicit padding per spatial axis,
+// after auto_pad and ceil_mode are resolved. Shape rules, reference kernels, passes and devices share this
+// code, so that all of them agree on every output size.
 //
 // Formulas: ONNX operator specifications of Conv, ConvTranspose and MaxPool (opset 22).
 #pragma once
@@ -24,16 +24,16 @@ struct Window {
   std::vector<int64_t> kernel;
   std::vector<int64_t> strides;
   std::vector<int64_t> dilations;
-  /// The values of `pads`; zeros when auto_pad is set.
+  /// The values of `pads`; zeros if auto_pad is set.
   std::vector<int64_t> pads_begin;
   std::vector<int64_t> pads_end;
 
   size_t rank() const { return kernel.size(); }
-  /// Input elements that one window spans, holes of the dilation included.
+  /// Number of input elements from the first to the last of a window, including the gaps of the dilation.
   int64_t extent(size_t axis) const { return (kernel[axis] - 1) * dilations[axis] + 1; }
 };
 
-/// One spatial axis with everything known.
+/// One spatial axis after its sizes are known.
 struct WindowAxis {
   int64_t input = 0;
   int64_t output = 0;
@@ -62,23 +62,24 @@ Range taps_inside(const WindowAxis& axis, int64_t o, int64_t before = 0, int64_t
 /// Output positions at which `tap` falls inside the input.
 Range outputs_inside(const WindowAxis& axis, int64_t tap);
 
-/// Reads auto_pad, strides, dilations, pads and ceil_mode (those that the operator has); empty lists mean
-/// 1, and 0 for pads. Bad input naming the attribute when a list has not one entry per axis (two for pads),
-/// when a kernel size, stride or dilation is not positive, a pad is negative, or a window's extent overflows.
+/// Reads auto_pad, strides, dilations, pads and ceil_mode (those that the operator has); empty lists mean 1,
+/// and 0 for pads. Throws bad input that names the attribute if a list does not have one entry per axis (two
+/// for pads), if a kernel size, stride or dilation is not positive, if a pad is negative, or if the extent of
+/// a window overflows.
 Window read_window(const Attributes& attributes, std::vector<int64_t> kernel);
 
-/// Attribute kernel_shape, or the spatial part of a weight's shape [out, in / group, kernel...]. Bad input
-/// when both are there and differ; nullopt when neither is known.
+/// Attribute kernel_shape, or the spatial part of a weight's shape [out, in / group, kernel...]. Throws bad
+/// input if both are known and differ; returns nullopt if neither is known.
 std::optional<std::vector<int64_t>> kernel_sizes(const Attributes& attributes,
                                                  const std::optional<Dims>& weight);
 
-/// Explicit padding and output size for an input of this size. Bad input when no window fits.
+/// Explicit padding and output size for an input of this size. Throws bad input if no window fits.
 WindowAxis resolve_axis(const Window& window, size_t axis, int64_t input);
 std::vector<WindowAxis> resolve_window(const Window& window, std::span<const int64_t> spatial);
-/// Output size for an input that may be symbolic; a symbol survives where the size does not change.
+/// Output size for an input that may be symbolic; a symbol is kept if the size does not change.
 Dim window_output(const Window& window, size_t axis, const Dim& input);
 
-/// Everything about a Conv or its relatives (FusedConv, ConvInteger, QLinearConv).
+/// The geometry of a Conv or a related operator (FusedConv, ConvInteger, QLinearConv).
 struct Convolution {
   int64_t batch = 0;
   int64_t in_channels = 0;
@@ -93,17 +94,17 @@ struct Convolution {
   std::vector<int64_t> output_shape() const;
 };
 
-/// Geometry of a Conv on x [N, C, spatial...] and w [M, C / group, kernel...]. Bad input, naming the field,
-/// when shapes and attributes do not fit together.
+/// Geometry of a Conv on x [N, C, spatial...] and w [M, C / group, kernel...]. Throws bad input that names
+/// the field if shapes and attributes do not fit together.
 Convolution read_convolution(const Attributes& attributes, std::span<const int64_t> x,
                              std::span<const int64_t> w);
 
 /// The axes of a pool with these attributes of x [N, C, spatial...].
 std::vector<WindowAxis> pool_axes(const Attributes& pool, std::span<const int64_t> x);
 
-/// Geometry of a ConvTranspose on x [N, C, spatial...] and w [C, M / group, kernel...], seen as the forward
-/// convolution that it is the gradient of: its output is the axis `input`, its input the axis `output`,
-/// in_channels are M and out_channels are C.
+/// Geometry of a ConvTranspose on x [N, C, spatial...] and w [C, M / group, kernel...]. It is described as
+/// the forward convolution whose gradient it is: `input` is the axis of its output, `output` the axis of its
+/// input, in_channels are M and out_channels are C.
 Convolution read_transposed_convolution(const Attributes& attributes, std::span<const int64_t> x,
                                         std::span<const int64_t> w);
 /// Output size of one axis of a ConvTranspose whose input may be symbolic.

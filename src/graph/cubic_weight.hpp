@@ -1,4 +1,4 @@
-// The cubic convolution kernel that Resize and GridSample interpolate with.
+// The cubic convolution kernel for the interpolation in Resize and GridSample.
 //
 // Source: R. Keys, "Cubic convolution interpolation for digital image processing", 1981, equation (4).
 #pragma once
@@ -7,7 +7,8 @@
 
 namespace hone::graph {
 
-/// Weight of a sample at this distance, for the coefficient `a` (-0.5 or -0.75 as a rule); 0 from 2 on.
+/// Weight of a sample at this distance, for the coefficient `a` (usually -0.5 or -0.75); 0 from a distance of
+/// 2 on.
 inline double cubic_weight(double distance, double a) {
   const double x = std::abs(distance);
   if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;

@@ -64,7 +64,7 @@ Dims broadcast_dims(const Dims& a, const Dims& b) {
     } else if (da.known() && db.known()) {
       fail_bad_input("shapes {} and {} do not broadcast", dims_text(a), dims_text(b));
     } else if (da.known() || db.known()) {
-      result[i] = da.known() ? da : db;  // the other one is 1 or equal
+      result[i] = da.known() ? da : db;  // the other dimension is 1 or equal
     }
   }
   return result;

@@ -21,12 +21,12 @@ class Dim {
   }
 
   bool known() const { return known_; }
-  /// Meaningful when known() only. Negative in shape data (the -1 of a Reshape), never in a shape.
+  /// Valid only if known(). Negative in shape data (the -1 of a Reshape), never in a shape.
   int64_t value() const { return value_; }
-  /// Empty when known or unknown.
+  /// Empty if the dimension is known or unknown, that is, no symbol.
   const std::string& symbol() const { return symbol_; }
   bool is(int64_t value) const { return known_ && value_ == value; }
-  /// Surely the same number: two unknown dimensions are not.
+  /// True if both are certainly the same number; two unknown dimensions are not.
   bool same_as(const Dim& other) const {
     if (known_ || other.known_) return known_ && other.known_ && value_ == other.value_;
     return !symbol_.empty() && symbol_ == other.symbol_;
@@ -44,7 +44,7 @@ class Dim {
 };
 
 /// Sum, difference, product and floor quotient; unknown unless the result is a number or an unchanged symbol.
-/// Bad input on overflow and on division by zero.
+/// Throws bad input on overflow and on division by zero.
 Dim operator+(const Dim& a, const Dim& b);
 Dim operator-(const Dim& a, const Dim& b);
 Dim operator*(const Dim& a, const Dim& b);
@@ -52,7 +52,7 @@ Dim operator/(const Dim& a, const Dim& b);
 
 using Dims = std::vector<Dim>;
 
-/// numpy's broadcasting; bad input when two known dimensions do not broadcast.
+/// Broadcasting as in numpy; throws bad input if two known dimensions cannot be broadcast.
 Dims broadcast_dims(const Dims& a, const Dims& b);
 /// "1x3x224x224", "batchx3x?x?"; "scalar" for rank 0.
 std::string dims_text(const Dims& dims);

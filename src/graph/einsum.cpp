@@ -10,7 +10,7 @@
 namespace hone::graph {
 namespace {
 
-/// Labels of one term; `ellipsis` is how many axes "..." stands for there.
+/// Labels of one term; `ellipsis` is the number of axes that "..." replaces in it.
 std::vector<int> parse_term(std::string_view equation, std::string_view term, int64_t ellipsis) {
   std::vector<int> labels;
   bool seen = false;
@@ -29,7 +29,7 @@ std::vector<int> parse_term(std::string_view equation, std::string_view term, in
   return labels;
 }
 
-/// Axes that "..." stands for in a term of an operand of this rank.
+/// Number of axes that "..." replaces in a term of an operand of this rank.
 int64_t ellipsis_length(std::string_view equation, std::string_view term, int64_t rank) {
   const bool has_ellipsis = term.find("...") != std::string_view::npos;
   const auto letters = static_cast<int64_t>(term.size()) - (has_ellipsis ? 3 : 0);
@@ -45,7 +45,7 @@ std::vector<int> implicit_output(const std::vector<std::vector<int>>& inputs) {
     for (const int label : term) ++counts[label];
   }
   std::vector<int> output;
-  // Negative labels, the ellipsis, sort first and in their own order.
+  // The labels of the ellipsis are negative, so they sort first and in their own order.
   for (const auto& [label, count] : counts) {
     if (label < 0 || count == 1) output.push_back(label);
   }

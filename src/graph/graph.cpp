@@ -63,7 +63,7 @@ void Graph::sort_topologically() {
       readers[static_cast<size_t>(producer)].push_back(static_cast<int32_t>(i));
     }
   }
-  // Kahn's algorithm; the lowest ready index first keeps the sort stable.
+  // Kahn's algorithm; taking the lowest ready index first keeps the sort stable.
   std::vector<int32_t> ready;
   const auto later = [](int32_t a, int32_t b) { return a > b; };
   const auto push = [&](int32_t i) {

@@ -9,15 +9,15 @@
 
 namespace hone::graph {
 
-/// The output's elements in the order in which they lie: dimensions, and the distance in the input of two
-/// elements that are neighbours along each.
+/// The elements of the output in memory order: the dimensions and, for each, the distance in the input
+/// between two elements that are neighbours along it.
 struct ImageBlocks {
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
 };
 
-/// Describes DepthToSpace of an input [N, C, H, W] that fits the attributes; with `channels_last` input and
-/// output lie as [N, H, W, C].
+/// Describes DepthToSpace of an input [N, C, H, W] that fits the attributes; with `channels_last`, the memory
+/// order of input and output is [N, H, W, C].
 ImageBlocks depth_to_space_blocks(const Attributes& attributes, std::span<const int64_t> x,
                                   bool channels_last);
 ImageBlocks space_to_depth_blocks(const Attributes& attributes, std::span<const int64_t> x,

@@ -1,5 +1,5 @@
-// Which function implements which operator: one row an operator, one list a family of them, and a map over
-// the families.
+// A table of the functions that implement operators: one row per operator, one list per family of operators,
+// and a map over all families.
 #pragma once
 
 #include <initializer_list>
@@ -23,7 +23,8 @@ class ImplementationTable {
  public:
   using Family = std::span<const Implementation<Function>>;
 
-  /// Internal error for an operator that has two, `what` ("reference kernels").
+  /// Throws an internal error if an operator has two implementations; `what` names them in the message
+  /// ("reference kernels").
   ImplementationTable(std::string_view what, std::initializer_list<Family> families) {
     for (const Family family : families) {
       for (const auto& [op, function] : family) {
@@ -32,7 +33,7 @@ class ImplementationTable {
     }
   }
 
-  /// Null for an operator that has none.
+  /// Null if the operator has no implementation.
   Function find(std::string_view op) const {
     const auto found = functions_.find(op);
     return found == functions_.end() ? nullptr : found->second;

@@ -8,7 +8,7 @@
 namespace hone::graph {
 namespace {
 
-/// Narrows `known` by `found`; false when they contradict each other.
+/// Narrows `known` by `found`; returns false if they contradict each other.
 bool merge(TensorType& known, const TensorType& found) {
   if (found.dtype != DType::kUndefined) {
     if (known.dtype != DType::kUndefined && known.dtype != found.dtype) return false;
@@ -29,8 +29,8 @@ bool merge(TensorType& known, const TensorType& found) {
   return true;
 }
 
-/// Elements that are followed are computed as int64 and never wrap around: no other type is, but for int32,
-/// of which those that do not fit are unknown, and bool, of 0 and 1.
+/// Shape data are computed as int64 and never wrap around, so no other type is followed, with two exceptions:
+/// int32, whose elements become unknown if they do not fit, and bool, with 0 and 1.
 std::optional<Dims> exact_data(DType dtype, std::optional<Dims> data) {
   if (!data || dtype == DType::kInt64) return data;
   if (dtype == DType::kBool) {
@@ -44,8 +44,8 @@ std::optional<Dims> exact_data(DType dtype, std::optional<Dims> data) {
   return data;
 }
 
-/// Rules index what is followed by the value's shape, so that both have to be as long; what is followed says
-/// how long a list of unknown length is.
+/// Rules index shape data by the shape of the value, so both must have the same length. If the length of a
+/// list is unknown, it is taken from the shape data.
 bool fits(TensorType& type, const Dims& data) {
   if (!type.ranked() || type.dims->size() > 1) return false;
   const auto length = static_cast<int64_t>(data.size());
@@ -104,7 +104,7 @@ void infer_types_that_fit(Graph& graph) {
 
 Graph with_input_shapes(const Graph& graph, const std::map<std::string, tensor::Shape>& shapes) {
   Graph bound = graph;
-  // Everything computed is inferred anew: what was derived from the old shapes no longer holds.
+  // All computed values are inferred again: types that were derived from the old shapes are no longer valid.
   std::vector<bool> fixed(bound.values.size(), false);
   for (const ValueId input : bound.inputs) fixed[static_cast<size_t>(input)] = true;
   for (size_t i = 0; i < bound.values.size(); ++i) {

@@ -10,17 +10,18 @@
 
 namespace hone::graph {
 
-/// Output dimensions; bad input when the operands do not fit together or one is a scalar.
+/// Output dimensions; throws bad input if the operands do not fit together or one is a scalar.
 Dims matmul_dims(const Dims& a, const Dims& b);
 
-/// A product with everything known, both operands seen as stacks of matrices.
+/// A product whose sizes are known; both operands are seen as stacks of matrices.
 struct MatMulGeometry {
   int64_t rows = 1;
   int64_t inner = 1;
   int64_t columns = 1;
-  /// The output's shape as numpy has it, without the axes that vectors were promoted by.
+  /// The shape of the output as in numpy, without the axes that were added to vectors.
   std::vector<int64_t> output;
-  /// For each matrix of the output's stack, the index of its operands' matrices; empty when the output is.
+  /// For each matrix in the stack of the output, the indices of the matrices of the operands; empty if the
+  /// output is empty.
   std::vector<int64_t> a_matrix;
   std::vector<int64_t> b_matrix;
 };

@@ -8,10 +8,10 @@
 namespace hone::graph {
 namespace {
 
-/// Longest list of integers followed as shape data: far above any rank, far below any weight.
+/// Longest list of integers that is followed as shape data: far above any rank, far below any weight.
 constexpr int64_t kMaxFollowed = 1024;
 
-/// Elements of a constant; nullopt for other types than integers and bool, and for numbers beyond int64.
+/// Elements of a constant; nullopt for types other than integers and bool, and for numbers beyond int64.
 std::optional<std::vector<int64_t>> exact_integers(const Tensor& tensor) {
   if (!tensor::is_integer(tensor.dtype()) && tensor.dtype() != DType::kBool) return std::nullopt;
   auto values = tensor.to_int64();

@@ -19,11 +19,11 @@ struct AttributeDef {
   std::string name;
   AttributeKind kind;
   bool required = false;
-  /// Filled in when the node has none; absent for attributes whose absence means something.
+  /// Filled in if the node lacks the attribute; empty for attributes whose absence has a meaning.
   std::optional<Attribute> fallback;
 };
 
-/// Shows one node to a type and shape rule, and takes its result.
+/// Gives a type and shape rule access to one node, and takes its result.
 class InferenceContext {
  public:
   InferenceContext(const Graph& graph, const Node& node);
@@ -33,18 +33,18 @@ class InferenceContext {
   bool has_input(size_t i) const { return node_.has_input(i); }
   size_t input_count() const { return node_.inputs.size(); }
   size_t output_count() const { return node_.outputs.size(); }
-  /// Type of input i; an unranked undefined type when it is absent.
+  /// Type of input i; an undefined type without a rank if the input is absent.
   const TensorType& input(size_t i) const;
   DType dtype(size_t i) const { return input(i).dtype; }
   bool ranked(size_t i) const { return input(i).ranked(); }
-  /// Dimensions of input i; internal error unless ranked(i).
+  /// Dimensions of input i; throws an internal error unless ranked(i).
   const Dims& dims(size_t i) const;
   int64_t rank(size_t i) const { return static_cast<int64_t>(dims(i).size()); }
   /// Null unless the input is constant.
   const Tensor* constant(size_t i) const { return graph_.constant(node_.input(i)); }
   /// Integers of a constant or of a value that shape inference follows; elements may be symbols.
   std::optional<Dims> data(size_t i) const;
-  /// data(i) when every element is a number.
+  /// data(i) if every element is a number.
   std::optional<std::vector<int64_t>> known_data(size_t i) const;
 
   void set_output(size_t i, DType dtype, std::optional<Dims> dims);
@@ -74,7 +74,7 @@ class InferenceContext {
   std::vector<Output> outputs_;
 };
 
-/// Work of one execution. Multiply-add counts as two operations.
+/// The work of one execution. A multiply-add counts as two operations.
 struct Cost {
   double flops = 0;
   double bytes = 0;  ///< inputs read once and outputs written once
@@ -84,37 +84,38 @@ struct Cost {
 /// filters.
 enum class Product { kNone, kMatrices, kConvolution };
 
-/// Facts about an operator, so that others need not know it by name.
+/// Properties of an operator, so that other code does not need to know it by name.
 struct Traits {
-  /// Output 0 has the bytes of input 0 under another or the same shape.
+  /// Output 0 has the bytes of input 0, under the same or another shape.
   bool view = false;
-  /// An output element is computed from the elements at its (broadcast) place in the inputs and nothing else.
+  /// An output element depends only on the elements at its (broadcast) position in the inputs.
   bool elementwise = false;
-  /// Output elements are input elements: nothing is computed with them.
+  /// Output elements are copies of input elements.
   bool moves_only = false;
   /// Two executions may give different results.
   bool random = false;
   /// No output element is below 0.
   bool non_negative = false;
-  /// Elements of output 0 lie between the least and the greatest element of input 0.
+  /// Elements of output 0 are between the smallest and the largest element of input 0.
   bool keeps_range = false;
-  /// A small difference of an input may become a large one of the output.
+  /// A small difference in an input may become a large difference in the output.
   bool discontinuous = false;
-  /// The same holds for a small part of a large input: beyond its full turns, the input decides the output.
+  /// The same holds for a small relative difference of a large input, since the function is periodic.
   bool periodic = false;
-  /// Output 0 has the elements of input 0 in another type.
+  /// Output 0 has the elements of input 0, converted to another type.
   bool converts = false;
-  /// A positive factor of a channel (axis 1) of input 0 is one of the same channel of output 0.
+  /// A positive factor on a channel (axis 1) of input 0 is the same factor on that channel of output 0.
   bool scales_with_input = false;
-  /// A function of one number that follows a layer.
+  /// A function of one number that is used after layers.
   bool activation = false;
-  /// With its post-ops, if it has any.
+  /// The product, with its post-ops if there are any.
   Product product = Product::kNone;
   /// Elements of the output are sums of many products, of a Product or of something else.
   bool sums_products = false;
-  /// It makes or takes integers that stand for numbers by a scale.
+  /// Produces or reads integers that represent numbers by a scale.
   bool quantization = false;
-  /// Inputs from this one on say where input 0 is read, in places between its elements; 0: none does.
+  /// Inputs from this index on give the positions at which input 0 is read, also between its elements; 0:
+  /// there are none.
   size_t first_place_input = 0;
   /// Input 1 holds indices along the attribute `axis` of input 0.
   bool indexes_axis = false;
@@ -122,21 +123,21 @@ struct Traits {
 
 struct OperatorDef {
   std::string name;
-  /// ONNX opset in which this form (the one opset 22 has) came in; 0 for operators of our own.
+  /// ONNX opset that introduced this form (the form of opset 22); 0 for hone's own operators.
   int since_version = 1;
   int min_inputs = 0;
-  /// kVariadic: any number.
+  /// kVariadic means any number.
   int max_inputs = 0;
   int min_outputs = 1;
   int max_outputs = 1;
   std::vector<AttributeDef> attributes;
   std::function<void(InferenceContext&)> infer;
-  /// Floating-point operations given the node's types (all known); empty: one per output element.
+  /// Floating-point operations for the types of the node (all known); if empty, one per output element.
   std::function<double(const Graph&, const Node&)> flops;
   Traits traits;
-  /// Given that the first dimension of every input and of output 0, which has this rank, is the batch:
-  /// whether entry n of output 0 depends on entry n of the inputs and nothing else of them. Null: elementwise
-  /// operators do, others do not.
+  /// Called if the first dimension of every input and of output 0, which has this rank, is the batch. Returns
+  /// whether entry n of output 0 depends only on entry n of the inputs. If null, this holds for elementwise
+  /// operators and no others.
   bool (*keeps_batch)(const Graph&, const Node&, int64_t rank) = nullptr;
 
   static constexpr int kVariadic = 1 << 20;
@@ -147,9 +148,9 @@ struct OperatorDef {
 const OperatorDef* find_operator(std::string_view name);
 /// Every entry, sorted by name.
 const std::vector<OperatorDef>& operator_table();
-/// The traits of the node's operator; none for an unknown one.
+/// The traits of the node's operator; default traits for an unknown operator.
 const Traits& traits_of(const Node& node);
-/// OperatorDef::keeps_batch of the node's operator, where no variable is broadcast with its batch.
+/// OperatorDef::keeps_batch of the node's operator, if no variable is broadcast with its batch.
 bool keeps_batch(const Graph& graph, const Node& node, int64_t rank);
 /// True if an attribute of the node holds a graph (If, Loop, Scan, Region).
 bool has_body(const Node& node);
@@ -157,8 +158,8 @@ bool has_body(const Node& node);
 inline bool changes_shape_only(const Node& node) {
   return traits_of(node).view && !traits_of(node).elementwise;
 }
-/// Checks arity and attributes of a node against its entry and fills in defaults; bad input with node and
-/// field.
+/// Checks arity and attributes of a node against its entry and fills in defaults; throws bad input that names
+/// node and field.
 void complete_node(Node& node);
 /// FLOPs and bytes of a node whose types are all known; nullopt otherwise.
 std::optional<Cost> node_cost(const Graph& graph, const Node& node);

@@ -22,7 +22,7 @@ namespace {
 /// Longest part of a pickle that is searched.
 constexpr size_t kMostPickle = size_t{64} << 20;
 
-/// A word of a command line: in quotes where the shell would read more than one.
+/// A word for a command line, in quotes if the shell would split it.
 std::string shell_word(const std::string& text) {
   const auto plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -34,7 +34,7 @@ std::string shell_word(const std::string& text) {
 /// "net.onnx" of "folder/net.pth".
 std::string onnx_name(const std::filesystem::path& file) { return file.stem().string() + ".onnx"; }
 
-/// A command for the shell; quotes of Python stand inside those of the shell.
+/// A command for the shell; the quotes of Python are inside those of the shell.
 std::string python(const std::string& program) { return fmt::format("python3 -c '{}'", program); }
 
 std::string module_line(const std::filesystem::path& file) {
@@ -73,7 +73,7 @@ bool contains(std::span<const std::byte> bytes, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
-/// A module's pickle holds the dictionary of torch.nn.Module; a state_dict only has tensors by name.
+/// The pickle of a module holds the dictionary of torch.nn.Module; a state_dict holds only tensors by name.
 bool holds_module(std::span<const std::byte> pickle) {
   return contains(pickle, "_modules") && contains(pickle, "_parameters");
 }
@@ -81,7 +81,7 @@ bool holds_module(std::span<const std::byte> pickle) {
 enum class Kind { kNone, kModule, kUltralytics, kParameters, kExportedProgram, kKeras };
 
 /// The kind of a pickle. Checkpoints of Ultralytics (YOLOv5 and later) keep the module in a dictionary, and
-/// their own program exports it with the form of its outputs.
+/// Ultralytics' own program exports it with the expected form of the outputs.
 Kind kind_of_pickle(std::span<const std::byte> pickle) {
   if (!holds_module(pickle)) return Kind::kParameters;
   return contains(pickle, "ultralytics") ? Kind::kUltralytics : Kind::kModule;
@@ -109,12 +109,13 @@ Kind kind_of_archive(const std::vector<tensor::ZipMember>& members) {
   return Kind::kNone;
 }
 
-/// Archives of torch.save, or bare pickles from before PyTorch 1.6, and files of torch.export and Keras.
+/// Recognizes archives of torch.save, bare pickles from before PyTorch 1.6, and files of torch.export and
+/// Keras.
 Kind kind_of(std::span<const std::byte> bytes) {
   constexpr std::string_view kZip = "PK\3\4";
   constexpr char kPickle = '\x80';
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  // The number of the protocol follows; the length of a header of safetensors may begin with the same byte.
+  // The protocol number follows this byte; the header length in safetensors may begin with the same byte.
   if (text.size() > 1 && text[0] == kPickle && text[1] >= 2 && text[1] <= 5) return kind_of_pickle(bytes);
   if (!text.starts_with(kZip)) return Kind::kNone;
   try {
@@ -174,7 +175,7 @@ std::string foreign_folder(const std::filesystem::path& folder) {
   return "";
 }
 
-/// Kinds told by their first bytes.
+/// Kinds that are recognized by their first bytes.
 std::string by_magic(std::string_view head, const std::filesystem::path& file) {
   constexpr size_t kFlatbufferName = 4;
   const std::string_view name = head.size() > kFlatbufferName ? head.substr(kFlatbufferName) : "";
@@ -226,7 +227,7 @@ std::string by_suffix(const std::filesystem::path& file) {
 std::string foreign_file(const std::filesystem::path& file) {
   std::error_code unknown;
   if (std::filesystem::is_directory(file, unknown)) return foreign_folder(file);
-  // Reading a pipe would take what comes next.
+  // Reading from a pipe would consume its data.
   if (!std::filesystem::is_regular_file(file, unknown)) return by_suffix(file);
   try {
     const base::MappedFile map(file);

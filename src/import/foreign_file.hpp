@@ -1,5 +1,5 @@
-// Files of other tools that people give hone: what they are, and the line that makes a model of them that
-// hone reads. Nothing of them is unpacked or executed.
+// Recognizes files of other tools that users pass to hone, and gives a command that converts them to a model
+// that hone can read. Nothing in the files is unpacked or executed.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,11 @@
 
 namespace hone::importer {
 
-/// A clause for people, as in "…: {}": "these are pickled parameters of PyTorch …: python3 -c '…'". Empty for
-/// a file or folder of no known kind, and for one that cannot be opened.
+/// A clause for a message such as "…: {}": "these are pickled parameters of PyTorch …: python3 -c '…'". Empty
+/// for a file or folder of unknown kind, and for one that cannot be opened.
 std::string foreign_file(const std::filesystem::path& file);
 
-/// Returns the advice for a file where parameters of a built-in architecture are wanted (--weights).
+/// Returns the advice for a file that is given as parameters of a built-in architecture (--weights).
 std::string foreign_weights(const std::filesystem::path& file);
 
 }  // namespace hone::importer

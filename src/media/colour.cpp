@@ -1,4 +1,5 @@
-// Frames to red, green and blue: the matrices of ITU-T H.273 section 8.3 with 16 bits of fraction.
+// Converts frames to red, green and blue with the matrices of ITU-T H.273 section 8.3, with 16 fractional
+// bits.
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +27,8 @@ Weights weights_of(ColourMatrix matrix) {
   }
 }
 
-/// Full range: Y of 0..255 and chroma around 128; limited: 16..235, and 224 levels of chroma.
+/// In the full range, Y is 0..255 and chroma is around 128; in the limited range, Y is 16..235 and chroma has
+/// 224 levels.
 struct Range {
   double luma_offset;
   double luma_levels;
@@ -35,7 +37,7 @@ struct Range {
 
 Range range_of(bool full) { return full ? Range{0, 255, 255} : Range{16, 219, 224}; }
 
-/// One row of one colour; chroma as wide as luma.
+/// Computes one row of one colour; chroma rows are as wide as luma.
 HONE_CLONES void convert_row(const uint8_t* __restrict luma, const uint8_t* __restrict u,
                              const uint8_t* __restrict v, const RgbCoefficients& by, size_t colour,
                              uint8_t* __restrict out, int64_t width) {
@@ -86,7 +88,7 @@ RgbRows::RgbRows(const Frame& frame) : frame_(frame) {
   is_narrow_ = frame.format == PixelFormat::kYuv420 || frame.format == PixelFormat::kYuv422;
   const bool is_grey = frame.format == PixelFormat::kGray;
   if (!is_grey && !is_narrow_) return;
-  // Grey has neutral chroma.
+  // Grey frames get neutral chroma.
   wide_u_.assign(static_cast<size_t>(frame.width), 128);
   wide_v_.assign(static_cast<size_t>(frame.width), 128);
 }

@@ -1,4 +1,4 @@
-// Drawing on frames: rectangles in planes of any subsampling, and letters of five by seven pixels.
+// Draws on frames: rectangles in planes of any subsampling, and letters of five by seven pixels.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace hone::media {
 namespace {
 
-/// 35 bits, row by row from the upper left, the first of them the highest.
+/// 35 bits for each letter, row by row from the upper left; the first pixel is the highest bit.
 constexpr std::pair<char, uint64_t> kFont[] = {
     {'0', 0x3a33ae62e}, {'1', 0x11842108e}, {'2', 0x3a211111f}, {'3', 0x78217043e},  {'4', 0x08ca97c42},
     {'5', 0x7e1e0862e}, {'6', 0x3a10f462e}, {'7', 0x7c2221084}, {'8', 0x3a317462e},  {'9', 0x3a317842e},
@@ -32,7 +32,7 @@ uint64_t glyph(char letter) {
   return found == std::end(kFont) ? kUnknown : found->second;
 }
 
-/// Samples of one plane; chroma covers whole samples.
+/// Fills samples of one plane; a chroma sample is filled if any of its pixels is covered.
 void fill_plane(WritableFrame* target, int64_t plane, int64_t x1, int64_t y1, int64_t x2, int64_t y2,
                 const uint8_t* sample, int64_t bytes) {
   const Frame& frame = target->frame;

@@ -1,5 +1,5 @@
-// Boxes and their names on frames, in the frame's own colours: a 4:2:0 frame need not become red, green and
-// blue and back.
+// Draws boxes and names in the frame's own colour format, so that a 4:2:0 frame need not be converted to red,
+// green and blue and back.
 #pragma once
 
 #include <array>
@@ -11,19 +11,20 @@ namespace hone::media {
 
 using Rgb = std::array<uint8_t, 3>;
 
-/// Filled; what is outside of the frame is left out.
+/// Fills the rectangle, clipped to the frame.
 void fill_rectangle(WritableFrame* target, int64_t x1, int64_t y1, int64_t x2, int64_t y2, Rgb colour);
-/// Its border, `thickness` wide, inside of the corners.
+/// Draws the border of the rectangle, `thickness` pixels wide, inside of its corners.
 void draw_rectangle(WritableFrame* target, int64_t x1, int64_t y1, int64_t x2, int64_t y2, int64_t thickness,
                     Rgb colour);
-/// Capital letters, digits and some signs; others are shown as a box. `scale`: pixels for each of the font's.
+/// Draws capital letters, digits and some signs; other characters appear as a box. `scale` is the size of a
+/// font pixel in frame pixels.
 void draw_text(WritableFrame* target, int64_t x, int64_t y, std::string_view text, int64_t scale, Rgb colour);
 
-/// Width in the font's pixels, with the gap to the next letter.
+/// Width in font pixels, including the gap to the next letter.
 inline constexpr int64_t kGlyphWidth = 6;
 inline constexpr int64_t kGlyphHeight = 7;
 
-/// One that differs from those of neighbouring classes.
+/// Returns a colour that differs from those of neighbouring classes.
 Rgb class_colour(int64_t label);
 
 }  // namespace hone::media

@@ -26,7 +26,7 @@ Subsampling subsampling(PixelFormat format) {
 
 int64_t bytes_of_pixel(PixelFormat format) { return format == PixelFormat::kRgb24 ? 3 : 1; }
 
-/// Calls move(from, to) with the bytes of each pixel of a plane, and where it goes.
+/// Calls move(from, to) with the bytes of each pixel of a plane and their destination.
 template <class Target>
 void move_pixels(const Frame& from, const WritableFrame& to, const Target& target) {
   const int64_t bytes = bytes_of_pixel(from.format);
@@ -80,7 +80,7 @@ WritableFrame blank_like(const Frame& frame, int64_t width, int64_t height) {
     size += static_cast<size_t>(plane_width(result.frame, p) * bytes_of_pixel(frame.format) *
                                 plane_height(result.frame, p));
   }
-  // Not a vector, which would fill it with zeros first.
+  // A vector would fill the memory with zeros first.
   const std::shared_ptr<uint8_t[]> memory(new uint8_t[size]);
   for (int64_t p = 0; p < plane_count(frame.format); ++p) {
     const auto index = static_cast<size_t>(p);

@@ -1,4 +1,4 @@
-// Images one after the other, and the choice of the reader of an input.
+// Reads images one after the other, and chooses the reader of an input.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -19,23 +19,23 @@ std::string lower_extension(const fs::path& path) {
   return text;
 }
 
-/// Images that libhone-image.so decodes.
+/// True for images that libhone-image.so decodes.
 bool is_plain_image(const fs::path& path) {
   const std::string extension = lower_extension(path);
   return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
 }
 
-/// Images that only libhone-video.so decodes, as a video of one frame.
+/// True for images that only libhone-video.so decodes, as a video of one frame.
 bool is_other_image(const fs::path& path) {
   const std::string extension = lower_extension(path);
   return extension == ".bmp" || extension == ".webp" || extension == ".tif" || extension == ".tiff" ||
          extension == ".ppm" || extension == ".pgm";
 }
 
-/// A video of its own where it is the input; among images its first picture counts.
+/// A GIF that is the input is read as a video; in a folder of images, only its first picture is used.
 bool is_gif(const fs::path& path) { return lower_extension(path) == ".gif"; }
 
-/// "frame_%03d.png": the text before and after the number, and how wide it is at least.
+/// The parts of "frame_%03d.png": the text before and after the number, and the least width of the number.
 struct Pattern {
   std::string before;
   std::string behind;
@@ -61,7 +61,7 @@ bool fits(const Pattern& pattern, const std::string& name) {
       name.substr(pattern.before.size(), name.size() - pattern.before.size() - pattern.behind.size());
   const bool digits =
       std::all_of(number.begin(), number.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-  // A longer number has no zeros in front: %03d writes 1000 as it is.
+  // A number that is longer than the width has no leading zeros: %03d writes 1000 as it is.
   return digits && (number.size() == pattern.width ||
                     (number.size() > pattern.width && (number[0] != '0' || number.size() == 1)));
 }
@@ -105,7 +105,7 @@ class ImageSource : public FrameSource {
   }
 
  private:
-  /// A damaged image among others is counted; a single one is bad input.
+  /// A damaged image in a folder is counted; a damaged single image is bad input.
   bool read(Frame* frame) {
     try {
       if (is_plain_image(name_)) {

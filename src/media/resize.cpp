@@ -1,4 +1,5 @@
-// Bilinear resizing of one plane: rows are resized once and kept for the two target rows that read them.
+// Bilinear resizing of one plane. Each source row is resized horizontally once and kept for the two target
+// rows that read it.
 #include <algorithm>
 #include <cmath>
 
@@ -9,18 +10,18 @@
 namespace hone::media {
 namespace {
 
-/// Weights have 11 bits, as in OpenCV, so that results are its own but for a level.
+/// Weights have 11 bits as in OpenCV, so that results differ from OpenCV's by at most one level.
 constexpr int kBits = 11;
 constexpr int32_t kOne = 1 << kBits;
 
-/// Source rows resized along their length, of which two are kept for the target rows that read them.
-/// `make(y, slot)` fills the slot with row y.
+/// Source rows that were resized horizontally; two of them are kept for the next target rows. `make(y, slot)`
+/// fills the slot with row y.
 template <class Make>
 class KeptRows {
  public:
   explicit KeptRows(Make make) : make_(std::move(make)) {}
 
-  /// The slot with row y; the other one of the pair stays.
+  /// Returns the slot with row y; the slot of row `other` is kept.
   size_t at(int64_t y, int64_t other) {
     for (size_t slot = 0; slot < 2; ++slot)
       if (rows_[slot] == y) return slot;

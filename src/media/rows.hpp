@@ -1,4 +1,4 @@
-// Rows of frames and images as loops take them: converted to red, green and blue, and resized.
+// Rows of frames and images for inner loops: converted to red, green and blue, and resized.
 #pragma once
 
 #include <array>
@@ -11,11 +11,11 @@ namespace hone::media {
 
 using RgbRow = std::array<uint8_t*, 3>;
 
-/// Converts a frame row by row. Rows that share chroma are best read after each other.
+/// Converts a frame row by row. Rows that share chroma should be read one after the other.
 class RgbRows {
  public:
   explicit RgbRows(const Frame& frame);
-  /// Red, green and blue of row y, as wide as the frame.
+  /// Writes red, green and blue of row y, as wide as the frame.
   void read(int64_t y, const RgbRow& out);
 
  private:
@@ -30,7 +30,7 @@ class RgbRows {
   std::vector<uint8_t> wide_v_;
 };
 
-/// The taps of one axis, a list for each number of them.
+/// The taps of one axis as one array per field.
 struct TapLists {
   explicit TapLists(const std::vector<ResizeTap>& taps);
   std::vector<int32_t> first;
@@ -38,9 +38,9 @@ struct TapLists {
   std::vector<int32_t> weight;
 };
 
-/// A row's pixels at the taps, times 2^11.
+/// Interpolates a row's pixels at the taps; results are times 2^11.
 void resize_row(const uint8_t* row, const TapLists& taps, int32_t* out);
-/// Two such rows to levels; `weight` of the second times 2^11.
+/// Interpolates between two such rows and rounds to levels; `weight` is that of the second row times 2^11.
 void mix_rows(const int32_t* a, const int32_t* b, int32_t weight, uint8_t* out, size_t width);
 
 }  // namespace hone::media

@@ -16,7 +16,7 @@ using graph::ValueId;
 
 constexpr double kCapturedBytes = 1e9;
 constexpr int64_t kMostSamples = 32;
-/// Samples to judge by if the sizes of a model's values depend on data.
+/// Number of samples if the sizes of a model's values depend on data, so that memory cannot be predicted.
 constexpr int64_t kCarefulSamples = 4;
 
 std::set<int32_t> nodes_of(const Placement& placement, const std::vector<size_t>& layers) {

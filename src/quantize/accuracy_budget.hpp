@@ -1,4 +1,4 @@
-// Turns layers of a quantized model back to floating point until a budget of accuracy holds.
+// Converts layers of a quantized model back to floating point until it meets an accuracy budget.
 #pragma once
 
 #include <set>
@@ -12,22 +12,22 @@
 
 namespace hone::quantize {
 
-/// A model with all in int8 that can be, and how it is written.
+/// A model in which every suitable layer is in int8, and how it is written.
 struct QuantizedForm {
   const graph::Graph& graph;
   const Placement& placement;
-  /// The placement's.
+  /// The rules with which the placement was made.
   const PlacementRules& rules;
   const std::vector<ActivationScale>& scales;
   const QdqOptions& qdq;
 };
 
-/// The graph without quantization of these nodes, by index; `placement` gets the remaining ones. Values keep
-/// their scales.
+/// Returns the quantized graph with these nodes (by index) kept in floating point; `placement` receives the
+/// remaining quantizations. Values keep their scales.
 graph::Graph with_qdq_but(const QuantizedForm& form, const std::set<int32_t>& kept, Placement* placement);
 
 struct BudgetOptions {
-  /// The most that Accuracy::loss() may be.
+  /// The greatest allowed Accuracy::loss().
   double loss = 0.01;
   TimeNodes time_nodes;
   std::function<void(const base::Progress&)> progress;
@@ -44,12 +44,13 @@ struct BudgetResult {
   Placement placement;
 };
 
-/// `few`: samples that the effects of single layers are measured on, with the labels of their rows or none.
+/// `few`: samples on which the effects of single layers are measured; `few_labels`: the labels of their rows,
+/// or none.
 BudgetResult within_budget(const QuantizedForm& form, const Evaluator& evaluator,
                            const std::vector<Samples>& few, const std::vector<int64_t>& few_labels,
                            const MakeRunner& make_runner, const BudgetOptions& options);
 
-/// How many samples `few` may have, at most 32, so that all values of the model for them take about a
+/// Returns how many samples `few` may have, at most 32, so that all values of the model for them take about a
 /// gigabyte.
 int64_t samples_for_sensitivity(const graph::Graph& graph, const Samples& example);
 

@@ -14,7 +14,7 @@ BatchProgram::BatchProgram(const std::string& command)
     : command_(command), process_({"/bin/sh", "-c", command}, scratch_.folder() / "errors.txt", nullptr) {}
 
 std::optional<std::string> BatchProgram::next() {
-  // A program that does not listen may still write all it has.
+  // A program that does not read its input may still write all of its files.
   if (!asked_) process_.send_line("next");
   asked_ = false;
   std::string line;

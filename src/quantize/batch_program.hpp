@@ -1,4 +1,4 @@
-// A program of the user that writes files to calibrate with, one at a time.
+// A program of the user that writes files with calibration data, one at a time.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace hone::quantize {
 
-/// It prints the name of each file that it has written on a line of its own. When the file has been read, it
-/// is sent the line "next". At the end of its data it exits with 0.
+/// The program prints the name of each file that it has written on a line of its own. After the file has been
+/// read, the program receives the line "next". It exits with 0 at the end of its data.
 class BatchProgram {
  public:
-  /// `command` is for the shell.
+  /// The shell runs `command`.
   explicit BatchProgram(const std::string& command);
-  /// The name of the next file; nullopt at the end. Bad input with the last line that it wrote to its
-  /// standard error when it failed, environment error when it writes nothing for ten minutes.
+  /// Returns the name of the next file; nullopt at the end. If the program failed, bad input with the last
+  /// line of its standard error; environment error if it writes nothing for ten minutes.
   std::optional<std::string> next();
 
  private:

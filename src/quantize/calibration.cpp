@@ -16,7 +16,7 @@ using graph::Graph;
 using graph::ValueId;
 using tensor::Tensor;
 
-/// Lanes let the compiler use vectors.
+/// Separate lanes let the compiler use vector instructions.
 double sum_of(std::span<const float> values) {
   constexpr size_t kLanes = 8;
   double sums[kLanes] = {};
@@ -41,7 +41,7 @@ void add_channel_sums(const Tensor& value, size_t axis, std::vector<double>& sum
   for (size_t row = 0; row < rows; ++row) sums[row % channels] += sum_of(values.subspan(row * inner, inner));
 }
 
-/// The graph with these values as its outputs, graph inputs left out.
+/// Returns the graph with these values as its outputs, except those that are inputs of the graph.
 Graph observing(const Graph& graph, const std::vector<ValueId>& values) {
   Graph result = graph;
   result.outputs.clear();
@@ -58,7 +58,7 @@ std::map<std::string, ValueId> values_by_name(const Graph& graph) {
   return result;
 }
 
-/// Runs samples and counts what it sees.
+/// Runs samples and updates the statistics.
 class Observation {
  public:
   Observation(const Graph& graph, const MakeRunner& make_runner, Calibration& calibration, int threads)

@@ -133,7 +133,7 @@ void check_belongs(const std::filesystem::path& file, const Calibration& cached,
   const auto is_same = [](const TensorStatistics& a, const TensorStatistics& b) {
     return a.name == b.name && a.channel_axis == b.channel_axis;
   };
-  // Behind those that are quantized may stand others.
+  // The cache may contain further tensors after the quantized ones.
   const bool same =
       cached.tensors.size() >= expected.tensors.size() &&
       std::equal(expected.tensors.begin(), expected.tensors.end(), cached.tensors.begin(), is_same);

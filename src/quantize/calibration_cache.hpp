@@ -1,5 +1,5 @@
-// The calibration cache: what calibration saw, in one JSON file, from which it goes on or models are
-// quantized again without data.
+// The calibration cache: the statistics of a calibration in one JSON file. Calibration can continue from it,
+// and models can be quantized again without data.
 #pragma once
 
 #include <filesystem>
@@ -11,21 +11,21 @@
 
 namespace hone::quantize {
 
-/// A calibration with the ranges that were chosen from it, in the order of its tensors; none in a calibration
-/// that was interrupted.
+/// A calibration, and the ranges that were chosen from it in the order of its tensors. An interrupted
+/// calibration has no ranges.
 struct CachedCalibration {
   Calibration calibration;
   std::vector<ChosenRange> ranges;
 };
 
-/// Written whole or not at all.
+/// Publishes the file only when it is complete.
 void write_calibration(const std::filesystem::path& file, const CachedCalibration& cached);
 
-/// Bad input naming the file and the field for a file that is no such cache, or one of another version.
+/// Bad input that names the file and the field if the file is not such a cache, or is of another version.
 CachedCalibration read_calibration(const std::filesystem::path& file);
 
-/// Bad input, naming what differs, unless the cache is of this model: of the same fingerprint, and with the
-/// tensors that are to be quantized.
+/// Bad input that names the difference, unless the cache belongs to this model: it must have the same
+/// fingerprint and contain the tensors to be quantized.
 void check_belongs(const std::filesystem::path& file, const Calibration& cached, const Calibration& expected);
 
 }  // namespace hone::quantize

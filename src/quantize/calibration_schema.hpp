@@ -1,4 +1,4 @@
-// The fields of a calibration cache.
+// Fields of a calibration cache.
 #pragma once
 
 #include <cstdint>

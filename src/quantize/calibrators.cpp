@@ -1,5 +1,5 @@
-// See calibrators.hpp. The entropy of N bins takes N * levels steps instead of N * N: sums over all bins
-// below one are kept, and all bins of a level share its mass.
+// See calibrators.hpp. Entropy calibration of N bins takes N * levels steps instead of N * N, because it uses
+// prefix sums over the bins, and all bins of a level share its mass.
 #include "quantize/calibrators.hpp"
 
 #include <algorithm>
@@ -17,13 +17,13 @@ constexpr int kSignedLevels = 128;
 constexpr int kUnsignedLevels = 256;
 constexpr double kHighest = 127;
 constexpr double kHighestUnsigned = 255;
-/// Candidates of an asymmetric range, which shrinks on both sides.
+/// Number of candidates for an asymmetric range, which is reduced on both sides.
 constexpr int kShrinkSteps = 128;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0; }
 
-/// Sums over the first bins of a histogram, for every number of bins.
+/// Prefix sums of a histogram.
 class PrefixSums {
  public:
   explicit PrefixSums(std::span<const double> bins)
@@ -35,8 +35,8 @@ class PrefixSums {
     }
   }
 
-  /// With P the first `kept` bins, the rest added to the last of them, and Q the mass of each level spread
-  /// over its bins that are not empty: the sum of p*log(p/q), both normalised.
+  /// P is the first `kept` bins, with the remaining counts added to the last of them. Q is the mass of each
+  /// level, spread over its bins that are not empty. Returns the sum of p*log(p/q), both normalized.
   double divergence(size_t kept, int levels) const {
     const double total = mass_.back();
     const double inside = mass_[kept];
@@ -48,7 +48,7 @@ class PrefixSums {
     const auto count = static_cast<size_t>(levels);
     size_t begin = 0;
     for (size_t level = 0; level < count; ++level) {
-      // Level of bin j is floor(levels * j / kept).
+      // The level of bin j is floor(levels * j / kept).
       const size_t end = ((level + 1) * kept + count - 1) / count;
       const double mass = mass_[end] - mass_[begin];
       const double used = used_[end] - used_[begin];
@@ -66,19 +66,20 @@ class PrefixSums {
   std::vector<double> entropy_;
 };
 
-/// ReLU leaves most values at 0, which every range represents exactly.
+/// ReLU produces many zeros, which every range represents exactly, so they are not counted.
 std::vector<double> without_zero_spike(std::span<const double> magnitudes) {
   std::vector<double> bins(magnitudes.begin(), magnitudes.end());
   if (bins.size() > 1) bins[0] = bins[1];
   return bins;
 }
 
-/// A bin that holds more of the values than this stands for one value, not for a part of a distribution.
+/// A bin with more than this share of the values represents a single frequent value, not a part of a
+/// distribution.
 constexpr double kSpike = 0.1;
 
-/// A plain background of images leaves many values at another place than 0. Any range quantizes such a value
-/// equally well, but spread over the bins of its level it would outweigh all others: its bin counts as
-/// the next one that is used.
+/// A plain image background gives many values at one point other than 0. Any range quantizes such a value
+/// equally well, but spread over the bins of its level it would outweigh all others. Therefore its bin gets
+/// the count of the next bin in use.
 void level_spikes(std::vector<double>& bins) {
   const double most = kSpike * std::accumulate(bins.begin(), bins.end(), 0.0);
   const auto is_ordinary = [&](double count) { return count > 0 && count <= most; };
@@ -94,7 +95,7 @@ void level_spikes(std::vector<double>& bins) {
   }
 }
 
-/// The upper edge of the first bin with which `share` of all counts lie below.
+/// The upper edge of the first bin up to which at least `share` of all counts lie.
 double quantile_edge(std::span<const double> bins, double share) {
   const double total = std::accumulate(bins.begin(), bins.end(), 0.0);
   double sum = 0;
@@ -105,7 +106,7 @@ double quantile_edge(std::span<const double> bins, double share) {
   return static_cast<double>(bins.size());
 }
 
-/// The range of magnitudes up to `amax`, as far as there are values.
+/// The range of magnitudes up to `amax`, limited to the values that occur.
 Range clipped(const Histogram& histogram, double amax) {
   return {std::max(std::min(histogram.min(), 0.0), -amax), std::min(std::max(histogram.max(), 0.0), amax)};
 }
@@ -123,7 +124,7 @@ Range percentile_range(const Histogram& histogram, IntegerForm form, double perc
   return {std::max(histogram.min(), std::min(low, 0.0)), std::min(histogram.max(), std::max(high, 0.0))};
 }
 
-/// Squared error of magnitudes, each at the centre of its bin, in units of the width.
+/// Squared error of the magnitudes, each at the centre of its bin, in units of the bin width.
 double squared_error(std::span<const double> magnitudes, double amax, double highest) {
   const double step = amax / highest;
   const double inverse = highest / amax;
@@ -180,7 +181,7 @@ Range mse_range(const Histogram& histogram, IntegerForm form) {
   return clipped(histogram, best * histogram.width());
 }
 
-/// The distance of an integer value from 0 must be representable in float32.
+/// The scale must be a normal number in float32; 1 if it is not positive.
 float usable_scale(double scale) {
   if (!(scale > 0)) return 1;
   return static_cast<float>(std::clamp(scale, static_cast<double>(std::numeric_limits<float>::min()),

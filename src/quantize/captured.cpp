@@ -13,7 +13,7 @@ using graph::Graph;
 using graph::ValueId;
 using tensor::Tensor;
 
-/// Sums of squares of one output.
+/// Sums of squares for one output.
 struct Deviation {
   double difference = 0;
   double reference = 0;

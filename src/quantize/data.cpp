@@ -63,7 +63,7 @@ bool is_batched(const graph::Graph& graph) {
   return true;
 }
 
-/// Entry `index` of axis 0, which shares the bytes.
+/// Returns entry `index` of axis 0 without copying.
 Tensor entry_of(const Tensor& tensor, int64_t index) {
   tensor::Shape shape = tensor.shape();
   const size_t bytes = shape[0] == 0 ? 0 : tensor.byte_size() / static_cast<size_t>(shape[0]);
@@ -114,7 +114,7 @@ std::optional<double> CalibrationData::progress() const {
   const double by_limit = options_.limit > 0 ? static_cast<double>(given_) / wanted : 0;
   if (!commands_.empty() || program_ != nullptr)
     return options_.limit > 0 ? std::optional(by_limit) : std::nullopt;
-  // A sample that was read and still waits is not done.
+  // A sample that was read but not used yet does not count as done.
   const double read = static_cast<double>(next_file_ + next_given_);
   const double samples = static_cast<double>(given_) + static_cast<double>(waiting_.size());
   const double share = samples > 0 ? static_cast<double>(given_) / samples : 0;

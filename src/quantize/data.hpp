@@ -1,4 +1,4 @@
-// Real inputs to calibrate with: images, arrays, or what a program writes, one sample after another.
+// Calibration data: images, arrays, or the output of a program, delivered one sample after another.
 #pragma once
 
 #include <deque>
@@ -16,28 +16,30 @@
 namespace hone::quantize {
 
 struct DataOptions {
-  /// Folders, which are searched for images (.png, .jpg, .jpeg), .npz and .npy files in the order of their
-  /// names; such files; or "exec:COMMAND", a program that says which files it has written (docs/QUANTIZE.md).
+  /// Folders, whose images (.png, .jpg, .jpeg), .npz and .npy files are read in the order of their names;
+  /// such files; or "exec:COMMAND", a program that prints the names of the files that it wrote
+  /// (docs/QUANTIZE.md).
   std::vector<std::string> sources;
   importer::Preprocessing preprocessing;
   std::optional<importer::Layout> layout;
-  /// Samples to use; 0: all.
+  /// Number of samples to use; 0: all.
   int64_t limit = 0;
-  /// Samples that are run together where the model's batch is open; those of another shape begin a new run.
+  /// Number of samples that are run together if the model's batch is open. A sample with another shape begins
+  /// a new run.
   int64_t together = 1;
-  /// Samples in memory, before those of the sources: tensors in the order of the model's inputs.
+  /// Samples in memory, which come before those of the sources: tensors in the order of the model's inputs.
   std::vector<std::vector<tensor::Tensor>> given = {};
-  /// Entries of metadata that give the preprocessing where the model's own give another one.
+  /// Entries of metadata for the preprocessing if it differs from that of the model.
   std::map<std::string, std::string> image_metadata = {};
 };
 
 /// The inputs of one run of a model.
 struct Samples {
-  /// Inputs in the order of the graph's.
+  /// In the order of the graph's inputs.
   std::vector<tensor::Tensor> inputs;
-  /// As many as the model's batch, where that is fixed, else one.
+  /// Number of samples: the model's batch if that is fixed, else at most DataOptions::together.
   int64_t count = 1;
-  /// Where each is from, for messages: "images/cat.png", "batch.npz[3]".
+  /// The origin of each sample, for messages: "images/cat.png", "batch.npz[3]".
   std::vector<std::string> sources;
 };
 
@@ -50,12 +52,12 @@ class CalibrationData {
   CalibrationData(const graph::Graph& graph, DataOptions options);
   ~CalibrationData();
 
-  /// Nullopt at the end. Bad input naming the file for data that cannot be read, do not fit the model or hold
-  /// NaN, and at the end when there was no sample at all.
+  /// Returns nullopt at the end. Bad input that names the file if data cannot be read, do not fit the model
+  /// or contain NaN; also bad input at the end if there was no sample at all.
   std::optional<Samples> next();
-  /// Share of the data that has been read; nullopt where a program decides.
+  /// Share of the data that has been read; nullopt if a program delivers them.
   std::optional<double> progress() const;
-  /// Samples at the end that were too few for the model's batch.
+  /// Number of samples at the end that did not fill the model's batch.
   int64_t left_over() const { return left_over_; }
   /// True if images were read.
   bool has_images() const { return has_images_; }
@@ -66,18 +68,18 @@ class CalibrationData {
     std::string source;
   };
 
-  /// False at the end of the data.
+  /// Returns false at the end of the data.
   bool read_more();
   bool read_file(const std::string& file);
   void add_arrays(const std::string& file, const std::vector<std::pair<std::string, tensor::Tensor>>& arrays);
   void add(std::vector<tensor::Tensor> inputs, const std::string& file);
-  /// How many of those that wait, at most `batch_`, have the shapes of the first.
+  /// How many of the waiting samples, at most `batch_`, have the shapes of the first one.
   size_t count_alike() const;
   Samples joined(size_t count);
 
   const graph::Graph& graph_;
   DataOptions options_;
-  /// Axis 0 of all inputs is one batch, which may be cut.
+  /// True if axis 0 of all inputs is the same batch, which may be split.
   bool batched_ = false;
   /// True if a run may have fewer samples than `batch_`.
   bool open_ = false;

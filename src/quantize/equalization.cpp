@@ -21,11 +21,11 @@ using graph::ValueId;
 
 constexpr int kMostSweeps = 40;
 constexpr double kSettled = 1e-3;
-/// So far from 1 that float32 keeps the numbers as exact as before.
+/// Limit on factors, within which float32 keeps its precision.
 constexpr double kMostFactor = 1e4;
 
-/// The axis of weights along which entries belong to channels that a layer reads. A depthwise convolution has
-/// one filter a channel.
+/// The axis of weights along which entries belong to the channels that a layer reads. A depthwise convolution
+/// has one filter for each channel.
 int64_t reading_axis(const Node& node, const Tensor& weights) {
   if (node.op == "Conv") return node.attributes.get_int("group") > 1 ? 0 : 1;
   if (node.op == "Gemm") return node.attributes.get_int("transB") != 0 ? 1 : 0;
@@ -40,7 +40,7 @@ bool is_depthwise(const Node& node, const Tensor& weights) {
   return node.attributes.get_int("group") == weights.shape()[0] && weights.shape()[1] == 1;
 }
 
-/// Calls f with the channel along `axis` and the place of every element.
+/// Calls f with the channel along `axis` and the index of every element.
 template <class F>
 void for_each_element(const Tensor& tensor, int64_t axis, F&& f) {
   size_t inner = 1;
@@ -59,7 +59,7 @@ std::vector<double> largest_of(const Tensor& tensor, int64_t axis) {
   return largest;
 }
 
-/// `sign` 1 multiplies, -1 divides.
+/// Multiplies by the factors if `sign` is 1, divides if it is -1.
 Tensor scaled(const Tensor& tensor, int64_t axis, const std::vector<double>& factors, int sign) {
   Tensor result(tensor.dtype(), tensor.shape());
   const auto from = tensor.values<float>();
@@ -118,7 +118,7 @@ class Finder {
     }
   }
 
-  /// True if the layer reads the value with weights that have one entry for each of the channels.
+  /// True if the layer reads the value with weights that have one entry for each channel.
   bool reads(const Node& layer, ValueId id, int64_t channels) const {
     if (layer.op == "ConvTranspose" || layer.inputs[0] != id || layer.input(1) == id) return false;
     const Tensor& weights = *graph_.constant(layer.inputs[1]);
@@ -127,7 +127,7 @@ class Finder {
     return weights.shape()[static_cast<size_t>(reading_axis(layer, weights))] == channels;
   }
 
-  /// A node with a gain, and perhaps an offset, for each channel of the last axis.
+  /// Finds a node with a gain, and perhaps an offset, for each channel of the last axis.
   std::optional<EqualizationSite> smooth(int32_t index) const {
     const Node& maker = node(index);
     const bool is_norm = maker.op == "LayerNormalization" && maker.outputs.size() == 1;
@@ -154,7 +154,7 @@ class Finder {
   }
 
  public:
-  /// For a sum with a constant, the product with a constant that it adds to; -1 if there is none.
+  /// For a sum with a constant, returns the product with a constant that it adds to; -1 if there is none.
   int32_t gain_before(const Node& sum, int64_t channels) const {
     for (size_t i = 0; i < 2; ++i) {
       if (!is_vector(sum.inputs[1 - i], channels)) continue;
@@ -173,7 +173,7 @@ class Finder {
   std::set<int32_t> weighted_;
 };
 
-/// Gives nodes constants of their own, so that others which share them stay as they are.
+/// Gives nodes their own copies of constants, so that other nodes that share them do not change.
 class Rewriter {
  public:
   Rewriter(const Graph& graph, const Placement& placement) : finder_(graph, placement), result_(graph) {}
@@ -200,7 +200,7 @@ class Rewriter {
  private:
   void scale(int32_t index, size_t input, int64_t axis, const std::vector<double>& factors, int sign) {
     const ValueId id = result_.nodes[static_cast<size_t>(index)].inputs[input];
-    // Names are what initializers are written under; two of one name would be one.
+    // Initializers are written under these names, so two with the same name would become one.
     const std::string name = fmt::format("{}_equalized_{}", result_.value(id).name, result_.values.size());
     const ValueId own = result_.add_constant(name, scaled(*result_.constant(id), axis, factors, sign));
     result_.nodes[static_cast<size_t>(index)].inputs[input] = own;
@@ -209,7 +209,7 @@ class Rewriter {
     const ValueId id = result_.nodes[static_cast<size_t>(index)].inputs[input];
     scale(index, input, result_.constant(id)->rank() - 1, factors, -1);
   }
-  /// The constant operand of a sum or product.
+  /// Scales the constant operand of a sum or product.
   void scale_constants(int32_t index, const std::vector<double>& factors) {
     for (size_t input = 0; input < 2; ++input) {
       const Tensor* constant = result_.constant(result_.nodes[static_cast<size_t>(index)].inputs[input]);
@@ -254,7 +254,7 @@ Graph with_equalization(const Graph& graph, const Placement& placement, const Eq
 Equalization cross_layer_factors(const Graph& graph, const std::vector<EqualizationSite>& sites) {
   Equalization result;
   std::vector<EqualizationSite> chosen;
-  // Weights that two sites change are one tensor here.
+  // Weights that two sites change are stored once, so that both changes apply.
   std::map<int32_t, Tensor> weights;
   for (const EqualizationSite& site : sites) {
     if (site.kind != EqualizationSite::Kind::kCrossLayer) continue;

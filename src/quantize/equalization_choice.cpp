@@ -15,7 +15,7 @@ namespace {
 using graph::Graph;
 using tensor::Tensor;
 
-/// A change must leave at most this share of the error: a smaller gain may be chance on a few samples.
+/// After a change, at most this share of the error may remain; a smaller gain may be chance on a few samples.
 constexpr double kHelps = 0.95;
 constexpr double kAlphas[] = {0.5, 0.75};
 
@@ -30,7 +30,7 @@ class Trial {
         options_(options),
         evaluator_(graph, samples, {}, make_runner, options.stop) {}
 
-  /// The error at the outputs with the ranges that the same samples give.
+  /// The error at the outputs with the ranges from the same samples.
   double error_with(const Equalization& equalization) const {
     const Graph graph = with_equalization(graph_, placement_, equalization);
     DataOptions given;
@@ -99,7 +99,7 @@ Equalization choose_equalization(const Graph& graph, const Placement& placement,
   double least = kHelps * before;
   Equalization best;
   for (const Equalization& candidate : candidates) {
-    // Earlier changes that helped are kept; sites of one kind replace each other.
+    // Earlier successful changes are kept, but a site replaces an earlier one for the same value.
     Equalization both = best;
     for (const EqualizedValue& value : candidate) {
       const auto known =

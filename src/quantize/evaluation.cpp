@@ -20,7 +20,8 @@ std::vector<Tensor> all_comparable(std::vector<Tensor> outputs) {
   return outputs;
 }
 
-/// The part of an output that belongs to one of `count` samples; all of it where it has no axis of them.
+/// Returns the part of an output that belongs to one of `count` samples; the whole output if it has no axis
+/// of samples.
 Tensor part_of(const Tensor& output, int64_t count, int64_t index) {
   if (count == 1 || output.rank() == 0 || output.shape()[0] != count) return output;
   tensor::Shape shape = output.shape();

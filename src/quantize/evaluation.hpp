@@ -1,5 +1,5 @@
-// How much of a model's accuracy quantization costs: compared with the original on samples, and with labels
-// where there are some.
+// Measures the loss of accuracy by quantization: compares with the original model on samples, and with labels
+// if there are any.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,36 @@
 
 namespace hone::quantize {
 
-/// How close the outputs are to those of the original.
+/// Distance of the outputs from those of the original model.
 struct Accuracy {
   int64_t samples = 0;
   double relative_error = 0;  ///< root of the mean of |q - f|^2 / |f|^2 over outputs and samples
-  double cosine = 1;          ///< the least of all outputs and runs
-  /// Share of the rows of the first output whose largest element is the same; absent where it is no matrix of
-  /// class scores.
+  double cosine = 1;          ///< the least over all outputs and runs
+  /// Share of the rows of the first output whose largest element has the same index; absent if the output is
+  /// not a matrix of class scores.
   std::optional<double> top1;
-  /// With labels, share of the rows whose largest element is the label's: of the model, and of the original.
+  /// With labels: the share of rows whose largest element is at the label, for the quantized model and for
+  /// the original.
   std::optional<double> right;
   std::optional<double> right_before;
 
-  /// The loss that a budget limits: with labels the share of `right_before` that was lost, 0 where none was;
-  /// else 1 - top1; relative_error for outputs that are no class scores.
+  /// The loss that a budget limits. With labels, it is the lost share of `right_before`, at least 0. Without
+  /// labels it is 1 - top1, or relative_error if the outputs are not class scores.
   double loss() const;
-  /// Half the width of the 95 % interval of loss(), after Wilson (1927), from the number of rows; 0 for
+  /// Half the width of the 95 % interval of loss() for this number of rows, by Wilson (1927); 0 for
   /// relative_error.
   double doubt() const;
 };
 
-/// The original's outputs are computed once.
+/// Computes the outputs of the original model once.
 class Evaluator {
  public:
-  /// `labels`: of each row of the first output, in order, or none. Usage error for labels where the first
-  /// output is no matrix of class scores of one row a sample.
+  /// `labels` holds the label of each row of the first output in order, or is empty. Usage error for labels
+  /// if the first output is not a matrix of class scores with one row for each sample.
   Evaluator(const graph::Graph& original, std::vector<Samples> samples, std::vector<int64_t> labels,
             MakeRunner make_runner, const system::StopFlag* stop = nullptr);
 
-  /// Throws system::Interrupted when the flag is set.
+  /// Throws system::Interrupted if the flag is set.
   Accuracy accuracy_of(const graph::Graph& quantized) const;
 
  private:
@@ -60,9 +61,9 @@ class Evaluator {
   double right_before_ = 0;
 };
 
-/// True if an output is rows of class scores.
+/// True if an output consists of rows of class scores.
 bool is_class_scores(const tensor::Tensor& output);
-/// The place of the largest element of each row; ties go to the first.
+/// Index of the largest element of each row; of equal elements, the first.
 std::vector<int64_t> largest_of_rows(const tensor::Tensor& output);
 
 }  // namespace hone::quantize

@@ -12,7 +12,7 @@
 namespace hone::quantize {
 namespace {
 
-/// Passes whose results are operators that every ONNX file may hold, under the names that the values had.
+/// Passes whose results consist of ONNX operators and keep the names of values.
 constexpr std::array kPasses = {"constant_folding", "branch_selection",   "half_widening", "identity_removal",
                                 "pad_folding",      "batch_norm_folding", "dead_code"};
 

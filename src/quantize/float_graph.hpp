@@ -1,5 +1,5 @@
-// The form of a model in which it is calibrated and quantized: operators of ONNX only, with batch
-// normalisation folded into weights, before any fusion.
+// The form of a model in which it is calibrated and quantized: it contains only ONNX operators, batch
+// normalization is folded into weights, and nothing is fused.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace hone::quantize {
 /// Values that remain keep the model's names.
 graph::Graph float_graph(const graph::Graph& model);
 
-/// A hexadecimal number that identifies a model: of operators, attributes, names and all constants.
+/// A hexadecimal number that identifies a model by its operators, attributes, names and constants.
 std::string fingerprint_of(const graph::Graph& graph);
 
-/// The first QuantizeLinear, DequantizeLinear or product of integers in the model, in words; empty if there
-/// is none.
+/// Describes the first QuantizeLinear, DequantizeLinear or integer product in the model; empty if there is
+/// none.
 std::string quantized_part(const graph::Graph& graph);
 
 }  // namespace hone::quantize

@@ -18,11 +18,11 @@ using tensor::Tensor;
 constexpr double kDamping = 0.01;
 constexpr double kHighest = 127;
 constexpr size_t kLongestRow = 8192;
-/// Rows of the factor that are made before the rest of the matrix is updated by them: so much of it stays in
+/// Number of factor rows that are computed before they update the rest of the matrix, so that they stay in
 /// the cache.
 constexpr size_t kBlock = 64;
 
-/// Row j of the factor from the rest of the matrix, in its place: entries up to j.
+/// Computes row j of the factor in place from the rest of the matrix: the entries up to j.
 void finish_row(std::vector<double>& matrix, size_t size, size_t j) {
   double* const row = matrix.data() + j * size;
   const double diagonal = std::sqrt(std::max(row[j], 1e-300));
@@ -86,7 +86,7 @@ std::vector<double> gram_factor(Gram gram) {
   for (size_t i = 0; i < size; ++i) mean += gram.sums[i * size + i] / static_cast<double>(size);
   const double damping = mean > 0 ? kDamping * mean : 1;
   for (size_t i = 0; i < size; ++i) gram.sums[i * size + i] += damping;
-  // From the last row up, so that L^T L and not L L^T is the matrix.
+  // Starts at the last row, because L^T L and not L L^T must equal the matrix.
   for (size_t end = size; end > 0;) {
     const size_t begin = end > kBlock ? end - kBlock : 0;
     for (size_t j = end; j-- > begin;) {

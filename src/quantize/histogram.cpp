@@ -10,9 +10,9 @@
 namespace hone::quantize {
 namespace {
 
-/// Smaller values than 2^-100 are zero to every tensor whose range is worth a scale.
+/// Smaller values count as zero; they are negligible in every tensor with a useful range.
 constexpr int kLeastExponent = -100;
-/// 2^128 is above every float.
+/// 2^128 is larger than every float.
 constexpr int kMostExponent = 128;
 constexpr int kBinBits = 12;
 static_assert(Histogram::kBins == 1 << kBinBits);
@@ -30,7 +30,7 @@ struct Extremes {
   bool finite = true;
 };
 
-/// Lanes let the compiler use vectors.
+/// Separate lanes let the compiler use vector instructions.
 Extremes extremes_of(std::span<const float> values) {
   constexpr size_t kLanes = 16;
   float low[kLanes];
@@ -86,7 +86,7 @@ void Histogram::widen_to(int exponent) {
   for (; exponent_ < exponent; ++exponent_) {
     std::vector<int64_t> wider(kAllBins);
     for (int i = -kBins; i < kBins; ++i) {
-      // Rounded down, so that bins below 0 stay there.
+      // Rounds down, so that bins below 0 stay below 0.
       const int target = i >= 0 ? i / 2 : (i - 1) / 2;
       wider[static_cast<size_t>(kBins + target)] += bins_[static_cast<size_t>(kBins + i)];
     }
@@ -104,7 +104,7 @@ bool Histogram::add(std::span<const float> values) {
   max_ = count_ == 0 ? high : std::max(max_, high);
   count_ += static_cast<int64_t>(values.size());
   widen_to(exponent_for(std::max(-low, high)));
-  // A power of two, by which a product is exact; beyond float's range it is split.
+  // The factor is a power of two, so the product is exact. A factor beyond float's range is split into two.
   const int shift = kBinBits - exponent_;
   const auto first = static_cast<float>(std::ldexp(1.0, shift / 2));
   const auto second = static_cast<float>(std::ldexp(1.0, shift - shift / 2));

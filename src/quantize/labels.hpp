@@ -1,4 +1,4 @@
-// The right classes of samples, as files have them.
+// The true classes of samples, read from files.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 namespace hone::quantize {
 
 struct Labels {
-  /// Where it came from, for messages.
+  /// The file that they came from, for messages.
   std::string file;
-  /// Labels in the order of the samples; empty where files are named.
+  /// Labels in the order of the samples; empty if the file names sample files.
   std::vector<int64_t> in_order;
-  /// Labels by the name of a sample's file without its folders; empty where the order counts.
+  /// Labels by the name of a sample's file without folders; empty if labels are in the order of samples.
   std::map<std::string, int64_t> by_file;
 };
 
-/// A .npy file of one dimension of integers, an array `labels` of a .npz file, or lines of text: a class in
-/// the order of the samples, or a file's name and its class with a space, tab or comma between. Bad input
-/// naming file and line.
+/// Reads a .npy file with one dimension of integers, the array `labels` of a .npz file, or lines of text. A
+/// line holds either a class, in the order of the samples, or a file name and its class, separated by a
+/// space, tab or comma. Bad input names file and line.
 Labels read_labels(const std::filesystem::path& file);
 
-/// The class of each sample, in their order. Bad input for a sample without a label, labels left over in a
-/// list that names no files when all samples are read (`all`), and a class that is not one of `classes`.
+/// Returns the class of each sample in order. Bad input for a sample without a label, for a class that is not
+/// below `classes`, and, if `all` samples were read, for surplus labels in a list without file names.
 std::vector<int64_t> labels_of(const Labels& labels, const std::vector<Samples>& samples, int64_t classes,
                                bool all);
 

@@ -25,7 +25,7 @@ size_t product(const std::vector<int64_t>& sizes) {
   return static_cast<size_t>(std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>()));
 }
 
-/// The next of all indices below `sizes`, the last one first.
+/// Advances to the next index below `sizes`; the last dimension changes first.
 void advance(std::vector<int64_t>& index, const std::vector<int64_t>& sizes) {
   for (size_t d = sizes.size(); d-- > 0;) {
     if (++index[d] < sizes[d]) return;
@@ -33,7 +33,7 @@ void advance(std::vector<int64_t>& index, const std::vector<int64_t>& sizes) {
   }
 }
 
-/// `place` of `sizes`, row-major.
+/// Converts the row-major index `place` to an index for each dimension.
 std::vector<int64_t> index_of(size_t place, const std::vector<int64_t>& sizes) {
   std::vector<int64_t> index(sizes.size());
   for (size_t d = sizes.size(); d-- > 0;) {

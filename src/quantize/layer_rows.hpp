@@ -1,4 +1,4 @@
-// A convolution or product as rows of weights that are multiplied with rows of its input.
+// Represents a convolution or product as rows of weights that are multiplied with rows of its input.
 #pragma once
 
 #include <optional>
@@ -8,24 +8,24 @@
 
 namespace hone::quantize {
 
-/// An output channel's weights are one row; its input, for each place of the result, another of the same
-/// length and order.
+/// The weights of an output channel form one row. For each position of the result, the corresponding inputs
+/// form another row with the same length and order.
 class LayerRows {
  public:
-  /// Nullopt for operators that are no convolution, Gemm or MatMul, and for padding that shapes decide
-  /// (auto_pad).
+  /// Returns nullopt for operators that are not a convolution, Gemm or MatMul, and for padding that depends
+  /// on shapes (auto_pad).
   static std::optional<LayerRows> of(const graph::Node& node, const tensor::Tensor& weights, int64_t axis);
 
-  /// Numbers of a row.
+  /// Length of a row.
   size_t length() const { return length_; }
   /// Groups of the convolution; 1 for products.
   size_t groups() const { return groups_; }
-  /// Index into the weights of entry k of an output channel's row.
+  /// Index into the weights of entry k in the row of an output channel.
   size_t weight_at(size_t output, size_t k) const {
     return weights_are_rows_ ? output * length_ + k : k * outputs_ + output;
   }
-  /// Rows of the input that a group reads, one after the other: evenly picked, of `parts` such inputs
-  /// together at most 4,096 or four times their length.
+  /// Returns rows of the input that a group reads, one after the other. They are sampled evenly; for `parts`
+  /// inputs together there are at most 4,096 rows, or four times their length.
   std::vector<float> read(const tensor::Tensor& input, size_t group, size_t parts) const;
 
  private:

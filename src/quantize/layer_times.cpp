@@ -16,7 +16,7 @@ using tensor::Tensor;
 constexpr double kFloatRate = 272e3;  // flop per microsecond
 constexpr double kInt8Rate = 1094e3;
 constexpr double kBandwidth = 10e3;  // bytes per microsecond
-constexpr double kInt8Bytes = 0.25;  // of those of float32
+constexpr double kInt8Bytes = 0.25;  // bytes of int8 relative to float32
 
 LayerTimes estimated(const Graph& graph, const Placement& placement, std::span<const Tensor> example) {
   LayerTimes times;

@@ -1,4 +1,4 @@
-// How long layers take in floating point and in int8.
+// The times of layers in floating point and in int8.
 #pragma once
 
 #include <functional>
@@ -12,16 +12,16 @@
 
 namespace hone::quantize {
 
-/// Times of a graph whose tactics were searched: microseconds of the steps, each given to the nodes that it
-/// stands for, in equal parts to those that have weights.
+/// Times of a graph after a tactic search. The time of each step, in microseconds, is divided equally among
+/// the nodes with weights that it contains.
 struct NodeTimes {
   std::map<std::string, double> nodes;
-  /// The sum of all steps.
+  /// The sum over all steps.
   double whole = 0;
 };
 
-/// Measures a graph with inputs of these sizes; nullopt where its device is not to be had. The folders above
-/// bring it.
+/// Measures a graph with inputs of these sizes; nullopt if its device is not available. Higher layers of the
+/// code provide it.
 using TimeNodes =
     std::function<std::optional<NodeTimes>(const graph::Graph&, std::span<const tensor::Tensor> example)>;
 
@@ -32,7 +32,7 @@ struct LayerTime {
 };
 
 struct LayerTimes {
-  /// True if they come from the operations and bytes of each layer and not from a clock.
+  /// True if the times were estimated from operations and bytes of each layer, not measured.
   bool estimated = false;
   /// In the order of Placement::weighted.
   std::vector<LayerTime> layers;
@@ -40,8 +40,8 @@ struct LayerTimes {
   LayerTime whole;
 };
 
-/// By the clock where `time_nodes` has one, else estimated: the larger of operations / rate and bytes /
-/// bandwidth, with the rates that one core with VNNI reaches (272 GFLOP/s, 1094 GOP/s of int8, 10 GB/s).
+/// Measures with `time_nodes` if it can, else estimates: the larger of operations / rate and bytes /
+/// bandwidth, with the rates of one core with VNNI (272 GFLOP/s, 1094 GOP/s for int8, 10 GB/s).
 LayerTimes layer_times(const graph::Graph& graph, const graph::Graph& quantized, const Placement& placement,
                        std::span<const tensor::Tensor> example, const TimeNodes& time_nodes);
 

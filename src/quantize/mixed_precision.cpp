@@ -12,7 +12,7 @@
 namespace hone::quantize {
 namespace {
 
-/// Layers that went back and are tried in int8 again.
+/// Limit on the layers that are tried in int8 a second time.
 constexpr size_t kMostReturns = 8;
 
 class Chooser {
@@ -46,7 +46,7 @@ class Chooser {
 
  private:
   bool is_within(const MixedModel& model) const {
-    // A share of rows that equals the budget may be a bit beyond it.
+    // Rounding may put a share of rows that equals the budget slightly above it.
     return model.accuracy.loss() <= options_.budget * (1 + 1e-9);
   }
 
@@ -64,7 +64,7 @@ class Chooser {
     return try_model({order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count)});
   }
 
-  /// How many of the layers, in order, stay in floating point; all but one if no number is enough.
+  /// How many of the layers, in order, must stay in floating point; all but one if no number is enough.
   size_t fewest_within_budget() {
     const size_t most = order_.size() - 1;
     size_t below = 0;
@@ -82,7 +82,7 @@ class Chooser {
     return count;
   }
 
-  /// Layers of the chosen model that can be in int8 all the same; its index when they are.
+  /// Tries to return layers of the chosen model to int8 one by one; returns the index of the final model.
   size_t with_returns(size_t chosen) {
     std::vector<size_t> candidates = choice_.tried[chosen].kept;
     std::ranges::sort(candidates, std::ranges::greater{},
@@ -90,7 +90,7 @@ class Chooser {
     candidates.resize(std::min(candidates.size(), kMostReturns));
     for (const size_t layer : candidates) {
       std::vector<size_t> kept = choice_.tried[chosen].kept;
-      // The only one that went back was tried in int8 first of all.
+      // If only one layer went back, the model with that layer in int8 was the first one tried.
       if (times_.layers[layer].won() <= 0 || kept.size() == 1) break;
       std::erase(kept, layer);
       const bool known = std::ranges::any_of(choice_.tried, [&](const auto& m) { return m.kept == kept; });

@@ -22,17 +22,17 @@ using graph::ValueId;
 
 bool is_product(const Node& node) { return graph::traits_of(node).product != graph::Product::kNone; }
 
-/// Fused into the convolution, product or addition before it.
+/// The node is fused into the convolution, product or addition before it.
 bool is_activation(const Node& node) { return graph::traits_of(node).activation; }
 
-/// True if its results hold elements of its inputs and nothing else; among operators that choose elements
-/// only max pools have kernels for integers.
+/// True if the results consist of elements of the inputs. Among operators that select elements, only max
+/// pools have integer kernels.
 bool is_move(const Node& node) { return graph::traits_of(node).moves_only || node.op == "MaxPool"; }
 
-/// The other pools that have some.
+/// The other pools with integer kernels.
 bool is_average(const Node& node) { return node.op == "AveragePool" || node.op == "GlobalAveragePool"; }
 
-/// Nodes that a walk to a gate looks at.
+/// Limit on the nodes that one walk along the graph visits.
 constexpr int kMostSteps = 8;
 
 class Placer {
@@ -65,7 +65,7 @@ class Placer {
   bool is_float(ValueId id) const { return id != kNoValue && graph_.value(id).type.dtype == DType::kFloat32; }
   bool is_activation_input(ValueId id) const { return is_float(id) && !graph_.value(id).constant; }
 
-  /// The longest way from the model's inputs.
+  /// Length of the longest path from the model's inputs to each node.
   void measure_depth() {
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       for (const ValueId id : graph_.nodes[i].inputs) depth_[i] = std::max(depth_[i], depth_of(id) + 1);
@@ -95,9 +95,9 @@ class Placer {
     result_.reads.push_back({index, input});
   }
   bool is_wanted(ValueId id) const { return wants_[at(id)] > 0; }
-  /// True if its integers are wanted, even if only after an activation.
+  /// True if a node wants its integers, directly or after an activation.
   bool is_demanded(ValueId id) const { return is_wanted(id) || demanded_[at(id)]; }
-  /// True if nobody reads it in floating point.
+  /// True if no node reads it in floating point.
   bool is_wanted_by_all(ValueId id) const {
     return is_wanted(id) && !links_.is_output[at(id)] &&
            wants_[at(id)] == static_cast<int>(links_.consumers[at(id)].size());
@@ -124,7 +124,7 @@ class Placer {
     return 1;
   }
 
-  /// Empty for a product that computes with integers.
+  /// Returns an empty text for a product that computes with integers, else the reason.
   std::string why_float(int32_t index) const {
     const std::string reason = why_float_everywhere(index);
     return reason.empty() ? why_against_rules(node(index)) : reason;
@@ -151,7 +151,7 @@ class Placer {
     return {};
   }
 
-  /// The rule that forbids integers for a product that could compute with them; empty if there is none.
+  /// The rule that forbids integers for a product that could use them; empty if there is none.
   std::string why_against_rules(const Node& n) const {
     const Tensor& weights = *graph_.constant(n.inputs[1]);
     const bool grouped = n.op == "ConvTranspose" || (n.op == "Conv" && n.attributes.get_int("group") != 1);
@@ -166,8 +166,8 @@ class Placer {
     return {};
   }
 
-  /// True if a product that stays in floating point makes the value, so that integers of it would be made
-  /// only for operators that move them.
+  /// True if the value comes from a product that stays in floating point. Its integers would be made only for
+  /// operators that move them.
   bool is_made_in_floats(ValueId id) const {
     for (int step = 0; step < kMostSteps; ++step) {
       const int32_t producer = links_.producer_of(id);
@@ -180,8 +180,9 @@ class Placer {
     return false;
   }
 
-  /// One result for each position, from a softmax through views: shares that are rounded to 127ths move a box
-  /// by pixels, and there is nothing to win in so few products.
+  /// True for a product with one result for each position, after a softmax with only views in between.
+  /// Rounding its shares to 127ths would move a box by pixels, and such products are too few to gain
+  /// anything.
   bool is_mean_of_softmax(const Node& n) const {
     const tensor::Shape& weights = graph_.constant(n.inputs[1])->shape();
     const auto outputs = static_cast<size_t>(weights_axis(n));
@@ -198,7 +199,8 @@ class Placer {
     return false;
   }
 
-  /// A convolution of single pixels whose results are factors, through activations and others of its kind.
+  /// True for a convolution with a single pixel whose results are used only as factors, possibly after
+  /// activations and other such convolutions.
   bool is_gate(int32_t index) const {
     for (int step = 0; step < kMostSteps && index >= 0; ++step) {
       const Node& n = node(index);
@@ -210,7 +212,8 @@ class Placer {
     }
     return false;
   }
-  /// x * sigmoid(x) between two convolutions of a gate: two readers, of which one is the product.
+  /// Recognizes x * sigmoid(x) between two convolutions of a gate: x has two readers, and one of them is the
+  /// product.
   bool gates_itself(ValueId id) const {
     const auto& readers = links_.consumers[at(id)];
     if (links_.is_output[at(id)] || readers.size() != 2) return false;
@@ -257,7 +260,7 @@ class Placer {
     }
   }
 
-  /// The operand that a convolution or product makes only for this addition; if there are two, the one
+  /// The operand that a convolution or product computes only for this addition; if both are, the one that is
   /// further from the model's inputs.
   std::optional<size_t> accumulator_of(const Node& n) const {
     const bool first = is_made_for(n.inputs[0]);
@@ -266,7 +269,7 @@ class Placer {
     if (first && second) return depth_of(n.inputs[1]) > depth_of(n.inputs[0]) ? 1 : 0;
     return first ? 0 : 1;
   }
-  /// For a value that is_made_for() an addition: true if it stays in floating point.
+  /// True if a value for which is_made_for() holds stays in floating point.
   bool is_kept(ValueId id) const {
     int32_t producer = links_.producer_of(id);
     while (is_activation(node(producer))) producer = links_.producer_of(node(producer).inputs[0]);
@@ -278,7 +281,7 @@ class Placer {
       const int32_t producer = links_.producer_of(id);
       if (producer < 0) return false;
       const Node& n = node(producer);
-      // Under every rule the same, so that rules take integers away and add none.
+      // Independent of the rules, so that stricter rules only remove integers and never add any.
       if (is_product(n)) return why_float_everywhere(producer).empty();
       if (!is_activation(n)) return false;
       id = n.inputs[0];
@@ -304,7 +307,7 @@ class Placer {
     }
   }
 
-  /// For a model that does not run where all open sizes are 1, the share of the weights is taken.
+  /// If the model cannot run with all open sizes set to 1, uses the share of the weights instead.
   double share_of_work() const {
     try {
       return share_of_operations();
@@ -352,7 +355,7 @@ class Placer {
   const Graph& graph_;
   PlacementRules rules_;
   graph::Links links_;
-  /// How many inputs of nodes read the value's integers.
+  /// Number of node inputs that read the value as integers.
   std::vector<int> wants_;
   std::vector<bool> demanded_;
   std::vector<int> depth_;

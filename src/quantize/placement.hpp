@@ -1,19 +1,16 @@
-// Which nodes of a model compute with integers, and which of their inputs are quantized for that.
+// Decides which nodes of a model compute with integers, and which of their inputs are quantized for that.
 //
-// The rules are those of NVIDIA's guide to explicit quantization, so that what the result becomes stays
-// fusible:
-//   - Inputs of convolutions and of products with constant weights are quantized, their results are not.
-//   - Of an addition whose result is quantized, an operand that a convolution or product makes for it alone
-//   stays
-//     as it is: it is the accumulator that the addition is fused into. The other one, the shortcut, is
-//     quantized. Where both are such, the shortcut is the one that fewer nodes stand before.
-//   - Pooling, concatenation and what only moves elements compute with integers where those who read the
-//   result do.
-//     All but average pooling have one range for their inputs and result.
-//   - A value that integers and floating point read is quantized for the former only.
-//   - The gates of squeeze-and-excitation, results that are the model's outputs, and all other operators stay
-//   in
-//     floating point.
+// The rules are those of NVIDIA's guide to explicit quantization, so that the results can be fused:
+//   - Inputs of convolutions and of products with constant weights are quantized; their results are not.
+//   - If the result of an addition is quantized, an operand that a convolution or product computes only for
+//     this addition stays unquantized: it is the accumulator with which the addition is fused. The other
+//     operand, the shortcut, is quantized. If both operands could be accumulators, the shortcut is the one
+//     with the shorter path from the model's inputs.
+//   - Pooling, concatenation and operators that only move elements compute with integers if all readers of
+//     their results do. Except for average pooling, inputs and result share one range.
+//   - A value with readers of both kinds is quantized only for those that read integers.
+//   - The gates of squeeze-and-excitation, results that are outputs of the model, and all other operators
+//     stay in floating point.
 #pragma once
 
 #include <set>
@@ -27,22 +24,22 @@ namespace hone::quantize {
 /// A value that is quantized.
 struct QuantizedValue {
   graph::ValueId value = graph::kNoValue;
-  /// Values with the same number here have one range.
+  /// Values with equal numbers share one range.
   int group = 0;
-  /// The axis along which its first reader with weights has its input channels; -1 where none reads it.
+  /// The axis of input channels for its first reader with weights; -1 if no such node reads it.
   int64_t channel_axis = -1;
 };
 
-/// An input of a node that reads a value through its integers.
+/// An input of a node that reads a value as integers.
 struct QuantizedRead {
   int32_t node = 0;
   size_t input = 0;
 };
 
-/// A node whose input 1 are constant weights and whose input 2, if any, is its bias.
+/// A node whose input 1 is constant weights and whose input 2, if present, is its bias.
 struct WeightedNode {
   int32_t node = 0;
-  /// Axis of the weights with one scale an entry.
+  /// Axis of the weights with one scale for each entry.
   int64_t axis = 0;
 };
 
@@ -56,27 +53,27 @@ struct Placement {
   std::vector<QuantizedValue> values;
   std::vector<QuantizedRead> reads;
   std::vector<WeightedNode> weighted;
-  /// Share of the operations of all convolutions and matrix products that `weighted` do, 0 to 1.
+  /// Share of the operations of all convolutions and matrix products that `weighted` nodes perform, 0 to 1.
   double int8_share = 0;
   /// Convolutions and products that stay in floating point.
   std::vector<FloatProduct> kept;
 };
 
-/// The products that the kernels of a device multiply as integers.
+/// The products that a device has integer kernels for.
 struct PlacementRules {
-  /// Channels that a convolution or product sums over are a multiple of it.
+  /// The number of channels that a convolution or product sums over must be a multiple of this.
   int64_t channel_multiple = 1;
-  /// Convolutions in groups, and transposed ones.
+  /// True if grouped and transposed convolutions are included.
   bool every_convolution = true;
-  /// Convolutions and products, by index, that stay in floating point; an addition that such a one is fused
-  /// with reads no integers either. So the values and reads are among those of the placement without them.
+  /// Convolutions and products, by index, that stay in floating point. An addition that is fused with one of
+  /// them reads no integers either, so the values and reads are a subset of those without this restriction.
   std::set<int32_t> kept = {};
 };
 
 /// Places quantizations in a graph in the form of float_graph().
 Placement place(const graph::Graph& graph, const PlacementRules& rules = {});
 
-/// The part of a placement that stricter rules allow. Its values stay, in their order; those that no node
+/// Returns the part of a placement that stricter rules allow. Its values keep their order; those that no node
 /// reads as integers any more are not quantized.
 Placement restricted(const graph::Graph& graph, const Placement& placement, const PlacementRules& rules);
 

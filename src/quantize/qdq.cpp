@@ -21,7 +21,7 @@ using graph::Node;
 using graph::Tensor;
 using graph::ValueId;
 
-/// Biases stay below this, so that the accumulator that begins with one does not overflow.
+/// Limit on biases, so that an accumulator that starts with one does not overflow.
 constexpr double kMostBias = 0x1p30;
 
 class Writer {
@@ -121,8 +121,8 @@ class Writer {
     return found == options_.rounded->end() ? nullptr : &found->second;
   }
 
-  /// One number for each output channel of a node that takes such a bias. A convolution without one has zeros
-  /// where they would be corrected.
+  /// Returns one number for each output channel if the node has such a bias. A convolution without a bias
+  /// gets zeros if they would be corrected.
   std::optional<std::vector<double>> bias_of(const Node& node, int64_t channels) const {
     if (node.op == "MatMul") return std::nullopt;
     if (!node.has_input(2)) {
@@ -130,18 +130,19 @@ class Writer {
       return std::vector<double>(static_cast<size_t>(channels * groups_beside(node)));
     }
     const Tensor& bias = *source_.constant(node.inputs[2]);
-    // Gemm's bias may be broadcast in other ways.
+    // The bias of Gemm may have another shape that is broadcast.
     if (bias.rank() != 1 || bias.size() != channels * groups_beside(node)) return std::nullopt;
     return bias.to_double();
   }
 
-  /// A transposed convolution's weights have the channels of one group, its bias those of all.
+  /// The weights of a transposed convolution have the channels of one group, but its bias has those of all
+  /// groups.
   static int64_t groups_beside(const Node& node) {
     return node.op == "ConvTranspose" ? node.attributes.get_int("group") : 1;
   }
 
   bool is_corrected(const Node& node) const {
-    // The bias correction of a transposed convolution would depend on the place.
+    // For a transposed convolution, the correction would depend on the position.
     return options_.means != nullptr && node.op != "ConvTranspose" && !means_of(node).empty();
   }
 
@@ -151,7 +152,7 @@ class Writer {
     return found == options_.means->end() ? kNone : found->second;
   }
 
-  /// Scales of weights below which the bias, in units of both scales, would leave int32.
+  /// Scales of weights below which the bias, in units of both scales, would exceed int32.
   static std::vector<float> least_scales(const std::vector<double>& bias, double data_scale,
                                          const Tensor& weights, int64_t axis) {
     const auto channels = static_cast<size_t>(weights.shape()[static_cast<size_t>(axis)]);
@@ -242,7 +243,7 @@ IntegerForm form_for(Target target, double low) {
 bool has_integer_bias(Target target) { return target != Target::kTensorrt; }
 
 PlacementRules rules_of(Target target) {
-  // Tensor maps and tiles come in 16 bytes.
+  // Tensor maps and tiles need multiples of 16 bytes.
   return target == Target::kCuda ? PlacementRules{16, false} : PlacementRules{};
 }
 

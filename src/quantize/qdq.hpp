@@ -1,4 +1,4 @@
-// Writes quantization into a graph as QuantizeLinear and DequantizeLinear of ONNX.
+// Writes quantization into a graph as the ONNX operators QuantizeLinear and DequantizeLinear.
 #pragma once
 
 #include <map>
@@ -12,20 +12,20 @@
 
 namespace hone::quantize {
 
-/// Whose kernels the result is for.
+/// The kernels for which the result is made.
 enum class Target {
-  kPortable,  ///< int8 with zero points 0 throughout, which all of them take; biases int32
-  kCpu,       ///< uint8, with a zero point where values can be negative; biases int32
-  kCuda,      ///< uint8 where values cannot be negative, else int8, zero points 0; biases int32
-  kTensorrt,  ///< int8 with zero points 0; biases float32, since it takes no int32 ones
+  kPortable,  ///< int8 with zero points 0, which all kernels accept; biases int32
+  kCpu,       ///< uint8, with a zero point if values can be negative; biases int32
+  kCuda,      ///< uint8 if values cannot be negative, else int8; zero points 0; biases int32
+  kTensorrt,  ///< int8 with zero points 0; biases float32, because TensorRT accepts no int32 biases
 };
-/// Usage error for another name.
+/// Usage error for an unknown name.
 Target parse_target(std::string_view name);
 
-/// How a target has a value whose range begins at `low`.
+/// The integer form of a value whose range begins at `low`, for this target.
 IntegerForm form_for(Target target, double low);
 bool has_integer_bias(Target target);
-/// The products that the kernels of a target multiply as integers.
+/// The products for which the target has integer kernels.
 PlacementRules rules_of(Target target);
 
 /// The scale of one quantized value, in the order of Placement::values.
@@ -34,23 +34,23 @@ struct ActivationScale {
   IntegerForm form = IntegerForm::kSymmetric;
 };
 
-/// Means of the channels that a weighted node reads, by the value it reads; empty ones do not correct
-/// anything.
+/// Means of the channels that a weighted node reads, by the value that it reads; an empty list means no
+/// correction.
 using ChannelMeans = std::map<graph::ValueId, std::vector<double>>;
 
 struct QdqOptions {
   bool integer_bias = true;
-  /// Corrects biases for the error that rounding the weights adds to the mean of each output channel: b[oc]
-  /// -= sum over ic of mean(x[ic]) * sum over taps of (Wq - W)[oc, ic, taps].
+  /// Corrects biases for the error that rounded weights add to the mean of each output channel: b[oc] -= sum
+  /// over ic of mean(x[ic]) * sum over taps of (Wq - W)[oc, ic, taps].
   const ChannelMeans* means = nullptr;
-  /// Weights that are rounded in another way than each to the nearest level. If a bias needs a larger scale,
-  /// the weights of its layer are rounded to the nearest all the same.
+  /// Weights that were rounded with another method. If a bias needs a larger scale, the weights of its layer
+  /// are still rounded to nearest.
   const RoundedWeights* rounded = nullptr;
 };
 
-/// The graph with Q and DQ after its quantized values for those that read integers, where any do, weights as
-/// int8 and one scale for each output channel, and biases as int32 in units of both scales. A channel of
-/// zeros has the least scale of the others; one whose bias would not fit int32 has a larger one.
+/// Returns the graph with Q and DQ after each quantized value that a node reads as integers, weights as int8
+/// with one scale for each output channel, and biases as int32 in units of both scales. A channel of zeros
+/// gets the least scale of the others; a channel whose bias would exceed int32 gets a larger scale.
 graph::Graph with_qdq(const graph::Graph& graph, const Placement& placement,
                       const std::vector<ActivationScale>& scales, const QdqOptions& options);
 

@@ -18,7 +18,7 @@ using tensor::Tensor;
 
 constexpr double kHighest = 127;
 
-/// Float32 values of the model that are no constants and not among those to be quantized.
+/// Adds the float32 values of the model that are neither constants nor quantized.
 void add_every_tensor(const Graph& model, Calibration& calibration) {
   std::set<std::string> known;
   for (const TensorStatistics& tensor : calibration.tensors) known.insert(tensor.name);
@@ -43,7 +43,7 @@ bool has_all_names(const Graph& graph, const Calibration& calibration) {
   return std::ranges::all_of(calibration.tensors, [&](const auto& t) { return names.contains(t.name); });
 }
 
-/// The unfinished calibration of a file, or `fresh`.
+/// The unfinished calibration of the file, or `fresh`.
 Calibration resumed(const std::filesystem::path& cache, Calibration fresh) {
   if (cache.empty() || !std::filesystem::exists(cache)) return fresh;
   CachedCalibration cached = read_calibration(cache);
@@ -61,7 +61,7 @@ Calibration resumed(const std::filesystem::path& cache, Calibration fresh) {
   return std::move(cached.calibration);
 }
 
-/// Up to `count` samples from the start of the data.
+/// Returns up to `count` samples from the start of the data.
 std::vector<Samples> first_samples(const Graph& graph, const DataOptions& data, int64_t count) {
   DataOptions some = data;
   some.limit = data.limit > 0 ? std::min(data.limit, count) : count;
@@ -86,10 +86,10 @@ ChannelMeans means_of(const Placement& placement, const Calibration& calibration
   return means;
 }
 
-/// Samples of an open batch that are run together when the result is judged.
+/// Number of samples that run together if the batch is open, when the result is judged.
 constexpr int64_t kTogether = 16;
 
-/// The first `count` samples of those that the result is judged on, and the labels of their rows.
+/// The first `count` samples for judging the result, and the labels of their rows.
 struct Judged {
   std::vector<Samples> samples;
   std::vector<int64_t> labels;
@@ -108,7 +108,8 @@ Judged judged(const Graph& graph, const DataOptions& data, const JudgeOptions& o
   return result;
 }
 
-/// Compares with the original and, where there is a budget, turns layers of the equalized graph back.
+/// Compares with the original. If there is a budget, converts layers of the equalized graph back to floating
+/// point.
 void judge(const Subject& subject, const Graph& graph, const DataOptions& data, const QdqOptions& qdq,
            const MakeRunner& make_runner, const QuantizeOptions& options, Quantized& result) {
   Judged all = judged(subject.graph, data, options.judge, options.judge.samples);
@@ -184,7 +185,7 @@ Calibration calibrate(const Subject& subject, const DataOptions& data, const std
                                                    {options.target, options.progress, options.stop});
   }
   const Graph equalized = with_equalization(subject.graph, subject.placement, calibration.equalization);
-  // Folding keeps the names of the values that remain, and TensorRT also names others.
+  // Folding keeps the names of the remaining values, but TensorRT's cache also names others.
   const Graph& observed =
       options.every_tensor && has_all_names(subject.model, calibration) ? subject.model : equalized;
   if (!has_all_names(observed, calibration)) fail_internal("a tensor to observe is not in the graph");
@@ -193,7 +194,7 @@ Calibration calibrate(const Subject& subject, const DataOptions& data, const std
   try {
     calibrate(observed, source, make_runner, how, calibration);
   } catch (const system::Interrupted&) {
-    // While a program was waited for: what was seen before counts.
+    // Interrupted while waiting for a program: the statistics so far are valid.
   }
   if (left_over != nullptr) *left_over = source.left_over();
   if (calibration.finished) return calibration;
@@ -250,7 +251,7 @@ Quantized quantize(const Subject& subject, const Calibration& calibration,
   const DataOptions* judged_on = options.judge.data ? &*options.judge.data : data;
   if (judged_on != nullptr && options.judge.samples > 0)
     judge(subject, graph, *judged_on, qdq, make_runner, options, result);
-  // Tensors that are observed for TensorRT's cache only.
+  // Tensors that are observed only for TensorRT's cache.
   for (size_t i = result.ranges.size(); i < calibration.tensors.size(); ++i) {
     const Calibrator calibrator = options.calibrator.value_or(Calibrator::kEntropy);
     result.ranges.push_back({calibrator, choose_range(calibration.tensors[i].histogram, calibrator,

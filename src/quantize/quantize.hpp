@@ -1,4 +1,5 @@
-// A model in floating point and real data become a model with int8: calibrate, choose ranges, write Q/DQ.
+// Converts a model in floating point to int8 with real data: calibrates, chooses ranges, and writes Q/DQ
+// nodes.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,13 @@ namespace hone::quantize {
 /// A model that can be quantized.
 struct Subject {
   graph::Graph model;
-  /// float_graph() of it.
+  /// float_graph() of the model.
   graph::Graph graph;
   Placement placement;
 };
 
-/// Bad input naming the node for a model that is quantized already, and for one without anything that could
-/// be.
+/// Bad input that names the node for a model that is already quantized; bad input for a model with nothing to
+/// quantize.
 Subject prepare(const graph::Graph& model);
 
 /// Settings for judging the result.
@@ -45,29 +46,29 @@ struct QuantizeOptions {
   std::optional<Calibrator> calibrator;
   CalibratorOptions calibrator_options;
   bool bias_correction = true;
-  /// Spreads channels alike where that is measured to help (choose_equalization()). Not for TensorRT's cache,
-  /// whose ranges are of the model as it is.
+  /// Equalizes channels if that is measured to help (choose_equalization()). Not for TensorRT's cache, whose
+  /// ranges must be those of the unchanged model.
   bool equalize = true;
-  /// Rounds weights as gptq_weights() does; needs data.
+  /// Rounds weights with gptq_weights(); needs data.
   bool gptq = false;
-  /// Observes every tensor of float32, not only those that are quantized: TensorRT's cache names all.
+  /// Observes all float32 tensors, not only quantized ones, because TensorRT's cache names all of them.
   bool every_tensor = false;
-  /// Samples that `auto` compares ranges on.
+  /// Number of samples on which `auto` compares ranges.
   int64_t selection_samples = 4;
   JudgeOptions judge;
-  /// The most that Accuracy::loss() may be; layers stay in floating point until it is. Absent: none does.
+  /// The greatest allowed Accuracy::loss(); layers stay in floating point until it is met. Absent: no budget.
   std::optional<double> budget;
-  /// Times for the budget.
+  /// Measures times for the budget.
   TimeNodes time_nodes;
   int threads = 1;
   std::function<void(const base::Progress&)> progress;
   const system::StopFlag* stop = nullptr;
 };
 
-/// Calibrates on data. Where `cache` is a file with an unfinished calibration of the same model and data, it
-/// goes on from there. When it is interrupted, the file holds what was seen until then, and
-/// system::Interrupted is thrown. Empty: no file. `left_over` gets the number of samples that were too few
-/// for a batch; it may be null.
+/// Calibrates on data. If the file `cache` contains an unfinished calibration of the same model and data, it
+/// continues from there. If it is interrupted, it writes the statistics so far to the file and throws
+/// system::Interrupted. An empty `cache` means no file. `left_over` receives the number of samples that did
+/// not fill a batch; it may be null.
 Calibration calibrate(const Subject& subject, const DataOptions& data, const std::filesystem::path& cache,
                       const MakeRunner& make_runner, const QuantizeOptions& options,
                       int64_t* left_over = nullptr);
@@ -79,32 +80,33 @@ struct Quantized {
   Placement whole;
   std::vector<ChosenRange> ranges;
   std::vector<ActivationScale> scales;
-  /// Errors for `auto` on data, else empty.
+  /// With data, the errors that `auto` compared; else empty.
   std::vector<WholeError> errors;
-  /// Absent without data, and where it was not asked for.
+  /// Absent without data, and if it was not requested.
   std::optional<Accuracy> accuracy;
-  /// The placement in `graph`; with a budget, less than `whole`.
+  /// The placement in `graph`; with a budget, it is a part of `whole`.
   Placement placement;
-  /// The result of a budget. Its graph and placement are moved to those above.
+  /// The result of a budget, except its graph and placement, which are moved to the members above.
   std::optional<BudgetResult> budget;
 };
 
-/// Reads what the result is to be judged on and its labels, as quantize() will: a mistake there shows before
-/// hours of calibration. `data` as for quantize().
+/// Reads the data and labels for judging the result as quantize() will, so that mistakes in them appear
+/// before hours of calibration. `data` is as in quantize().
 void check_judged(const Subject& subject, const DataOptions* data, const QuantizeOptions& options);
 
-/// Quantizes by the results of the calibration; `data`, which may be null, is read again for `auto` and for
-/// the accuracy. `cached`: the ranges that `auto` takes without data. Bad input for a calibration without
+/// Quantizes with the results of a calibration. `data`, which may be null, is read again for `auto` and for
+/// the accuracy. `cached` holds the ranges that `auto` uses without data. Bad input for a calibration without
 /// samples.
 Quantized quantize(const Subject& subject, const Calibration& calibration,
                    const std::vector<ChosenRange>& cached, const DataOptions* data,
                    const MakeRunner& make_runner, const QuantizeOptions& options);
 
-/// Reads the calibration of the model from a cache of either format. Bad input naming the file for a cache of
-/// another model, one that is unfinished, and for a tensor that is quantized and not in a cache of TensorRT.
+/// Reads the calibration of the model from a cache in either format. Bad input that names the file if the
+/// cache belongs to another model or is unfinished, or if a quantized tensor is missing in a cache of
+/// TensorRT.
 CachedCalibration calibration_from(const std::filesystem::path& file, const Subject& subject);
 
-/// The cache of TensorRT that says the same.
+/// Writes the equivalent cache in TensorRT's format.
 void write_for_tensorrt(const std::filesystem::path& file, const Calibration& calibration,
                         const std::vector<ChosenRange>& ranges, int version);
 

@@ -77,7 +77,7 @@ double clipped_share(const Histogram& histogram, const Range& range) {
   double outside = 0;
   for (size_t i = 0; i < values.bins.size(); ++i) {
     const double low = (values.first + static_cast<double>(i)) * histogram.width();
-    // The bin that a border is in counts as inside.
+    // The bin that contains an end of the range counts as inside.
     if (low >= range.high || low + histogram.width() <= range.low) outside += values.bins[i];
   }
   return histogram.count() > 0 ? outside / static_cast<double>(histogram.count()) : 0;

@@ -1,4 +1,4 @@
-// Effects of quantization on each layer and on the whole model, for people and as JSON.
+// The effects of quantization on each layer and on the whole model, for people and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hone::quantize {
 
-/// Counts of a layer's input values.
+/// A histogram of a layer's input values.
 struct ReportHistogram {
   double low = 0;    ///< where the first bin begins
   double width = 0;  ///< of a bin
@@ -71,11 +71,11 @@ struct Report {
   std::vector<ReportModel> models;
 };
 
-/// `model` and `target` as the user named them.
+/// `model` and `target` are as the user named them.
 Report report_of(const Subject& subject, const Calibration& calibration, const Quantized& result,
                  std::optional<double> budget, const std::string& model, const std::string& target);
 
-/// The share of the values outside a range, to a bin.
+/// The share of the values outside a range, accurate to one bin.
 double clipped_share(const Histogram& histogram, const Range& range);
 
 }  // namespace hone::quantize

@@ -1,4 +1,4 @@
-// Runs a graph in float32 while it is calibrated. The folders above bring the engine.
+// Runs a graph in float32 during calibration. Higher layers of the code provide the engine.
 #pragma once
 
 #include <functional>
@@ -14,16 +14,16 @@ namespace hone::quantize {
 class Runner {
  public:
   virtual ~Runner() = default;
-  /// Outputs for inputs, both in the graph's order. Bad input where an input does not fit.
+  /// Returns outputs for inputs, both in the graph's order. Bad input for an input that does not fit.
   virtual std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs) = 0;
 };
 
-/// `example`: inputs that it will be run with, whose sizes it is made for where the graph leaves them open;
-/// others still run.
+/// `example` holds inputs with which the graph will run. It is optimized for their sizes if the graph leaves
+/// sizes open; other sizes still work.
 using MakeRunner =
     std::function<std::unique_ptr<Runner>(const graph::Graph&, std::span<const tensor::Tensor> example)>;
 
-/// The plain implementation of every operator, for tests and where nothing else can be had.
+/// Uses the reference implementation of every operator; for tests, and if nothing else is available.
 std::unique_ptr<Runner> make_reference_runner(const graph::Graph& graph,
                                               std::span<const tensor::Tensor> example);
 

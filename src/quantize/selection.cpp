@@ -19,7 +19,7 @@ using graph::Graph;
 using graph::ValueId;
 using tensor::Tensor;
 
-/// Scales this close are one candidate.
+/// Scales that differ by less than this share count as one candidate.
 constexpr double kSameScale = 0.005;
 constexpr std::string_view kMixed = "mixed";
 
@@ -102,8 +102,8 @@ class Selector {
     options_.progress(progress);
   }
 
-  /// The value of a group that holds what all of the others do: the last one of the graph, or the first where
-  /// a Split shares it out.
+  /// The value of a group that contains all others of the group: the last one in the graph, or the first if a
+  /// Split divides it.
   ValueId whole_of(const std::vector<size_t>& group) const {
     std::set<ValueId> members;
     for (const size_t i : group) members.insert(placement_.values[i].value);
@@ -122,7 +122,7 @@ class Selector {
     return is_shared_out ? order.front() : order.back();
   }
 
-  /// Runs the model once for all that the suffixes read.
+  /// Runs the model once and keeps all values that the suffixes read.
   void capture_values() {
     std::set<ValueId> wanted;
     for (const std::vector<size_t>& group : groups_) {

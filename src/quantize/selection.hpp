@@ -1,4 +1,4 @@
-// One range for each quantized value, and the calibrator that gave it.
+// Chooses one range for each quantized value, and the calibrator that produces it.
 #pragma once
 
 #include <functional>
@@ -17,22 +17,22 @@ struct ChosenRange {
   Range range;
 };
 
-/// Whose range goes beyond a calibrator's: values of a group have the union of their ranges.
+/// Options besides the calibrator; the values of a group get the union of their ranges.
 struct RangeOptions {
   Target target = Target::kPortable;
   CalibratorOptions calibrator;
 };
 
-/// The ranges by one calibrator, in the order of Placement::values.
+/// The ranges of one calibrator, in the order of Placement::values.
 std::vector<ChosenRange> ranges_by(Calibrator calibrator, const Placement& placement,
                                    const Calibration& calibration, const RangeOptions& options);
 
-/// The scales of ranges. The integers' form follows from the least value of a group.
+/// The scales of ranges. The integer form follows from the least value of a group.
 std::vector<ActivationScale> scales_of(const std::vector<ChosenRange>& ranges, const Placement& placement,
                                        const Calibration& calibration, Target target);
 
-/// How far quantization moves the outputs of a whole model: the root of the mean, over outputs and samples,
-/// of |q - f|^2 / |f|^2.
+/// The effect of quantization on the outputs of the whole model: the root of the mean, over outputs and
+/// samples, of |q - f|^2 / |f|^2.
 struct WholeError {
   std::string name;  ///< of the calibrator, or "mixed" for a choice value by value
   double error = 0;
@@ -40,7 +40,7 @@ struct WholeError {
 
 struct Selection {
   std::vector<ChosenRange> ranges;
-  /// The least first; "mixed" among them.
+  /// The least error first; includes "mixed".
   std::vector<WholeError> errors;
 };
 
@@ -51,10 +51,10 @@ struct SelectOptions {
   const system::StopFlag* stop = nullptr;
 };
 
-/// The calibrator `auto`. For each group it takes the range with which quantizing only its last value moves
-/// the model's outputs least; then, for the whole model quantized, this choice or the ranges of one
-/// calibrator for all values, whichever moves them least. Nodes before a value are computed once. Throws
-/// system::Interrupted when the flag is set.
+/// The calibrator `auto`. For each group it chooses the range with which quantizing only the last value of
+/// the group changes the model's outputs least. Then it quantizes the whole model with these ranges, and with
+/// those of each single calibrator, and takes the ranges with the least change. Nodes before a value are
+/// computed once. Throws system::Interrupted if the flag is set.
 Selection select_ranges(const graph::Graph& graph, const Placement& placement, const Calibration& calibration,
                         const std::vector<Samples>& samples, const MakeRunner& make_runner,
                         const SelectOptions& options);

@@ -37,7 +37,8 @@ void for_each_row(const Tensor& a, const Tensor& b, F&& f) {
   }
 }
 
-/// The graph of one node and the Q/DQ before it; its only input is the value that the node reads.
+/// Returns a graph of one node with the Q/DQ nodes before it; its only input is the value that the node
+/// reads.
 Graph alone(const Graph& graph, const Placement& placement, const std::vector<ActivationScale>& scales,
             const QdqOptions& options, const WeightedNode& weighted) {
   const Node& node = graph.nodes[static_cast<size_t>(weighted.node)];
@@ -108,7 +109,7 @@ class Meter {
             sum.changed / count};
   }
 
-  /// All outputs of the model, where the node gave `result`.
+  /// Returns all outputs of the model if the node's result is `result`.
   std::vector<Tensor> outputs_with(const Tensor& result, const CapturedValues& values, const Suffix& suffix,
                                    std::unique_ptr<Runner>& rest) const {
     std::vector<Tensor> outputs;

@@ -32,7 +32,8 @@ Suffix suffix_of(const graph::Graph& graph, ValueId value) {
   suffix.graph.inputs = suffix.inputs;
   suffix.graph.outputs.clear();
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    // The value itself may be an output, which quantizing its readers' copy does not change.
+    // The value itself may be an output. Quantization changes only the copy for its readers, so it is not an
+    // output of the suffix.
     if (!is_dependent(graph.outputs[i]) || graph.outputs[i] == value) continue;
     suffix.graph.outputs.push_back(graph.outputs[i]);
     suffix.outputs.push_back(i);

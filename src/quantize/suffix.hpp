@@ -1,4 +1,4 @@
-// The rest of a model after one of its values.
+// The part of a model that follows one of its values.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 namespace hone::quantize {
 
 struct Suffix {
-  /// The nodes that depend on the value. Its inputs are the value and what else these nodes read; its outputs
-  /// are the model's that depend on it.
+  /// The nodes that depend on the value. The graph's inputs are the value and all other values that these
+  /// nodes read; its outputs are the model's outputs that depend on the value.
   graph::Graph graph;
-  /// The inputs, as values of the model; the first is the value that was cut at.
+  /// The inputs as values of the model; the first one is the value at which the model was cut.
   std::vector<graph::ValueId> inputs;
-  /// Its outputs among those of the model.
+  /// Indices of its outputs among those of the model.
   std::vector<size_t> outputs;
 };
 

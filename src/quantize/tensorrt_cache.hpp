@@ -1,5 +1,5 @@
-// TensorRT's calibration cache: a line with version and algorithm, then "tensor name: scale" with the scale
-// as the eight hexadecimal digits of a float32, most significant first.
+// TensorRT's calibration cache: a line with version and algorithm, then lines "tensor name: scale" with the
+// scale as the eight hexadecimal digits of a float32, most significant digit first.
 #pragma once
 
 #include <filesystem>
@@ -16,17 +16,19 @@ struct TensorrtCache {
   std::vector<std::pair<std::string, float>> scales;
 };
 
-/// True if the file begins as such a cache does; false for one that cannot be read.
+/// True if the file begins like such a cache; false if it cannot be read.
 bool is_tensorrt_cache(const std::filesystem::path& file);
 
-/// Any version and algorithm. Bad input naming file and line for a file that is no cache, and naming the
-/// tensor for scales that are 0, negative, NaN or infinite and for tensors named twice.
+/// Accepts any version and algorithm. Bad input names file and line if the file is not a cache; it names the
+/// tensor for scales that are 0, negative, NaN or infinite, and for tensors that occur twice.
 TensorrtCache read_tensorrt_cache(const std::filesystem::path& file);
 
-/// Written whole or not at all. Bad input for a name with a line break, which the format cannot hold.
+/// Publishes the file only when it is complete. Bad input for a name with a line break, which the format
+/// cannot represent.
 void write_tensorrt_cache(const std::filesystem::path& file, const TensorrtCache& cache);
 
-/// The first line for a version such as 8601, and minmax or, for everything else, entropy calibration.
+/// The first line for a version such as 8601 and for minmax calibration or, in all other cases, entropy
+/// calibration.
 std::string tensorrt_header(int version, bool minmax);
 
 }  // namespace hone::quantize

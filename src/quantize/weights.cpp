@@ -12,7 +12,7 @@ using tensor::Tensor;
 
 constexpr float kHighest = 127;
 
-/// Row-major places of an axis.
+/// An axis of a tensor in row-major order.
 struct Axis {
   Axis(const Tensor& tensor, int64_t axis) : length(tensor.shape()[static_cast<size_t>(axis)]) {
     for (size_t i = static_cast<size_t>(axis) + 1; i < tensor.shape().size(); ++i) inner *= tensor.shape()[i];
@@ -33,7 +33,7 @@ std::vector<float> channel_scales(const Tensor& weights, const Axis& axis, const
   }
   float smallest = std::numeric_limits<float>::infinity();
   for (float& scale : scales) {
-    // Denormal scales would make infinite quotients.
+    // A denormal scale would make quotients infinite.
     scale = scale > 0 ? std::max(scale / kHighest, std::numeric_limits<float>::min()) : 0;
     if (scale > 0) smallest = std::min(smallest, scale);
   }

@@ -16,12 +16,12 @@
 namespace hone::record {
 namespace {
 
-/// Counts what changes the meaning of the file.
+/// Must be increased when the meaning of the file changes.
 constexpr int kVersion = 1;
-constexpr double kQuiet = 0.05;  ///< share of the CPU that others may use
+constexpr double kQuiet = 0.05;  ///< share of the CPU that other processes may use
 constexpr uint64_t kMostBytes = 1 << 16;
 
-/// Empty without a cache folder.
+/// Empty if there is no cache folder.
 std::filesystem::path cache_file(int threads) {
   const std::filesystem::path folder = base::cache_directory();
   if (folder.empty()) return {};
@@ -43,7 +43,7 @@ std::optional<trace::CpuRoof> read(const std::filesystem::path& file) {
   }
 }
 
-/// A cache that cannot be written is none.
+/// Errors are ignored: without a writable cache, nothing is stored.
 void keep(const trace::CpuRoof& roof, const std::filesystem::path& file) {
   if (file.empty()) return;
   try {

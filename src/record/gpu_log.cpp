@@ -51,7 +51,7 @@ GpuLog::GpuLog(const std::string& library, std::chrono::milliseconds interval) {
       gpus_.push_back({std::move(nvml), uuid, {}});
     }
   } catch (const Error& error) {
-    problem_ = error.what();  // the one after the last GPU ends here, too
+    problem_ = error.what();  // the index after the last GPU also ends the loop here
   }
   if (!gpus_.empty())
     thread_ = std::jthread([this, interval](const std::stop_token& stop) { ask(stop, interval); });

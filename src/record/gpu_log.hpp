@@ -1,5 +1,5 @@
-// Clocks, power, temperature and memory of the machine's GPUs while something is recorded, as NVML reports
-// them.
+// Records clocks, power, temperature and memory of the machine's GPUs during a recording, as reported by
+// NVML.
 #pragma once
 
 #include <chrono>
@@ -14,15 +14,16 @@
 
 namespace hone::record {
 
-/// Asks from its making on, in a thread of this process, so that the recorded one does nothing for it.
+/// Queries NVML from its construction on, in a thread of this process, so that the recorded process is not
+/// disturbed.
 class GpuLog {
  public:
-  /// Nothing is asked where `library` is no NVML or finds no GPU.
+  /// Nothing is recorded if `library` is not NVML or finds no GPU.
   explicit GpuLog(const std::string& library = system::Nvml::library_path(),
                   std::chrono::milliseconds interval = std::chrono::milliseconds(20));
 
-  /// Ends asking, and adds a counter for each figure of each GPU of the trace. GPUs are told apart by their
-  /// UUIDs, since CUDA numbers them in its own way. A trace with GPUs that NVML does not know of gets a
+  /// Ends the queries and adds a counter for each figure of each GPU of the trace. GPUs are identified by
+  /// their UUIDs, because CUDA numbers them differently. A trace with a GPU that NVML does not know gets a
   /// doubt.
   void add_to(trace::Trace& trace);
 
@@ -37,7 +38,7 @@ class GpuLog {
 
   std::vector<Gpu> gpus_;
   std::string problem_;
-  std::jthread thread_;  ///< last, so that it ends before what it uses
+  std::jthread thread_;  ///< declared last, so that it is destroyed before the members that it uses
 };
 
 }  // namespace hone::record

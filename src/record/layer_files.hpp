@@ -1,5 +1,4 @@
-// Layers of another system's engine, saved as the tools around TensorRT save them, as one side of a
-// comparison.
+// Layers of another system's engine, in the file formats of TensorRT's tools, as one side of a comparison.
 #pragma once
 
 #include <filesystem>
@@ -11,9 +10,9 @@ namespace hone::record {
 /// True if it is a folder with trt_layer_latency.json and trt_engine_info.json.
 bool holds_layer_files(const std::filesystem::path& folder);
 
-/// Reads such a folder; hone_layers.json, which `hone inspect --layer-files` writes into it, adds what the
-/// two lack: the model, the spread of the times, the time of the engine without a profiler, and the model's
-/// nodes as hone knows them. Bad input naming the file and what is wrong with it.
+/// Reads such a folder. If hone_layers.json, written by `hone inspect --layer-files`, exists, it adds what
+/// the other two lack: the model, the spread of the times, the time of the engine without a profiler, and the
+/// model's nodes in hone. Bad input names the file and the error.
 analysis::DiffSide read_layer_files(const std::filesystem::path& folder);
 
 }  // namespace hone::record

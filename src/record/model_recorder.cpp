@@ -29,7 +29,7 @@ namespace {
 
 constexpr double kTimeoutSeconds = 600;
 constexpr double kNoLimit = 1e9;
-/// Runs from which the cost of recording is computed, and those before them.
+/// Numbers of runs for measuring the cost of recording, and of runs before them.
 constexpr int64_t kTimedRuns = 50;
 constexpr int64_t kFirstRuns = 10;
 constexpr double kTimedSeconds = 2;
@@ -84,8 +84,8 @@ class Session {
     return recording;
   }
 
-  /// One run after the model was loaded and tuned. A backend that replays a CUDA graph launches its kernels
-  /// by themselves once, before it captures them.
+  /// Measures one run after the model was loaded and tuned. A backend that replays a CUDA graph launches its
+  /// kernels individually once, before it captures them.
   ModelRecording measure() {
     const std::filesystem::path folder = scratch_.make_folder("recorded");
     const std::filesystem::path marker = scratch_.folder() / "measure";
@@ -139,7 +139,7 @@ class Session {
         worker.run(bench::WorkerClient::Purpose::kSample, kTimedRuns, kTimedSeconds).latencies_ms);
   }
 
-  /// Latencies of runs that are recorded and thrown away; at most `most` of them, fewer if time runs out.
+  /// Latencies of runs whose recording is discarded: at most `most`, fewer if time runs out.
   std::vector<double> recorded_latencies(bench::WorkerClient& worker, int64_t most) const {
     std::vector<double> latencies;
     for (const bench::TracedRuns::Run& run :
@@ -148,7 +148,8 @@ class Session {
     return latencies;
   }
 
-  /// In one process, so that where its memory lies and what drifts meanwhile is the same with and without.
+  /// Compares in one process, so that the placement of memory and any drift are the same with and without
+  /// recording.
   void compare_in_turns(bench::WorkerClient& worker, ModelRecording& recording) const {
     constexpr int kTurns = 5;
     std::vector<double> plain;
@@ -161,7 +162,8 @@ class Session {
       plain.insert(plain.end(), block.latencies_ms.begin(), block.latencies_ms.end());
       const auto runs = static_cast<int64_t>(block.latencies_ms.size());
       std::vector<double> latencies = recorded_latencies(worker, runs + 1);
-      // The first run of a recording finds what making it left.
+      // The first run of a recording is left out, because it still contains effects of starting the
+      // recording.
       recorded.insert(recorded.end(), latencies.begin() + (latencies.size() > 1 ? 1 : 0), latencies.end());
     }
     recording.plain = base::summarize(plain);
@@ -178,7 +180,7 @@ class Session {
     return worker.trace(schedule.active, trace_options());
   }
 
-  /// The iterations and what they announced, and of all else only what happened in them.
+  /// Keeps the iterations and their ranges, and of everything else only what happened in them.
   void keep(trace::Trace& trace, const std::vector<bench::TracedRuns>& cycles) const {
     std::vector<trace::Span> windows;
     const std::vector<int64_t> first = trace::first_active(options_.schedule);
@@ -249,7 +251,7 @@ class Session {
                                trace.strings.intern(options_.setup.backend)});
       }
     }
-    // A caching allocator hands out parts of memory that it got from CUDA, at the same addresses.
+    // A caching allocator subdivides memory that it got from CUDA, at the same addresses.
     std::erase_if(trace.allocations, [&](const trace::Allocation& row) { return told.contains(row.device); });
     trace.allocations.insert(trace.allocations.end(), allocations.begin(), allocations.end());
     if (options_.observe.memory && allocations.empty())

@@ -1,4 +1,4 @@
-// Records a model on a backend: its iterations, the steps that it announces and, on a GPU, what the GPU did.
+// Records a model on a backend: its iterations, its announced steps and, on a GPU, the GPU's work.
 #pragma once
 
 #include <functional>
@@ -17,37 +17,37 @@
 namespace hone::record {
 
 struct ModelRecordOptions {
-  /// Runs are timed with transfers, whatever it says.
+  /// Runs are always timed with transfers, whatever it says.
   bench::Setup setup;
   bool driver_api = true;
-  /// Through CUPTI also where a backend can time what the GPU does itself, which costs less.
+  /// Uses CUPTI even if a backend can time the GPU's work itself, which costs less.
   bool cupti = false;
-  /// How often a second hardware counters are sampled; 0: not at all.
+  /// Number of samples of hardware counters per second; 0: none.
   double counter_rate = 0;
-  /// Observations of operators and memory that a backend is asked for; one that cannot make them leaves them
-  /// out.
+  /// Observations of operators and memory to request from a backend; one that does not support them leaves
+  /// them out.
   backend::ObserveOptions observe;
-  /// Record each CPU thread's use in every range that the backend announces.
+  /// Records the CPU use of each thread in every announced range.
   bool thread_counters = false;
-  /// Metrics to measure for each kernel of one run, instead of recording; nothing when it is empty.
+  /// Metrics to measure for each kernel of one run, instead of recording a timeline; empty: none.
   std::vector<trace::WantedMetric> metrics;
   trace::Schedule schedule;
-  /// Called now and then; empty: not called.
+  /// Called from time to time; empty: not called.
   std::function<void(const base::Progress&)> progress = {};
 };
 
 struct ModelRecording {
-  /// The active iterations, as HostKind::kStep "ProfilerStep#k".
+  /// The active iterations are HostKind::kStep "ProfilerStep#k".
   trace::Trace trace;
   /// True if the backend timed the GPU itself.
   bool self_timed = false;
-  /// Latencies of iterations without and with recording, milliseconds. None where metrics were measured.
+  /// Latencies of iterations without and with recording, in milliseconds. Empty if metrics were measured.
   base::Summary plain;
   base::Summary recorded;
 };
 
-/// The model runs in a worker of its own, first as it is, then recorded; where the collector must be in the
-/// process, in another one. Environment error when a worker fails.
+/// Runs the model in a separate worker, first without and then with recording; if the collector must be in
+/// the process, it uses another worker for recording. Environment error if a worker fails.
 ModelRecording record_model(const bench::ModelInfo& model, const bench::Peers& peers,
                             const ModelRecordOptions& options);
 

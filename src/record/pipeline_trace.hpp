@@ -1,4 +1,4 @@
-// The stages of `hone detect` as a trace: a thread and its ranges for each stage.
+// Converts the stages of `hone detect` to a trace, with a thread and its ranges for each stage.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace hone::record {
 
-/// A trace of the stages; its clock is base::monotonic_ns(), as that of recorded programs. `statistics`: the
-/// report as JSON text, which the page shows.
+/// Returns a trace of the stages; its clock is base::monotonic_ns(), like that of recorded programs.
+/// `statistics` is the report as JSON text, which the page shows.
 trace::Trace pipeline_trace(const std::vector<task::StageTimes>& stages, const task::PipelineReport& report,
                             const std::string& statistics);
 
-/// Puts the stages and the metadata of that trace into one of the same run that holds the GPU's work.
+/// Adds the stages and the metadata of that trace to a trace of the same run that contains the GPU's work.
 void add_pipeline(const trace::Trace& stages, trace::Trace* trace);
 
 }  // namespace hone::record

@@ -22,7 +22,7 @@ std::string joined(const std::vector<std::string>& command) {
 }  // namespace
 
 Recording record_program(const std::vector<std::string>& command, const trace::InjectionOptions& options) {
-  // Asked before `env` is, which would be the one that was started.
+  // Checked before starting, because `env` is the program that is actually started.
   if (const std::string reason = system::why_not_startable(command[0]); !reason.empty())
     fail_environment("{} cannot be started: {}", command[0], reason);
   const system::Scratch scratch;
@@ -31,7 +31,8 @@ Recording record_program(const std::vector<std::string>& command, const trace::I
   Recording recording;
   const bool measures = !options.metrics.empty();
   std::optional<GpuLog> gpu_log;
-  if (!measures) gpu_log.emplace();  // there will be no devices that its figures could belong to
+  if (!measures)
+    gpu_log.emplace();  // without a timeline, there are no devices to which its figures could belong
   const system::ForegroundEnd end = system::run_in_foreground(injected);
   recording.exit_code = end.exit_code;
   recording.passed_on = end.passed_on;

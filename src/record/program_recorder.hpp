@@ -1,5 +1,5 @@
-// Runs a program with libhone-inject.so in it and every CUDA process that it starts, and gathers what they
-// did.
+// Runs a program with libhone-inject.so in it and in every CUDA process that it starts, and collects the
+// recordings.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@ namespace hone::record {
 
 struct Recording {
   trace::Trace trace;
-  /// As a shell says it: the program's own code, or 128 and the number of the signal that ended it.
+  /// As in a shell: the program's own exit code, or 128 plus the number of the signal that ended it.
   int exit_code = 0;
-  /// The signal that we were sent and passed on to the program; 0 for none.
+  /// The signal that was sent to hone and passed on to the program; 0: none.
   int passed_on = 0;
-  /// Processes that were recorded.
+  /// Number of recorded processes.
   size_t processes = 0;
 };
 
-/// The command is found through PATH when it has no slash; it has our terminal and standard streams. Ctrl-C,
-/// SIGTERM and SIGHUP reach the program and end only it: what it did until then is kept. Environment error
-/// when it cannot be started or the collector is not installed, system::Interrupted when a signal came before
-/// it was started.
+/// The command is searched in PATH if it has no slash; it uses hone's terminal and standard streams. Ctrl-C,
+/// SIGTERM and SIGHUP reach the program and end only it; the recording until then is kept. Environment error
+/// if it cannot be started or the collector is not installed; system::Interrupted if a signal arrived before
+/// the start.
 Recording record_program(const std::vector<std::string>& command, const trace::InjectionOptions& options);
 
 }  // namespace hone::record

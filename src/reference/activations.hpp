@@ -23,11 +23,11 @@ inline double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp
 inline double mish(double x) { return x * std::tanh(softplus(x)); }
 /// x * Phi(x), Hendrycks and Gimpel (2016).
 inline double gelu_erf(double x) { return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)); }
-/// Their approximation of it.
+/// The tanh approximation of gelu_erf by Hendrycks and Gimpel.
 inline double gelu_tanh(double x) {
   return 0.5 * x * (1 + std::tanh(std::sqrt(2 * std::numbers::inv_pi) * (x + 0.044715 * x * x * x)));
 }
-/// max(low, min(high, x)) as ONNX orders it: `high` wins when the bounds cross, NaN stays.
+/// max(low, min(high, x)) in the order of ONNX: if the bounds cross, `high` wins; NaN stays.
 template <class T>
 T clip(T x, T low, T high) {
   if (x < low) x = low;

@@ -1,6 +1,6 @@
-// The three types plain kernels compute in. Every floating type is computed as double and rounded once at the
-// end (one +, -, *, / or square root then gives exactly what float arithmetic gives, since double has more
-// than twice its bits); integers are computed modulo 2^64, which agrees with every narrower type.
+// The three types in which plain kernels compute. Every floating type is computed as double and rounded once
+// at the end (one +, -, *, / or square root then gives exactly the result of float arithmetic, since double
+// has more than twice its bits); integers are computed modulo 2^64, which agrees with every narrower type.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline tensor::DType compute_dtype(tensor::DType dtype) {
   return dtype == tensor::DType::kUInt64 ? tensor::DType::kUInt64 : tensor::DType::kInt64;
 }
 
-/// The tensor in its compute type; Tensor::cast leads back.
+/// The tensor in its compute type; Tensor::cast converts back.
 inline tensor::Tensor widened(const tensor::Tensor& x) { return x.cast(compute_dtype(x.dtype())); }
 
 /// Calls `f.template operator()<T>()` with the compute type of `dtype`: double, int64_t or uint64_t.

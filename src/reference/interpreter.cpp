@@ -28,7 +28,7 @@ void check_input(const graph::Value& value, const Tensor& tensor) {
   }
 }
 
-/// For each node, the values that nobody reads after it.
+/// For each node, the values that no later node reads.
 std::vector<std::vector<ValueId>> last_readers(const Graph& graph) {
   std::vector<int64_t> last(graph.values.size(), -1);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {

@@ -11,18 +11,19 @@
 
 namespace hone::reference {
 
-/// Bad input when the number, a type or a shape of the inputs contradicts the graph, or inputs each other.
+/// Throws bad input if the number, a type or a shape of the inputs contradicts the graph, or if the inputs
+/// contradict each other.
 void check_inputs(const graph::Graph& graph, std::span<const tensor::Tensor> inputs);
 
-/// Which symbol these shapes of inputs (in graph.inputs order) give two sizes, as a sentence; empty when
-/// none: equal symbols are equal dimensions, which shape inference relies on.
+/// If these shapes of inputs (in the order of graph.inputs) give a symbol two sizes, a sentence about it;
+/// else empty. Equal symbols mean equal dimensions, and shape inference relies on this.
 std::string symbol_conflict(const graph::Graph& graph, std::span<const tensor::Shape> shapes);
 
-/// Called after each node with its outputs; for taps, constant folding and debugging.
+/// Called after each node with its outputs; used for taps, constant folding and debugging.
 using NodeObserver = std::function<void(const graph::Node&, std::span<const tensor::Tensor>)>;
 
-/// Outputs of the graph for these inputs (in graph.inputs order). Values are freed after their last
-/// reader. Bad input when an input's type or shape contradicts the graph, or a kernel fails.
+/// Outputs of the graph for these inputs (in the order of graph.inputs). Values are freed after their last
+/// reader. Throws bad input if the type or shape of an input contradicts the graph, or if a kernel fails.
 std::vector<tensor::Tensor> run_graph(const graph::Graph& graph, std::span<const tensor::Tensor> inputs,
                                       const NodeObserver& observer = {});
 

@@ -1,4 +1,5 @@
-// The reference implementation: one plain kernel per operator, the oracle for every other one.
+// The reference implementation: one plain kernel per operator, against which all other implementations are
+// checked.
 #pragma once
 
 #include <span>
@@ -15,13 +16,13 @@ using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
 
-/// The inputs of a kernel and the outputs that it fills in. Kernels allocate their outputs themselves and
-/// derive the output shape on their own, so that they also check the operator table's shape rules.
+/// The inputs of a kernel, and the outputs that it computes. Kernels allocate their outputs and derive the
+/// output shapes themselves, so that they also check the shape rules of the operator table.
 struct KernelContext {
   const graph::Node& node;
-  /// Null where an optional input is absent.
+  /// Null if an optional input is absent.
   std::vector<const Tensor*> inputs;
-  /// One per node output; kernels may leave an output that node.has_output() denies undefined.
+  /// One per node output; kernels may leave an output undefined if node.has_output() is false for it.
   std::vector<Tensor> outputs;
 
   const graph::Attributes& attributes() const { return node.attributes; }
@@ -35,10 +36,10 @@ using Kernel = void (*)(KernelContext&);
 
 using KernelEntry = graph::Implementation<Kernel>;
 
-/// Null when the operator has none.
+/// Null if the operator has no kernel.
 Kernel find_kernel(std::string_view op);
 
-/// Runs the kernel of a node; bad input naming the node when it fails.
+/// Runs the kernel of a node; throws bad input that names the node if it fails.
 std::vector<Tensor> run_node(const graph::Node& node, std::vector<const Tensor*> inputs);
 
 }  // namespace hone::reference

@@ -9,7 +9,7 @@
 namespace hone::report {
 namespace {
 
-/// True for fields that are in every answer.
+/// True for fields that every answer contains.
 bool always(std::string_view field) {
   return field == "schema" || field == "version" || field == "trace" || field == "doubts";
 }

@@ -1,5 +1,5 @@
-// All that hone says of one trace: what `hone analyze --json` prints and what the page shows. Each part is
-// computed when it is asked for.
+// All results about one trace: the content of `hone analyze --json` and of the page. Each part is computed
+// when it is first needed.
 #pragma once
 
 #include <optional>
@@ -27,23 +27,23 @@ struct DependencyAnswers {
 
 class Answers {
  public:
-  /// `path`: the trace's, for people. Usage error when the chosen steps are not there.
+  /// `path` is shown to people. Usage error if the trace lacks the chosen steps.
   Answers(std::string path, trace::Trace trace, const analysis::AnalyzeOptions& options);
 
   const std::string& path() const { return path_; }
   const trace::Trace& trace() const { return trace_; }
-  /// That places in time are counted from, for people.
+  /// The time from which times shown to people are counted.
   trace::Time origin() const { return trace::extent(trace_).start; }
   const analysis::Analyses& analyses() const { return analyses_; }
   LayerAnswers layers() const;
-  /// Metrics of the whole trace, since they have no time.
+  /// Metrics cover the whole trace, because they have no time.
   analysis::KernelMetricTable metrics() const { return analysis::tabulate_kernel_metrics(trace_); }
   /// Computed once.
   const DependencyAnswers& dependencies() const;
   analysis::IdleTime idle() const;
 
  private:
-  /// The trace in the window of the chosen steps; all of it where none were chosen.
+  /// The part of the trace in the window of the chosen steps; the whole trace if none were chosen.
   const trace::Trace& window() const { return chosen_ ? *chosen_ : trace_; }
 
   std::string path_;
@@ -54,7 +54,7 @@ class Answers {
   mutable std::optional<DependencyAnswers> dependencies_;
 };
 
-/// Everything; or, among the parts that are about time, only those named.
+/// Returns everything or, if `only` is not empty, only the named ones among the parts about time.
 Json to_json(const Answers& answers, const std::vector<std::string>& only = {});
 
 }  // namespace hone::report

@@ -1,4 +1,4 @@
-// Names that are given once: of files, and of things that links point to.
+// Unique names for files and for the targets of links.
 #pragma once
 
 #include <set>
@@ -8,7 +8,7 @@ namespace hone::report {
 
 class Ids {
  public:
-  /// The wanted name, or where that is taken "name-2", "name-3" …
+  /// Returns the wanted name or, if it is already taken, "name-2", "name-3" …
   std::string take(const std::string& wanted);
 
  private:

@@ -22,7 +22,7 @@ constexpr int kMostLevels = 16;
 constexpr std::array<std::string_view, 5> kTraceEndings = {".sqlite", ".sqlite.gz", ".trace.json",
                                                            ".trace.json.gz", ".json.gz"};
 
-/// Nothing where the file cannot be read.
+/// Returns nothing if the file cannot be read.
 std::optional<std::string> beginning(const fs::path& path) {
   std::string bytes(4096, '\0');
   std::ifstream file(path, std::ios::binary);
@@ -34,13 +34,13 @@ std::optional<std::string> beginning(const fs::path& path) {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-/// The result of a benchmark says so in its first field.
+/// The first field of a benchmark result contains this schema.
 bool is_sweep(const std::string& bytes) { return contains(bytes, "\"hone.bench\""); }
 
-/// So does a partition.
+/// The first field of a partition contains this schema.
 bool is_partition(const std::string& bytes) { return contains(bytes, "\"hone.partition\""); }
 
-/// And the stages of a pipeline, of one run or of several.
+/// The first field of a file of one or several pipelines contains this schema.
 bool is_pipeline(const std::string& bytes) { return contains(bytes, "\"hone.pipeline"); }
 
 class Search {
@@ -82,8 +82,8 @@ class Search {
     }
   }
 
-  /// Not by fs::recursive_directory_iterator, which ends at the first folder that cannot be read or skips it
-  /// without a word.
+  /// std::filesystem::recursive_directory_iterator is not used, because it stops at the first folder that
+  /// cannot be read, or skips it silently.
   void list(const fs::path& folder, int level, size_t* entries, std::vector<fs::path>* paths) {
     std::error_code error;
     fs::directory_iterator entry(folder, error);
@@ -97,7 +97,7 @@ class Search {
     if (error) found_.sentences.push_back(fmt::format("{}: {}", folder.string(), error.message()));
   }
 
-  /// The kind of a file in a folder, where people keep other things, too.
+  /// The kind of a file in a folder, which may also contain unrelated files.
   std::optional<RunFileKind> kind_of(const fs::path& path) {
     const std::string name = path.filename().string();
     const auto ends_so = [&](std::string_view ending) { return name.ends_with(ending); };

@@ -1,4 +1,4 @@
-// Finds results of benchmarks, traces, partitions and pipelines among files and folders that people name.
+// Finds results of benchmarks, traces, partitions and pipelines in the files and folders that a user named.
 #pragma once
 
 #include <filesystem>
@@ -15,17 +15,17 @@ struct RunFile {
 };
 
 struct RunFiles {
-  std::vector<RunFile> files;          ///< each once, in the order named; those of a folder sorted
-  std::vector<std::string> sentences;  ///< what cannot be searched, and why
-  size_t others = 0;                   ///< JSON files in folders that are neither
+  std::vector<RunFile> files;  ///< without duplicates, in the order named; files of a folder are sorted
+  std::vector<std::string> sentences;  ///< which folders could not be searched, and why
+  size_t others = 0;                   ///< number of JSON files in folders that are of no known kind
 };
 
-/// A file that is named is taken for a trace when it is no result; whether it is one shows when it is read.
-/// Folders are searched down to 16 levels, those with more than `most_entries` not at all; links in them are
-/// not followed.
+/// A named file that is not a result counts as a trace; reading it later shows whether it is one. Folders are
+/// searched up to 16 levels deep, without following links; a folder with more than `most_entries` entries is
+/// not searched.
 RunFiles find_run_files(const std::vector<std::string>& named, size_t most_entries = 10'000);
 
-/// The name without folder and the extensions of traces, as a file name: "resnet50-hone-fp16-b1".
+/// The file name without folder and trace extensions: "resnet50-hone-fp16-b1".
 std::string trace_stem(const std::filesystem::path& path);
 
 }  // namespace hone::report

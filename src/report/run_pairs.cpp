@@ -11,16 +11,17 @@ namespace {
 
 using bench::RunRecord;
 
-/// A ratio takes some milliseconds, up to 20.
+/// Bootstrap draws for all pairs together; one ratio takes up to 20 ms.
 constexpr size_t kDraws = 800'000;
 constexpr size_t kMostPairs = 500;
-/// Samples of a run for intervals: more hardly narrow them, since rounds differ by more than their samples.
+/// Limit on the samples of a run that intervals use. More samples hardly narrow them, because rounds differ
+/// more than the samples within a round.
 constexpr size_t kMostSamples = 2000;
 
 using System = std::pair<std::string, std::string>;
 
-/// The system with which a run took turns, guessed from files without sessions: itself where they say
-/// nothing.
+/// The system with which a run took turns, derived for files without sessions; the run's own system if the
+/// file does not say.
 System company_of(const RunRecord& run) {
   if (!run.speedup || !run.speedup->interleaved) return {run.setup.backend, run.setup.precision};
   return {run.speedup->over.backend, run.speedup->over.precision};
@@ -31,7 +32,7 @@ bool took_turns(const RunRecord& a, const RunRecord& b) {
   return company_of(a) == company_of(b);
 }
 
-/// A run's samples: the median of all, and evenly spaced ones for intervals.
+/// A run's samples: the median of all of them, and evenly spaced ones for intervals.
 struct Samples {
   double median = 0;
   base::Rounds few;
@@ -61,7 +62,7 @@ std::vector<RunPair> compare_pairs(const Json& json) {
     check_samples(sweep);
     runs = std::move(sweep.runs);
   } catch (const Error&) {
-    return {};  // the page says what is missing in the file
+    return {};  // the page reports what the file lacks
   }
   std::vector<Samples> samples;
   for (const RunRecord& run : runs) samples.push_back(samples_of(run));

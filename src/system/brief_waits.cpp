@@ -8,8 +8,8 @@
 namespace hone::system {
 namespace {
 
-/// Rounds of a loop, 33 us on a Xeon with AMX. On two cores 300 slowed MobileNetV2 in bf16 by about a tenth;
-/// 10,000 and libgomp's own 300,000 won nothing.
+/// Iterations of a loop; 33 us on a Xeon with AMX. On two cores, 300 slowed MobileNetV2 in bf16 by about a
+/// tenth, while 10,000 and libgomp's own 300,000 gained nothing.
 constexpr const char* kRounds = "2000";
 constexpr const char* kSpinCount = "GOMP_SPINCOUNT";
 constexpr const char* kStartedAgain = "HONE_WAITS_BRIEFLY";

@@ -1,13 +1,13 @@
-// How threads of OpenMP wait for each other.
+// How OpenMP threads wait for each other.
 #pragma once
 
 namespace hone::system {
 
-/// Starts the running program again, with these arguments, so that its threads spin for microseconds only and
-/// then sleep where they wait for each other: libgomp lets them spin for milliseconds, which keeps the thread
-/// that they wait for from a core that others use too. It reads that once, when it is loaded. Nothing happens
-/// where the user has said it (GOMP_SPINCOUNT, OMP_WAIT_POLICY) or the program cannot be started; programs
-/// that this one starts are not told.
+/// Restarts the running program with these arguments so that its threads spin only for microseconds and then
+/// sleep while they wait for each other. By default, libgomp lets them spin for milliseconds, so they occupy
+/// cores that the awaited thread and other programs need. libgomp reads the setting only when it is loaded.
+/// Nothing happens if the user has chosen a setting (GOMP_SPINCOUNT, OMP_WAIT_POLICY) or if the program
+/// cannot be restarted; child processes do not inherit the setting.
 void wait_briefly(char** arguments);
 
 }  // namespace hone::system

@@ -15,13 +15,14 @@
 namespace hone::system {
 namespace {
 
-/// The life of one of them. The caller may have other threads, so nothing here allocates or takes a lock.
+/// The main loop of a busy process. The caller may have other threads, so nothing here allocates memory or
+/// takes a lock.
 [[noreturn]] void spin(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent may have ended before it was asked to be told.
+  // The parent may have ended before the request for a signal at its death took effect.
   if (::getppid() != parent) ::_exit(0);
   ::prctl(PR_SET_NAME, "hone busy");
-  // Copies of pipes would keep those who read them from seeing their end.
+  // Inherited copies of pipes would keep readers from seeing their end.
   ::close_range(0, ~0U, 0);
   for (volatile unsigned long rounds = 0;;) rounds = rounds + 1;
 }

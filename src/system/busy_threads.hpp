@@ -1,5 +1,4 @@
-// Foreign load on purpose: processes that do nothing but keep cores busy, as the neighbours of a program in
-// production do.
+// Artificial load: processes that only keep cores busy, like other programs on a production machine.
 #pragma once
 
 #include <sys/types.h>
@@ -11,9 +10,9 @@ namespace hone::system {
 
 class BusyThreads {
  public:
-  /// Starts `count` processes of one thread each, on the cores and at the priority of the calling thread,
-  /// which must outlive this object: they end with the object and with that thread, however it ends.
-  /// Environment error when one cannot be started.
+  /// Starts `count` processes with one thread each, on the cores and with the priority of the calling thread,
+  /// which must outlive this object. They end with the object or with this thread, however it ends.
+  /// Environment error if one cannot be started.
   explicit BusyThreads(int count);
   ~BusyThreads();
   BusyThreads(const BusyThreads&) = delete;

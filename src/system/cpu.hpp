@@ -9,13 +9,13 @@ namespace hone::system {
 /// Number of cores that this process may use (its affinity mask).
 int usable_cores();
 
-/// Their numbers; empty where they are not known.
+/// The numbers of these cores; empty if they are unknown.
 std::vector<int> usable_core_numbers();
 
-/// The CPU's name as /proc/cpuinfo has it; "unknown" when it does not say.
+/// The CPU's name in /proc/cpuinfo; "unknown" if there is none.
 std::string cpu_name();
 
-/// The value of the first line of /proc/cpuinfo whose name begins with `name`; empty when there is none.
+/// The value of the first line of /proc/cpuinfo whose name begins with `name`; empty if there is none.
 std::string cpuinfo_value(const std::string& name);
 
 }  // namespace hone::system

@@ -22,20 +22,20 @@ namespace {
 constexpr int kBlocks = 6;
 constexpr double kArithmeticSeconds = 0.008;
 constexpr double kMemorySeconds = 0.02;
-/// Registers that are summed into: enough to hide the latency of an instruction on two ports.
+/// Number of accumulator registers: enough to hide the latency of an instruction on two ports.
 constexpr size_t kSums = 12;
 constexpr int64_t kLoops = 20000;
-/// Lines that are read side by side.
+/// Number of cache lines that are read in parallel.
 constexpr size_t kStreams = 4;
-/// Floats of one turn of the widest loop.
+/// Floats of one iteration of the widest loop.
 constexpr size_t kPart = 16 * kStreams;
 
-/// Results of loops are stored here, so that the compiler keeps the loops.
+/// Results of loops are stored here, so that the compiler does not remove the loops.
 std::atomic<float> g_sink{0};
-/// Not known when the loops are compiled.
+/// Unknown to the compiler.
 volatile float g_factor = 0.999F;
 
-/// Does some work and returns how much.
+/// Does some work and returns its amount.
 using Chunk = double (*)();
 
 double multiply_add_sse() {
@@ -141,7 +141,7 @@ bool has_avx512() {
   return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0;
 }
 
-/// Tiles of matrices, which multiply many times as fast as vectors do.
+/// AMX multiplies tiles of matrices, many times as fast as vector instructions.
 bool has_amx() {
   constexpr unsigned kFeatures = 7;
   constexpr unsigned kTiles = 1U << 24U;
@@ -152,14 +152,14 @@ bool has_amx() {
   return __get_cpuid_count(kFeatures, 0, &a, &b, &c, &d) != 0 && (d & kTiles) != 0;
 }
 
-/// The most work a second that all threads did together in any block. `work` of a thread does a chunk and
-/// returns its size.
+/// The highest rate of all threads together in any block. `work` runs a chunk in a thread and returns its
+/// size.
 double best_rate(int threads, double seconds, const std::function<double(int)>& work) {
   double best = 0;
   std::vector<double> rates(static_cast<size_t>(threads));
   std::barrier start(threads);
   const auto run = [&](int thread) {
-    work(thread);  // touches memory, and lets the clock rise
+    work(thread);  // touches memory and lets the clock rise
     for (int block = 0; block < kBlocks; ++block) {
       start.arrive_and_wait();
       const auto begin = base::Clock::now();
@@ -185,12 +185,12 @@ double arithmetic_rate(int threads, Chunk chunk) {
   return best_rate(threads, kArithmeticSeconds, [chunk](int) { return chunk(); });
 }
 
-/// Every thread reads memory of its own, from one end to the other and again.
+/// Every thread repeatedly reads its own memory from begin to end.
 double reading_rate(int threads, size_t bytes_of_thread) {
   struct Part {
     alignas(64) std::array<float, kPart> values;
   };
-  // Few looks at the clock, and no block that lasts much longer than it shall.
+  // Limits the queries of the clock, and how much a block can exceed its time.
   constexpr size_t kTurnBytes = size_t{1} << 20;
   const ReadFunction read = has_avx512() ? read_avx512 : has_avx2() ? read_avx2 : read_sse;
   const size_t parts = std::max<size_t>(bytes_of_thread / sizeof(Part), 1);
@@ -199,7 +199,7 @@ double reading_rate(int threads, size_t bytes_of_thread) {
   std::vector<size_t> next(static_cast<size_t>(threads), 0);
   return best_rate(threads, kMemorySeconds, [&](int thread) {
     std::vector<Part>& own = memory[static_cast<size_t>(thread)];
-    // By the thread that reads it, so that the memory is near.
+    // Allocated by the thread that reads it, so that the memory is local.
     if (own.empty()) own.resize(parts);
     size_t& at = next[static_cast<size_t>(thread)];
     size_t done = 0;
@@ -213,7 +213,7 @@ double reading_rate(int threads, size_t bytes_of_thread) {
   });
 }
 
-/// 0 where the system does not report it.
+/// 0 if the system does not report it.
 size_t cache_bytes(int name) {
   const int64_t bytes = ::sysconf(name);
   return bytes > 0 ? static_cast<size_t>(bytes) : 0;
@@ -226,13 +226,13 @@ std::vector<MemoryLevel> measure_levels(int threads) {
   const size_t third = cache_bytes(_SC_LEVEL3_CACHE_SIZE);
   std::vector<MemoryLevel> levels;
   if (second > 0) levels.push_back({static_cast<double>(second * count), reading_rate(threads, second / 2)});
-  // A part of the cache will do: others use it, too.
+  // Uses only a part of the cache, because others use it too.
   const size_t of_third = std::min(third / 2, 32 * kMega) / count;
   if (of_third > second) levels.push_back({static_cast<double>(third), reading_rate(threads, of_third)});
   size_t all = std::clamp(2 * third, 64 * kMega, 512 * kMega);
   if (const int64_t free = available_memory(); free > 0) all = std::min(all, static_cast<size_t>(free) / 4);
   levels.push_back({0, reading_rate(threads, all / count)});
-  // A disturbed measurement must not make a cache look slower than the level below it.
+  // A disturbed measurement must not make a cache look slower than the next level.
   for (size_t i = levels.size() - 1; i-- > 0;)
     levels[i].bytes_per_second = std::max(levels[i].bytes_per_second, levels[i + 1].bytes_per_second);
   return levels;
@@ -246,7 +246,7 @@ CpuRates measure_cpu_rates(int threads) {
                                         : has_avx2() ? multiply_add_avx2
                                                      : multiply_add_sse);
   if (!has_amx()) {
-    // Without the instruction, bf16 is widened and computed in fp32.
+    // Without the instruction, bf16 is converted and computed in fp32.
     rates.bf16 = has_avx512() && __builtin_cpu_supports("avx512bf16") != 0
                      ? arithmetic_rate(threads, multiply_add_bf16)
                      : rates.fp32;

@@ -20,7 +20,7 @@
 namespace hone::system {
 namespace {
 
-/// Whom signals are passed on to; 0 where there is nobody (yet).
+/// The process to which signals are passed on; 0 if there is none (yet).
 std::atomic<pid_t> g_program = 0;
 std::atomic<int> g_passed_on = 0;
 static_assert(std::atomic<pid_t>::is_always_lock_free, "a signal handler must not wait for a lock");
@@ -34,7 +34,8 @@ extern "C" void pass_on(int signal, siginfo_t* info, void* /*context*/) {
   errno = error;
 }
 
-/// While it lives, the terminal's signals are the program's business, and those sent to us are handed to it.
+/// During its lifetime, the program handles the terminal's signals, and signals sent to hone are passed on to
+/// it.
 class SignalsPassedOn {
  public:
   SignalsPassedOn() {
@@ -44,7 +45,7 @@ class SignalsPassedOn {
       action.sa_sigaction = pass_on;
       action.sa_flags = SA_RESTART | SA_SIGINFO;
       ::sigaction(kSignals[i], nullptr, &before_[i]);
-      // Signals that we were told to ignore, as by nohup, the program ignores, too.
+      // Signals that hone ignores, for example because of nohup, are ignored by the program too.
       if (before_[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr);
     }
   }
@@ -55,7 +56,7 @@ class SignalsPassedOn {
   SignalsPassedOn(const SignalsPassedOn&) = delete;
   SignalsPassedOn& operator=(const SignalsPassedOn&) = delete;
 
-  /// From now on to this program, what has come meanwhile included.
+  /// From now on, passes signals on to this program, including those that arrived meanwhile.
   void to(pid_t program) const {
     g_program = program;
     if (const int signal = g_passed_on; signal != 0) ::kill(program, signal);
@@ -68,7 +69,7 @@ class SignalsPassedOn {
   struct sigaction before_[std::size(kSignals)];
 };
 
-/// Handlers do not outlive the start of a program, but what is ignored does.
+/// Starting a program resets handlers, but not ignored signals.
 pid_t start(const std::vector<std::string>& command) {
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
@@ -89,7 +90,7 @@ pid_t start(const std::vector<std::string>& command) {
   return pid;
 }
 
-/// It has ended afterwards, but its number is not yet free for another program.
+/// Returns when it has ended; its process id is not yet free for another program.
 void wait_for_end(pid_t pid) {
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) < 0) {

@@ -8,23 +8,24 @@
 namespace hone::system {
 namespace {
 
-/// One wish to end may come as several signals: GNU timeout sends its own to the program, then to the group.
+/// A single request to end may come as several signals: GNU timeout signals first the program, then its
+/// group.
 constexpr int64_t kOneWishNs = 1'000'000'000;
 
 StopFlag g_stop = false;
 std::atomic<int> g_signal = 0;
-/// When the first signal of each kind came; 0 before.
+/// The time of the first signal of each kind; 0 before.
 std::atomic<int64_t> g_first_ns[NSIG];
 static_assert(StopFlag::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
                   std::atomic<int64_t>::is_always_lock_free,
               "a signal handler must not wait for a lock");
 
-/// True if somebody asks again who was not content with the orderly end.
+/// True if the user asks again because the orderly end takes too long.
 bool is_impatient(int signal) {
   const int64_t now = base::monotonic_ns();
   int64_t first = 0;
   const bool is_first = g_first_ns[signal].compare_exchange_strong(first, now);
-  // The way to the end writes to the closed pipe again.
+  // While the program ends, it may write to the closed pipe again.
   return !is_first && signal != SIGPIPE && now - first > kOneWishNs;
 }
 
@@ -34,7 +35,7 @@ extern "C" void ask_to_stop(int signal) {
     std::raise(signal);
     return;
   }
-  // A pipe closes as well when the terminal does, and that was the cause.
+  // If the terminal is closed, pipes close too, but the terminal is the cause.
   if (signal != SIGPIPE || g_signal == 0) g_signal = signal;
   g_stop = true;
 }

@@ -1,5 +1,5 @@
-// A signal that asks a command to end, as something that waits can look at: what was begun is ended in order,
-// and scratch folders and workers do not remain.
+// A signal that asks a command to end, as a flag that waits can check: work that has begun ends in order, and
+// no scratch folders or workers remain.
 #pragma once
 
 #include <atomic>
@@ -8,23 +8,23 @@
 
 namespace hone::system {
 
-/// Set, as by a signal handler, to end every wait.
+/// Set (for example by a signal handler) to end every wait.
 using StopFlag = std::atomic<bool>;
 
-/// Thrown out of a wait when the stop flag is set.
+/// Thrown out of a wait if the stop flag is set.
 struct Interrupted {};
 
-/// Set by the first signal that an Interruptible caught, and never taken back.
+/// Set by the first signal that an Interruptible caught, and never reset.
 const StopFlag& interruption();
-/// That signal; 0 before.
+/// This signal; 0 before.
 int interrupting_signal();
-/// Throws Interrupted once there was one.
+/// Throws Interrupted if a signal has arrived.
 void throw_if_interrupted();
 
-/// While it lives, the first Ctrl-C, Ctrl-\, SIGTERM or SIGHUP only sets the flag; another one of its kind is
-/// taken for the same wish within a second, and ends the program at once after that. SIGPIPE sets the flag
-/// however often it comes: the reader that closed the pipe sees nothing of the way to the end. A SIGHUP that
-/// is ignored stays so: that is what nohup is for; and so do SIGQUIT and SIGPIPE.
+/// During its lifetime, the first Ctrl-C, Ctrl-\, SIGTERM or SIGHUP only sets the flag. Another signal of the
+/// same kind counts as the same request within a second; after that, it ends the program at once. SIGPIPE
+/// always only sets the flag, because the reader that closed the pipe sees nothing of the orderly end. An
+/// ignored SIGHUP stays ignored, which is the purpose of nohup; the same applies to SIGQUIT and SIGPIPE.
 class Interruptible {
  public:
   Interruptible();

@@ -17,7 +17,7 @@ namespace hone::system {
 namespace {
 
 constexpr size_t kAlignment = 64;
-/// The cost of a tensor besides its bytes (object, shape, counts), so that many tiny ones count too.
+/// Additional size of a tensor (object, shape, counts), so that many tiny tensors count too.
 constexpr size_t kOverheadBytes = 192;
 constexpr int64_t kMegabyte = 1'000'000;
 

@@ -1,5 +1,5 @@
-// The memory that all tensors of the process may take together, decided before each allocation: files are
-// untrusted, and a few bytes of a model can ask for any amount.
+// Limits the memory of all tensors of the process together, before each allocation: files are untrusted, and
+// a few bytes of a model can request any amount.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace hone::system {
 
-/// Bytes of the machine, or of the control group that the process is in where that is less.
+/// Memory of the machine, or of the process's control group if that is less, in bytes.
 int64_t machine_memory();
 
-/// Bytes: $HONE_MEMORY_LIMIT_MB (1e6 bytes each), else half of the memory of the machine or of the control
-/// group that the process is in, whichever is smaller. Read once; usage error when the variable is no
+/// The limit in bytes: $HONE_MEMORY_LIMIT_MB (in units of 1e6 bytes), else half of the memory of the machine
+/// or of the process's control group, whichever is smaller. Read once; usage error if the variable is not a
 /// positive number.
 int64_t memory_limit();
 
-/// 64-byte aligned and uninitialised. OutOfMemory: bad input when the tensors that live already leave too
-/// little of the limit, environment error when the system has no more.
+/// 64-byte aligned and uninitialized. Throws OutOfMemory: bad input if existing tensors leave too little of
+/// the limit, environment error if the system has no more memory.
 std::shared_ptr<std::byte> allocate_bytes(size_t size);
 
 }  // namespace hone::system

@@ -24,7 +24,7 @@ double tick_seconds() {
   return seconds;
 }
 
-/// To the nanosecond, unlike the ticks of /proc/PID/stat; 0 when it is gone.
+/// In nanoseconds, unlike the ticks of /proc/PID/stat; 0 if the process is gone.
 double process_cpu_seconds(pid_t pid) {
   clockid_t clock = 0;
   timespec time{};
@@ -42,7 +42,7 @@ int64_t read_throttle_events() {
   return sum;
 }
 
-/// A line "Name:   123 kB" of a /proc file, in bytes; 0 when absent.
+/// Reads a line "Name:   123 kB" of a /proc file, in bytes; 0 if it is absent.
 int64_t read_kilobytes(const std::string& file, const std::string& name) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
@@ -134,7 +134,7 @@ int64_t available_memory(const std::filesystem::path& group) {
   // Absent, or "max": no limit.
   if (!(std::ifstream(group / "memory.max") >> limit) || !(std::ifstream(group / "memory.current") >> used))
     return machine;
-  int64_t dropped = 0;  // what gives way, as MemAvailable counts it
+  int64_t dropped = 0;  // memory that can be reclaimed, as MemAvailable counts it
   std::ifstream statistics(group / "memory.stat");
   for (std::string name, value; statistics >> name >> value;) {
     if (name == "inactive_file" || name == "active_file" || name == "slab_reclaimable")

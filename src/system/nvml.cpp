@@ -1,5 +1,5 @@
-// See nvml.hpp. Types and values are those of NVML's public header (API version 12 and later), of which this
-// declares what it uses.
+// See nvml.hpp. Types and values are those of NVML's public header (API version 12 and later); only those
+// that are used are declared.
 #include "system/nvml.hpp"
 
 #include <dlfcn.h>
@@ -168,7 +168,7 @@ Nvml::Nvml(const std::string& path) {
 }
 
 void Nvml::check_found(Result result, const std::string& name) {
-  // The destructor runs: the constructor that all others begin with is done.
+  // The destructor runs even if this throws, because the delegated constructor has finished.
   if (result != kSuccess) fail_environment("NVML does not find the GPU {}: {}", name, call_->reason(result));
 }
 
@@ -226,7 +226,7 @@ GpuSample Nvml::sample() const {
 
 std::optional<std::vector<GpuProcess>> Nvml::processes() const {
   if (call_->processes == nullptr) return std::nullopt;
-  // More may start between the question how many there are and the next one.
+  // Further processes may start between the query of their number and the query of the list.
   constexpr unsigned kSpare = 8;
   constexpr int kTries = 4;
   std::vector<ProcessInfo> listed(kSpare);

@@ -1,6 +1,6 @@
-// NVIDIA's management library, libnvidia-ml.so.1, which comes with the driver: loaded at run time when a
-// sweep uses a GPU, so that nothing needs it to start. Functions that the library lacks and questions that it
-// does not answer leave their figures absent.
+// NVIDIA's management library, libnvidia-ml.so.1, which comes with the driver. It is loaded at run time when
+// a sweep uses a GPU, so hone starts without it. Figures are absent if the library lacks a function or does
+// not answer a query.
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +29,7 @@ struct GpuIdentity {
 
 Json to_json(const GpuIdentity& identity);
 
-/// One look at a GPU.
+/// One sample of a GPU's state.
 struct GpuSample {
   double seconds = 0;  ///< since the first sample of a run
   std::optional<int> sm_mhz;
@@ -37,7 +37,7 @@ struct GpuSample {
   std::optional<double> power_w;
   std::optional<int> temperature_c;
   std::optional<int64_t> memory_used_bytes;  ///< of the whole device
-  std::optional<int> utilization;            ///< percent of the time in which a kernel ran
+  std::optional<int> utilization;            ///< percentage of the time in which a kernel ran
   std::optional<uint64_t> clock_reasons;     ///< bits of nvmlClocksEventReasons
 };
 
@@ -50,11 +50,10 @@ struct GpuProcess {
 /// Used by one thread at a time.
 class Nvml {
  public:
-  /// Opens the library at `path` and the GPU that is plugged in at `bus_id`, the first one when that is
-  /// empty. Environment error, in one sentence, when the library, what it cannot do without, or the GPU is
-  /// missing.
+  /// Opens the library at `path` and the GPU at this bus id, or the first GPU if it is empty. Environment
+  /// error with one sentence if the library, a function that is required, or the GPU is missing.
   Nvml(const std::string& path, const std::string& bus_id);
-  /// Opens the GPU that NVML counts as `index`, from 0.
+  /// Opens the GPU with NVML's number `index`, from 0.
   Nvml(const std::string& path, unsigned index);
   ~Nvml();
   Nvml(const Nvml&) = delete;
@@ -62,7 +61,7 @@ class Nvml {
 
   GpuIdentity identity() const;
   GpuSample sample() const;
-  /// Nothing when the library does not report them.
+  /// Nothing if the library does not report them.
   std::optional<std::vector<GpuProcess>> processes() const;
 
   /// The library that the loader finds, or the one that HONE_NVML names.
@@ -71,9 +70,9 @@ class Nvml {
  private:
   struct Functions;
 
-  /// Loads the library, without a GPU yet.
+  /// Loads the library without opening a GPU.
   explicit Nvml(const std::string& path);
-  /// Checks the result of looking up a GPU. Environment error when it was not found.
+  /// Checks the result of looking up a GPU. Environment error if it was not found.
   void check_found(int result, const std::string& name);
 
   std::shared_ptr<void> library_;

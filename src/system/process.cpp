@@ -24,7 +24,7 @@ namespace hone::system {
 namespace {
 
 constexpr size_t kMaxLine = size_t{256} << 20;
-/// How long a child may take to exit after it has closed its output.
+/// Time for a child to exit after it has closed its output.
 constexpr auto kExitGrace = std::chrono::seconds(5);
 constexpr auto kPollSlice = std::chrono::milliseconds(200);
 
@@ -40,7 +40,7 @@ struct SpawnPlan {
   SpawnPlan() {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawnattr_init(&attributes);
-    // A group of its own: Ctrl-C on the terminal reaches only the parent, which then decides.
+    // A separate process group: Ctrl-C on the terminal reaches only the parent, which then decides.
     ::posix_spawnattr_setpgroup(&attributes, 0);
     sigset_t defaults;
     sigemptyset(&defaults);
@@ -56,7 +56,7 @@ struct SpawnPlan {
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 };
 
-/// When memory runs out, the system shall take the worker and not the process that reports it.
+/// If memory runs out, the system should kill the worker, not the process that reports it.
 void offer_to_oom_killer(pid_t pid) {
   std::ofstream("/proc/" + std::to_string(pid) + "/oom_score_adj") << "1000";
 }
@@ -68,7 +68,8 @@ Process::Process(const std::vector<std::string>& command, std::filesystem::path 
     : error_file_(std::move(error_file)), stop_(stop == nullptr ? &interruption() : stop) {
   int input[2] = {-1, -1};
   int output[2] = {-1, -1};
-  // The child's input is a socket so that writing to a dead child is an error code and no SIGPIPE.
+  // The child's input is a socket, so that writing to a dead child returns an error instead of raising
+  // SIGPIPE.
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, input) != 0 || ::pipe2(output, O_CLOEXEC) != 0) {
     const int error = errno;
     close_if_open(&input[0]);
@@ -150,7 +151,7 @@ Process::ReadResult Process::read_line(std::string* line, base::Clock::time_poin
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - base::Clock::now());
     if (left.count() <= 0) return ReadResult::kTimeout;
     pollfd waiter{from_child_, POLLIN, 0};
-    // Short slices: a signal that arrives between the check above and poll() is noticed soon.
+    // Polls in short slices, so that a signal between the check above and poll() is noticed soon.
     const auto slice = std::min<std::chrono::milliseconds>(left, kPollSlice);
     if (::poll(&waiter, 1, static_cast<int>(slice.count())) <= 0) continue;
 

@@ -1,5 +1,6 @@
-// A child process that talks in lines: its standard input and output are ours, its standard error goes to
-// a file. Every wait has a deadline, so a child that hangs or dies is an answer, never a blocked parent.
+// A child process that communicates in lines: its standard input and output are connected to this process,
+// its standard error goes to a file. Every wait has a deadline, so a child that hangs or dies never blocks
+// the parent.
 #pragma once
 
 #include <sys/types.h>
@@ -17,9 +18,9 @@ namespace hone::system {
 
 class Process {
  public:
-  /// Starts the program (found through PATH when it has no slash) in a process group of its own. Without a
-  /// stop flag, what interrupts the whole command (interruption.hpp) ends the waits.
-  /// Environment error when it cannot be started.
+  /// Starts the program (searched in PATH if it has no slash) in its own process group. Without a stop flag,
+  /// the interruption of the whole command (interruption.hpp) ends waits. Environment error if it cannot be
+  /// started.
   Process(const std::vector<std::string>& command, std::filesystem::path error_file, const StopFlag* stop);
   /// Kills the whole process group.
   ~Process();
@@ -27,18 +28,18 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// False when the child has closed its end.
+  /// Returns false if the child has closed its end.
   bool send_line(std::string_view line);
   enum class ReadResult { kLine, kEnd, kTimeout };
-  /// The next line without its newline. Environment error for a line above 256 MiB.
+  /// The next line without its newline. Environment error for a line of more than 256 MiB.
   ReadResult read_line(std::string* line, base::Clock::time_point deadline);
-  /// How a child that closed its output ended, in words: "crashed with signal 11 (Segmentation fault)".
+  /// Describes how a child that closed its output ended: "crashed with signal 11 (Segmentation fault)".
   std::string describe_end();
-  /// After describe_end(): it ended of its own defect, by a signal that nobody sends.
+  /// After describe_end(): true if it ended because of its own defect, by a signal that nobody sends.
   bool crashed() const;
-  /// After describe_end(): it exited with code 0.
+  /// After describe_end(): true if it exited with code 0.
   bool succeeded() const;
-  /// The last non-empty line it wrote to standard error; empty when there is none.
+  /// The last non-empty line that it wrote to standard error; empty if there is none.
   std::string last_error_line() const;
   void kill_group();
 

@@ -7,14 +7,14 @@ namespace hone::system {
 
 class Scratch {
  public:
-  /// Environment error when no folder can be made below the system's temporary folder.
+  /// Environment error if no folder can be created in the system's temporary folder.
   Scratch();
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
   const std::filesystem::path& folder() const { return folder_; }
-  /// A new folder inside.
+  /// Creates a folder inside.
   std::filesystem::path make_folder(const std::string& name) const;
 
  private:

@@ -33,7 +33,7 @@ constexpr std::array<Event, 4> kEvents = {{
     {"cache misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
 }};
 
-/// -1 when the kernel or the machine refuses; errno says why.
+/// Returns -1 if the kernel or the machine refuses; errno gives the reason.
 int open_event(const Event& event, pid_t thread, int leader) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
@@ -119,7 +119,7 @@ void ThreadCounters::read_thread(size_t place, uint64_t* to) const {
     return;
   }
   if (groups_[place].files.size() != names_.size()) return;
-  std::array<uint64_t, 1 + kEvents.size()> group{};  // how many, then each
+  std::array<uint64_t, 1 + kEvents.size()> group{};  // their number, then each value
   if (::read(groups_[place].files[0], group.data(), sizeof group) > 0)
     std::copy_n(group.begin() + 1, names_.size(), to);
 }
@@ -133,7 +133,7 @@ std::vector<int64_t> used_in(const CountedRange& range, size_t thread) {
   const auto after = static_cast<double>(range.at_end.times[thread] - range.end_ns);
   std::vector<int64_t> used;
   for (size_t i = thread * columns; i < (thread + 1) * columns; ++i) {
-    // The counters of a thread that ended fall to 0.
+    // The counters of a thread that has ended become 0.
     const auto between = [i](const CounterReading& a, const CounterReading& b) {
       return b.values[i] > a.values[i] ? static_cast<double>(b.values[i] - a.values[i]) : 0;
     };

@@ -1,5 +1,5 @@
-// Reads how much of the CPU each thread of this process has used so far: time and, where the kernel lets us,
-// hardware counters (perf_event_open).
+// Reads the CPU use of each thread of this process so far: its time and, if the kernel allows that, hardware
+// counters (perf_event_open).
 #pragma once
 
 #include <sys/types.h>
@@ -10,10 +10,10 @@
 
 namespace hone::system {
 
-/// One look at the counters of all threads.
+/// One reading of the counters of all threads.
 struct CounterReading {
-  std::vector<uint64_t> values;  ///< all counters of the first thread, of the second and so on
-  std::vector<int64_t> times;    ///< when each thread's were read (monotonic clock)
+  std::vector<uint64_t> values;  ///< all counters of the first thread, then of the second, and so on
+  std::vector<int64_t> times;    ///< when each thread's counters were read (monotonic clock)
 };
 
 class ThreadCounters {
@@ -25,18 +25,18 @@ class ThreadCounters {
   ThreadCounters& operator=(const ThreadCounters&) = delete;
 
   const std::vector<pid_t>& threads() const { return threads_; }
-  /// "CPU time" (ns), always the first; "cycles", "instructions" and "cache misses" of user code where the
-  /// machine counts them.
+  /// "CPU time" (ns), always first; "cycles", "instructions" and "cache misses" of user code, if the machine
+  /// counts them.
   const std::vector<std::string>& names() const { return names_; }
-  /// Why there are no hardware counters; empty when there are.
+  /// Why there are no hardware counters; empty if there are.
   const std::string& missing() const { return missing_; }
 
-  /// One system call for each thread; zeros for those that have ended.
+  /// One system call for each thread; zeros for threads that have ended.
   CounterReading read() const;
 
  private:
   struct Group {
-    std::vector<int> files;  ///< the first one reads them all; empty when the thread could not be watched
+    std::vector<int> files;  ///< the first one reads all of them; empty if the thread could not be watched
   };
 
   void read_thread(size_t place, uint64_t* to) const;
@@ -47,7 +47,7 @@ class ThreadCounters {
   std::vector<Group> groups_;
 };
 
-/// A range and the readings around it: one just outside each end, and the next one beyond each of those.
+/// A range and the readings around it: one just outside of each end, and the next one beyond each of those.
 struct CountedRange {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
@@ -57,10 +57,10 @@ struct CountedRange {
   const CounterReading& beyond_end;
 };
 
-/// Returns a thread's use within the range only: reading takes longer than small steps, and threads that spin
-/// use the CPU meanwhile. The use between the range and the readings at its ends is subtracted, at the rate
-/// between those and the ones beyond. Its CPU time is at most the range's length: the rest is in how far the
-/// clocks of threads agree. `thread` is its place in ThreadCounters::threads().
+/// Returns a thread's use within the range only. A reading takes longer than small steps, and spinning
+/// threads use the CPU meanwhile; so the use between the range and the readings at its ends is subtracted, at
+/// the rate between those readings and the outer ones. The CPU time is at most the range's length, because
+/// the clocks of threads differ slightly. `thread` is the index in ThreadCounters::threads().
 std::vector<int64_t> used_in(const CountedRange& range, size_t thread);
 
 }  // namespace hone::system

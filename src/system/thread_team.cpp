@@ -1,12 +1,12 @@
-// See thread_team.hpp. Loops reach the team through the functions of libgomp that GCC calls for them: those
-// here stand before libgomp's in the order in which symbols are looked up, and hand on loops that are not the
-// team's.
+// See thread_team.hpp. Loops reach the team through the functions of libgomp that GCC calls for them. The
+// functions defined here come before libgomp's in the symbol lookup, and forward loops that do not belong to
+// the team.
 #include "system/thread_team.hpp"
 
 namespace hone::system {
 namespace {
 
-/// True if loops that this thread begins are the team's.
+/// True if loops that this thread begins belong to the team.
 thread_local bool t_wanted = false;
 
 }  // namespace
@@ -42,8 +42,8 @@ namespace {
 using Function = void (*)(void*);
 using Number = std::atomic<uint32_t>;
 
-/// How long threads spin while they wait for the next loop, or for the end of one. Steps of a network follow
-/// each other within some microseconds, and to wake a thread takes as long.
+/// How long threads spin while they wait for the next loop or for the end of one. Steps of a network follow
+/// each other within some microseconds, and waking a thread takes as long.
 constexpr auto kSpinTime = std::chrono::microseconds(30);
 constexpr int kMostShares = 256;
 constexpr int kCacheLine = 64;
@@ -57,7 +57,7 @@ void wake(Number& number, int threads) {
             0);
 }
 
-/// True if it became true in the time.
+/// Returns true if the condition became true in this time.
 template <class Condition>
 bool spin_until(const Condition& condition) {
   const auto start = base::Clock::now();
@@ -72,7 +72,7 @@ bool spin_until(const Condition& condition) {
 
 class Team;
 
-/// A thread's place in the loop that it runs; no shares outside of loops of a team.
+/// A thread's position in the loop that it runs; without shares outside of a team's loops.
 struct Place {
   Team* team = nullptr;
   int share = 0;
@@ -82,7 +82,7 @@ struct Place {
 
 thread_local Place t_place;
 
-/// Runs f at this place.
+/// Runs f at this position.
 void run_at(const Place& place, Function f, void* data) {
   const Place before = t_place;
   t_place = place;
@@ -90,8 +90,8 @@ void run_at(const Place& place, Function f, void* data) {
   t_place = before;
 }
 
-/// The threads of one calling thread. Loops have numbers from 1 on, which begin with the word that announces
-/// them; a share is taken by writing the loop's number to it.
+/// The threads of one calling thread. Loops have numbers from 1 on, which are part of the word that announces
+/// them; a thread takes a share by writing the loop's number to it.
 class Team {
  public:
   ~Team() {
@@ -100,7 +100,7 @@ class Team {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  /// False, and nothing done, where there are not enough threads.
+  /// Returns false without any effect if there are not enough threads.
   bool run(Function f, void* data, int shares) {
     if (!has_threads(shares - 1)) return false;
     function_ = f;
@@ -127,7 +127,7 @@ class Team {
 
  private:
   struct alignas(kCacheLine) Share {
-    std::atomic<uint64_t> loop{0};  ///< the last one in which it was taken
+    std::atomic<uint64_t> loop{0};  ///< the last loop in which it was taken
   };
 
   static constexpr int kShareBits = 16;
@@ -151,7 +151,7 @@ class Team {
     if (sleepers_.load() > 0) wake(signal_, shares == 0 ? INT_MAX : shares - 1);
   }
 
-  /// A thread's life; `loop` is the last one that is not its business.
+  /// The main loop of a thread; `loop` is the last loop that it ignores.
   void serve(int own, uint64_t loop) {
     const auto is_announced = [&] { return word_.load() >> kShareBits != loop; };
     for (;;) {
@@ -161,20 +161,20 @@ class Team {
         sleepers_.fetch_sub(1);
       }
       if (ending_.load()) return;
-      // The number and its shares at once: the loop may be over, and another one begun.
+      // Reads number and shares together, because the loop may already be over, and another one begun.
       const uint64_t word = word_.load();
       loop = word >> kShareBits;
       take_shares(loop, static_cast<int>(word & ((1U << kShareBits) - 1)), own);
     }
   }
 
-  /// Its own first, whose data the core's caches may hold from the loop before.
+  /// Takes its own share first, whose data may still be in the core's caches from the previous loop.
   void take_shares(uint64_t loop, int shares, int own) {
     for (int i = 0; i < shares; ++i) {
       const int share = (own + i) % shares;
       std::atomic<uint64_t>& taken = shares_[static_cast<size_t>(share)].loop;
       uint64_t last = taken.load();
-      // All shares of a loop that is over have been taken, in that loop or a later one.
+      // If the loop is over, all of its shares have been taken, in this loop or a later one.
       if (last >= loop || !taken.compare_exchange_strong(last, loop)) continue;
       run_at({this, share, shares, true}, function_, data_);
       if (left_.fetch_sub(1) == 1 && caller_sleeps_.load()) wake(left_, 1);
@@ -191,15 +191,15 @@ class Team {
 
   std::vector<std::thread> threads_;
   uint64_t loop_ = 0;
-  /// The loop that was announced last; both stay until all its shares are done.
+  /// The loop that was announced last; both members stay valid until all its shares are done.
   Function function_ = nullptr;
   void* data_ = nullptr;
-  /// Number and shares of that loop, and the number's lower half for those who sleep.
+  /// Number and shares of this loop; the lower half of the number is used by threads that sleep.
   alignas(kCacheLine) std::atomic<uint64_t> word_{0};
   Number signal_{0};
   Number sleepers_{0};
   std::atomic<bool> ending_{false};
-  /// Shares that are not done.
+  /// Number of shares that are not done.
   alignas(kCacheLine) Number left_{0};
   std::atomic<bool> caller_sleeps_{false};
   alignas(kCacheLine) Number barrier_count_{0};
@@ -212,7 +212,7 @@ Team& own_team() {
   return *kTeam;
 }
 
-/// libgomp's own function of that name.
+/// libgomp's own function with this name.
 template <class Type>
 Type* gomp(const char* name) {
   return reinterpret_cast<Type*>(::dlsym(RTLD_NEXT, name));
@@ -230,7 +230,7 @@ __attribute__((visibility("default"))) void GOMP_parallel(void (*f)(void*), void
                                                           unsigned flags) {
   static auto* const kReal =
       hone::system::gomp<void(void (*)(void*), void*, unsigned, unsigned)>("GOMP_parallel");
-  // Inside of a loop that threads share, one runs the whole of another.
+  // Inside of a loop that threads share, one thread runs the whole of a nested loop.
   if (t_place.parallel) return hone::system::run_at({nullptr, 0, 1, true}, f, data);
   if (!t_wanted) return kReal(f, data, threads, flags);
   const int shares = threads == 0 ? omp_get_max_threads() : static_cast<int>(threads);

@@ -1,20 +1,20 @@
-// Threads that share the parallel loops of OpenMP, oneDNN's among them, so that a thread that comes late on a
-// busy machine keeps nobody waiting: its share is taken by another.
+// Runs the parallel loops of OpenMP (including those of oneDNN) in a team of threads, in which a thread that
+// is late on a busy machine does not delay the others: another thread takes its share.
 #pragma once
 
 namespace hone::system {
 
-/// While one lives, the parallel loops that the calling thread begins are run by a team of its own instead of
-/// libgomp's. A loop is cut into one share for each of its threads; a thread takes its own share first and
-/// then whatever nobody has begun. Where all shares are begun, the calling thread waits for the others, for
-/// some microseconds awake and then asleep.
+/// During its lifetime, parallel loops that the calling thread begins are run by its own team instead of
+/// libgomp's. A loop is divided into one share for each thread. A thread takes its own share first, then any
+/// share that has not begun. When all shares have begun, the calling thread waits for the others, first
+/// spinning for some microseconds and then asleep.
 ///
-/// Shares that meet at barriers, or watch each other's memory, still run at the same time: there is a thread
-/// for each share, and one that waits inside of its share takes no other.
+/// Shares that meet at barriers or watch each other's memory still run at the same time: there is a thread
+/// for each share, and a thread that waits inside of its share takes no other share.
 ///
-/// Work sharing that libgomp keeps books of (`omp for` with another schedule than static, `omp single`,
-/// `omp sections`) must not stand in such loops. Programs that were not compiled by GCC have their own
-/// OpenMP, and nothing changes for them.
+/// Work sharing for which libgomp keeps state (`omp for` with a schedule other than static, `omp single`,
+/// `omp sections`) must not be used in such loops. Programs that were not compiled by GCC have their own
+/// OpenMP and are not affected.
 class TeamScope {
  public:
   TeamScope();

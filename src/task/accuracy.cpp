@@ -11,7 +11,8 @@ namespace {
 constexpr float kOverlap = 0.5f;
 constexpr int kRecalls = 101;
 
-/// A detection after matching: true, false, or on an ignored box, which is neither.
+/// A matched detection: true if it found an object, else false. Detections that match an ignored box count as
+/// neither and are not stored.
 struct Judged {
   float score = 0;
   bool is_true = false;
@@ -22,7 +23,7 @@ struct ClassResult {
   int64_t truths = 0;
 };
 
-/// IoU; with a crowd, in which a detection finds one of many, the part of the detection that lies in it.
+/// IoU. For a crowd, which is one box around many objects, the share of the detection that lies inside it.
 float overlap_with(const TrueBox& truth, const Box& found) {
   if (!truth.crowd) return iou(truth.box, found);
   const float width = std::min(truth.box.x2, found.x2) - std::max(truth.box.x1, found.x1);
@@ -31,7 +32,8 @@ float overlap_with(const TrueBox& truth, const Box& found) {
   return width > 0 && height > 0 && area > 0 ? width * height / area : 0;
 }
 
-/// Detections of one class in one frame, by falling score, each take the best box that is free.
+/// Matches the detections of one class in one frame, which are sorted by falling score: each takes the free
+/// true box with the largest overlap.
 void match_frame(const std::vector<TrueBox>& truths, const std::vector<const Detection*>& found,
                  ClassResult* result) {
   std::vector<bool> taken(truths.size(), false);
@@ -40,7 +42,7 @@ void match_frame(const std::vector<TrueBox>& truths, const std::vector<const Det
     float most = kOverlap;
     for (size_t i = 0; i < truths.size(); ++i) {
       const float overlap = overlap_with(truths[i], detection->box);
-      // An ignored box may be met any number of times, and only where no other one is.
+      // Any number of detections may match an ignored box, but only if no other box matches.
       const bool open = truths[i].ignored ? best == truths.size() : !taken[i];
       const bool replaces =
           best < truths.size() && truths[best].ignored && !truths[i].ignored && overlap >= kOverlap;

@@ -1,4 +1,4 @@
-// A row of class scores: as probabilities, and its likeliest classes.
+// Converts a row of class scores to probabilities, and finds its most probable classes.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,14 @@
 
 namespace hone::task {
 
-/// Softmax, unless the row is a distribution already.
+/// Applies softmax, unless the row already is a probability distribution.
 std::vector<double> probabilities(std::span<const double> row);
 
-/// Indices of the `count` highest scores, falling; of equal ones the lower index comes first.
+/// Returns the indices of the `count` highest scores, highest first; of equal scores, the lower index comes
+/// first.
 std::vector<size_t> likeliest(std::span<const double> row, size_t count);
 
-/// "3.1416"; scores below a thousandth keep three digits: "1.92e-07".
+/// Formats as "3.1416"; scores below 0.001 keep three digits: "1.92e-07".
 std::string score_text(double score);
 
 }  // namespace hone::task

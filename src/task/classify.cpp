@@ -18,7 +18,7 @@ namespace {
 
 const std::vector<float> kImageNetMean{0.485f, 0.456f, 0.406f};
 const std::vector<float> kImageNetStd{0.229f, 0.224f, 0.225f};
-/// Share of the resized image's shorter side that evaluation looks at.
+/// Side of the centre crop as a share of the resized image's shorter side, as is usual in evaluation.
 constexpr double kCropShare = 0.875;
 
 bool tells_preprocessing(const importer::Metadata& metadata) {
@@ -26,12 +26,12 @@ bool tells_preprocessing(const importer::Metadata& metadata) {
                      [](const auto& entry) { return entry.first.starts_with("image."); });
 }
 
-/// Trained on 0..1 without a mean, on the whole of the shorter side.
+/// True if the network was trained on values of 0..1 without a mean, and without a crop of the shorter side.
 bool is_plain(const importer::Metadata& metadata) {
   return metadata.contains("task") || metadata.contains("darknet.width");
 }
 
-/// The image, with one channel where the network's input is grey.
+/// Converts the frame to an image, with one channel if the network's input is grey.
 importer::Image image_of(const media::Frame& frame, int64_t channels) {
   const media::PlanarImage image = media::to_rgb(frame);
   if (channels == 3) return media::interleaved(image);
@@ -42,18 +42,18 @@ importer::Image image_of(const media::Frame& frame, int64_t channels) {
   return result;
 }
 
-/// Images that go through the network together.
+/// Images that go through the network in one run.
 struct Batch {
   std::vector<media::Frame> frames;
   std::vector<ImageClasses> results;
-  size_t stream = 0;  ///< that it is computed in
-  /// Either on its way to the network's device or filled in on the host.
+  size_t stream = 0;  ///< the stream that computes it
+  /// Either an upload on its way to the network's device, or a tensor that the host has filled.
   std::optional<DeviceFrames::Upload> upload;
   tensor::Tensor input;
   tensor::Tensor scores;
 };
 
-/// prepare(), run() for each stream and name_classes() may each be called by a thread of its own.
+/// prepare(), run() of each stream, and name_classes() may each be called from a different thread.
 class Classifier {
  public:
   explicit Classifier(const ClassifyRequest& request)
@@ -74,7 +74,7 @@ class Classifier {
     return notes;
   }
 
-  /// The frames become the input of the batch's stream, and are not needed any more.
+  /// Fills the input of the batch's stream from the frames, and releases the frames.
   void prepare(Batch* batch) {
     std::vector<const media::Frame*> pointers;
     for (const media::Frame& frame : batch->frames) pointers.push_back(&frame);
@@ -97,7 +97,7 @@ class Classifier {
     batch->input = {};
   }
 
-  /// Fills in the classes of each.
+  /// Fills in the classes of each image.
   void name_classes(const tensor::Tensor& scores, TrueClasses* truth, std::vector<ImageClasses>* results) {
     const auto rows = static_cast<size_t>(input().batch);
     const auto values = scores.to_double();
@@ -135,7 +135,7 @@ class Classifier {
     const auto index = static_cast<size_t>(label);
     image->truth = ClassScore{label, name_of(names_, label), shares[index], row[index]};
     image->truth_rank = 1;
-    // The lower index of equal scores comes first, as in likeliest().
+    // If scores are equal, the lower index comes first, as in likeliest().
     for (size_t i = 0; i < row.size(); ++i) {
       if (row[i] > row[index] || (row[i] == row[index] && i < index)) ++image->truth_rank;
     }
@@ -169,7 +169,7 @@ class Classifier {
     if (flags.crop) preprocessing_.fault.crop = ErrorKind::kUsage;
     if (!flags.mean.empty()) preprocessing_.fault.mean = ErrorKind::kUsage;
     if (!flags.std.empty()) preprocessing_.fault.std = ErrorKind::kUsage;
-    // A square cut out of the middle does not fill it.
+    // A square centre crop cannot fill an input that is not square.
     if (input().width == input().height) return;
     if (!flags.resize && !flags.crop) preprocessing_.resize = preprocessing_.crop = 0;
   }
@@ -183,7 +183,7 @@ class Classifier {
     return target;
   }
 
-  /// Gives a device the rule of tensor_of().
+  /// Describes for a device what tensor_of() does on the host.
   FrameForm form_of(const media::Frame& frame) const {
     if (takes_whole_images())
       return antialiased_form(frame, {input().width, 0, input().width}, {input().height, 0, input().height},
@@ -203,7 +203,7 @@ class Classifier {
                  tensor::shape_text(input().shape()));
   }
 
-  /// A batch that is not full is filled up with its last image.
+  /// Repeats the last image to fill a partial batch.
   tensor::Tensor tensor_of(const std::vector<importer::Image>& images) const {
     std::vector<importer::Image> all;
     const ImageInput& form = input();
@@ -225,11 +225,11 @@ class Classifier {
   std::vector<std::string> names_;
   std::string assumed_;
   FrameFeed feed_;
-  size_t width_ = 0;  ///< classes, once outputs have been seen
+  size_t width_ = 0;  ///< number of classes, known after the first outputs
 };
 
-/// Reads and prepares batches in a thread of its own, computes those of each stream in another one, and gives
-/// them in order to whoever asks.
+/// Reads and prepares batches in one thread, computes those of each stream in another thread, and returns
+/// them in order.
 class Batches {
  public:
   Batches(media::FrameSource& source, Classifier& classifier, const std::atomic<bool>* stop)
@@ -241,7 +241,7 @@ class Batches {
   Batches(const Batches&) = delete;
   Batches& operator=(const Batches&) = delete;
 
-  /// None at the end. An error is thrown where the batch that failed would have come.
+  /// Returns nothing at the end. Throws the error of a batch at the place of that batch in the order.
   std::optional<Batch> next() {
     std::optional<Batch> batch = computed_.pop();
     if (batch) return batch;
@@ -249,7 +249,7 @@ class Batches {
     failure_.rethrow();
     return batch;
   }
-  /// Drops batches that nobody has asked for.
+  /// Drops batches that nobody has taken.
   void end() {
     for (Lanes<Batch>* lanes : {&prepared_, &computed_}) lanes->give_up();
     for (std::thread& thread : threads_) thread.join();
@@ -259,7 +259,7 @@ class Batches {
  private:
   bool stopped() const { return stop_ != nullptr && *stop_; }
 
-  /// False at the end.
+  /// Returns false at the end of the input.
   bool read_batch(Batch* batch) {
     for (media::Frame frame; static_cast<int64_t>(batch->frames.size()) < classifier_.input().batch;) {
       if (!source_.next(&frame)) return false;

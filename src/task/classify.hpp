@@ -1,4 +1,5 @@
-// Classification of images and frames: batches through a network, the likeliest classes of each.
+// Classification of images and frames: runs batches through a network and finds the most probable classes of
+// each image.
 #pragma once
 
 #include <atomic>
@@ -16,11 +17,11 @@ namespace hone::task {
 struct ClassifyRequest {
   NetworkOptions network;
   std::string input;
-  std::string labels;  ///< a file of names; empty: those of the metadata
-  /// The right classes, as TrueClasses has them; empty: they are not known.
+  std::string labels;  ///< a file of names; empty: the names in the metadata
+  /// The source of the true classes, as for TrueClasses; empty if they are unknown.
   std::string ground_truth;
   size_t top = 5;
-  /// Settings from options; absent: the model's metadata, else a guess.
+  /// Settings from options. If absent, the model's metadata decide, else a default.
   struct {
     std::optional<int64_t> resize;
     std::optional<int64_t> crop;
@@ -36,19 +37,19 @@ struct ClassScore {
   int64_t label = 0;
   std::string name;
   double probability = 0;
-  double score = 0;  ///< as the network gave it
+  double score = 0;  ///< as the network computed it
 };
 
 struct ImageClasses {
   int64_t frame = 0;
   std::string file;  ///< empty for frames of a video
   double seconds = 0;
-  std::vector<ClassScore> classes;  ///< likeliest first
-  std::optional<ClassScore> truth;  ///< where the right class is known
-  int64_t truth_rank = 0;           ///< of the right class among all, from 1
+  std::vector<ClassScore> classes;  ///< most probable first
+  std::optional<ClassScore> truth;  ///< if the true class is known
+  int64_t truth_rank = 0;           ///< rank of the true class among all, from 1
 };
 
-/// How often the network was right.
+/// How often the true class was the first, or among the first, of the results.
 struct TopAccuracy {
   int64_t images = 0;
   int64_t top1 = 0;
@@ -57,14 +58,15 @@ struct TopAccuracy {
 
 struct ClassifyOutcome {
   int64_t images = 0;
-  std::optional<TopAccuracy> accuracy;  ///< with ground truth
+  std::optional<TopAccuracy> accuracy;  ///< only with ground truth
   std::vector<std::string> notes;
   media::Losses losses;
   bool stopped = false;
 };
 
-/// Calls `use` for each image in order. Bad input for a network whose first output is no row of scores an
-/// image, for labels and ground truth whose number is not that of classes, and where no image can be read.
+/// Calls `use` for each image in order. Bad input if the network's first output is not one row of scores for
+/// each image, if the number of labels or of true classes does not match that of the network's classes, or if
+/// no image can be read.
 ClassifyOutcome classify(const ClassifyRequest& request, const std::function<void(const ImageClasses&)>& use);
 
 }  // namespace hone::task

@@ -1,4 +1,4 @@
-// See decoder.hpp: the list of forms, and what is common to all of them.
+// See decoder.hpp: the list of decoders, and the checks that all of them share.
 #include "task/decoder.hpp"
 
 #include <array>
@@ -23,7 +23,7 @@ std::string names_text() {
   return text;
 }
 
-/// True if an output holds what the role reads, with a dimension for the batch or without.
+/// True if an output has at least the sizes that the role needs, with or without a batch dimension.
 bool has_form(const tensor::Shape& shape, const tensor::Shape& least) {
   if (least.empty()) return true;
   if (shape.size() != least.size() && shape.size() != least.size() + 1) return false;
@@ -33,7 +33,7 @@ bool has_form(const tensor::Shape& shape, const tensor::Shape& least) {
   return true;
 }
 
-/// "n x 4": any number of rows of four numbers.
+/// Formats a least shape as text; "n x 4" is any number of rows of four numbers.
 std::string least_text(const tensor::Shape& least) {
   std::string text;
   for (const int64_t side : least)
@@ -41,7 +41,8 @@ std::string least_text(const tensor::Shape& least) {
   return text;
 }
 
-/// Names tell some forms, and outputs of any shape can have names. `shape_of(i)` is that of output i.
+/// Checks the shapes of outputs, because some forms are recognized only by names, and such outputs may have
+/// any shape. `shape_of(i)` returns the shape of output i.
 template <class ShapeOf>
 void check_form(const DecoderChoice& choice, const Signature& signature, const ShapeOf& shape_of) {
   for (const Role& role : choice.match.roles) {
@@ -61,7 +62,7 @@ tensor::Shape part_of(const Role& role, tensor::Shape output) {
 }
 
 std::span<const Decoder> decoders() {
-  // Forms that are known by names come before those that are known only by shapes.
+  // Forms that are recognized by names come before forms that are recognized only by shapes.
   static const std::array kDecoders{kDarknet,    kDarknetGrid, kTensorflow,  kEfficientNms, kRtdetrOriginal,
                                     kBoxesConfs, kSsd,         kTorchvision, kDetr,         kRtdetrLogits,
                                     kYolov7Raw,  kYolov8,      kYolov5,      kYolox,        kYolov7Nms,

@@ -1,5 +1,5 @@
-// From a network's outputs to boxes: a table of the forms that detectors are exported in. Each row knows its
-// form by names, shapes and metadata, and says what had to be assumed.
+// Decodes a network's outputs to boxes: a table of the output forms of exported detectors. Each row
+// recognizes its form by names, shapes and metadata, and reports the assumptions that it made.
 #pragma once
 
 #include <cstdint>
@@ -22,56 +22,56 @@ struct OutputInfo {
   std::string name;
   tensor::DType dtype = tensor::DType::kUndefined;
   tensor::Shape shape;
-  /// The largest of the first four numbers of any row, in one run; 0 where there are none.
+  /// In one run, the largest of the first four numbers of all rows; 0 if there are none.
   float largest_coordinate = 0;
 };
 
-/// The features by which a form is recognized. Shapes and coordinates are those of one run.
+/// The features by which a form is recognized. Shapes and coordinates come from one run.
 struct Signature {
   int64_t input_width = 0;
   int64_t input_height = 0;
   std::vector<std::string> inputs;
   std::vector<OutputInfo> outputs;
   importer::Metadata metadata;
-  /// The number of classes, from names in the metadata or a file of labels; 0 where nothing states it.
+  /// The number of classes, from names in the metadata or a file of labels; 0 if it is unknown.
   int64_t classes = 0;
 };
 
-/// How a network of this form was trained to see images; flags and metadata override it.
+/// The preprocessing with which networks of this form were trained; options and metadata override it.
 struct InputForm {
   Fit fit = Fit::kLetterbox;
-  float padding = 114;  ///< level of pixels that no image covers
+  float padding = 114;  ///< level of pixels outside the image
   bool bgr = false;
   float scale = 1.0f / 255;
-  bool imagenet = false;  ///< ImageNet's mean and standard deviation
+  bool imagenet = false;  ///< normalized with ImageNet's mean and standard deviation
   bool antialias = false;
 };
 
-/// An output as a decoder reads it.
+/// An output that a decoder reads.
 struct Role {
-  size_t output = 0;  ///< its index
-  /// The least size of one image's part: one entry for each dimension, this size or larger. Empty: any form.
+  size_t output = 0;  ///< index of the output
+  /// The least size of one image's part in each dimension. Empty: any shape.
   tensor::Shape least = {};
 };
 
 /// A form that fits, with the data for decoding.
 struct Match {
-  /// Roles in the order that the row's decode() wants.
+  /// Roles in the order that decode() of this row of the table expects.
   std::vector<Role> roles;
   int64_t classes = 0;
-  std::string assumed;  ///< a clause; empty where nothing was
-  /// The fit where the model states one.
+  std::string assumed;  ///< the assumptions as a clause; empty if there are none
+  /// The fit, if the model states one.
   std::optional<Fit> fit = {};
 };
 
 enum class Space {
   kInputPixels,
-  kInputShare,   ///< 0..1 of the input's sides
-  kImagePixels,  ///< the network was told the image's size
-  kImageShare    ///< 0..1 of the image's sides, however it was fitted
+  kInputShare,   ///< shares of the input's sides, 0..1
+  kImagePixels,  ///< pixels of the image, whose size is an input of the network
+  kImageShare    ///< shares of the image's sides, 0..1, however it was fitted
 };
 
-/// Everything that is known before a network has run.
+/// Everything that is known before the network runs.
 struct DecodeForm {
   const Match& match;
   const Signature& signature;
@@ -80,32 +80,34 @@ struct DecodeForm {
 
 struct DecodeCall : DecodeForm {
   std::span<const tensor::Tensor> outputs;
-  int64_t row = 0;  ///< of the batch
+  int64_t row = 0;  ///< row of the batch
 };
 
 struct Decoder {
   std::string_view name;
-  std::string_view form;  ///< for people
+  std::string_view form;  ///< a description for people
   InputForm input;
   Space space = Space::kInputPixels;
   bool needs_nms = false;
-  /// Null where the form cannot be this; `forced`: the user says that it is, so what is likely counts.
+  /// Returns nothing if the outputs cannot have this form. With `forced`, the user has chosen this form, so
+  /// outputs that merely could have it are accepted.
   std::optional<Match> (*match)(const Signature& signature, bool forced);
-  /// Appends what has a score above the threshold; one class, the likeliest, for each box. Null where
-  /// `head_rule` says how boxes are read.
+  /// Appends boxes whose score is above the threshold, each with its most probable class only. Null if
+  /// `head_rule` describes the boxes.
   void (*decode)(const DecodeCall& call, std::vector<Detection>* found);
-  /// Sets what NMS compares with its threshold; null: the IoU.
+  /// Sets the measure that NMS compares with its threshold; null: the IoU.
   void (*overlap)(const Signature& signature, engine::BoxSelection* selection) = nullptr;
-  /// True if boxes end where the image does.
+  /// True if boxes are clipped to the image.
   bool clips = true;
-  /// How the boxes of a role are read from an image's part of this shape; null where `decode` does it.
+  /// Describes how the boxes of a role are read from one image's part of this shape; null if `decode` reads
+  /// them.
   HeadRule (*head_rule)(const DecodeForm& form, size_t role, const tensor::Shape& part) = nullptr;
 };
 
-/// The shape of one image's part of a role's output.
+/// Returns the shape of one image's part of a role's output.
 tensor::Shape part_of(const Role& role, tensor::Shape output);
 
-/// Decoders in the order in which they are asked.
+/// Returns the decoders in the order in which they are tried.
 std::span<const Decoder> decoders();
 
 struct DecoderChoice {
@@ -113,9 +115,9 @@ struct DecoderChoice {
   Match match;
 };
 
-/// The first that fits, or the one of this name. Bad input that names the outputs where none does, or where
-/// one is not as the form needs it; usage error for a name that nobody has, or whose form the outputs cannot
-/// be.
+/// Returns the first decoder that fits, or the one of this name. Bad input that names the outputs if none
+/// fits, or if an output does not meet the form's needs. Usage error for an unknown name, or for a form that
+/// the outputs cannot have.
 DecoderChoice choose_decoder(const Signature& signature, std::string_view name);
 
 struct FinishOptions {
@@ -123,14 +125,14 @@ struct FinishOptions {
   int64_t most = 300;
 };
 
-/// Non-maximum suppression of a decoder's boxes.
+/// Returns the settings of non-maximum suppression for a decoder's boxes.
 engine::BoxSelection selection_of(const Decoder& decoder, const Signature& signature,
                                   const FinishOptions& options);
-/// From the coordinates of a decoder's boxes to pixels of the image.
+/// Returns the mapping from the coordinates of a decoder's boxes to pixels of the image.
 engine::BoxPlace place_of(const Decoder& decoder, const Geometry& geometry);
 
-/// Decodes one image of a batch: boxes in pixels of the image, inside it, by falling score. Bad input where
-/// the outputs of this run have not the form that was chosen.
+/// Decodes one image of a batch. Boxes are in pixels of the image, clipped to it, and sorted by falling
+/// score. Bad input if the outputs of this run do not have the chosen form.
 std::vector<Detection> decode_image(const DecoderChoice& choice, const DecodeCall& call,
                                     const Geometry& geometry, const FinishOptions& options);
 

@@ -19,9 +19,9 @@
 namespace hone::task {
 namespace {
 
-/// Batches between two stages.
+/// Capacity of the queue between two stages, in batches.
 constexpr size_t kPlaces = 4;
-/// The threshold for average precision, which also needs detections below the usual one.
+/// Threshold for average precision, which also needs detections below the threshold for display.
 constexpr float kLowestScore = 0.005f;
 constexpr double kProgressSeconds = 0.25;
 
@@ -33,8 +33,8 @@ struct Item {
 
 struct Batch {
   std::vector<Item> items;
-  size_t stream = 0;  ///< that it is computed in
-  /// Either on its way to the network's device or filled in on the host.
+  size_t stream = 0;  ///< the stream that computes it
+  /// Either an upload on its way to the network's device, or a tensor that the host has filled.
   std::optional<DeviceFrames::Upload> upload;
   tensor::Tensor input;
   NetworkOutputs outputs;
@@ -51,13 +51,13 @@ double processor_seconds() {
 
 DetectorOptions with_low_scores(const DetectRequest& request) {
   DetectorOptions options = request.detector;
-  // Average precision and tracking also need what is not shown.
+  // Average precision and tracking also need detections that are not shown.
   if (!request.ground_truth.empty()) options.threshold = std::min(options.threshold, kLowestScore);
   if (request.track) options.threshold = std::min(options.threshold, Tracker::kLowScore);
   return options;
 }
 
-/// Errors name the model's file, since two files are spoken of here.
+/// Adds the model's file to errors, because this command reads two files.
 Detector load_detector(const DetectRequest& request) {
   const std::string& model = request.detector.network.model;
   try {
@@ -69,7 +69,7 @@ Detector load_detector(const DetectRequest& request) {
   }
 }
 
-/// Everything that the threads of one run share.
+/// The data that the threads of one run share.
 class Run {
  public:
   explicit Run(const DetectRequest& request)
@@ -102,7 +102,7 @@ class Run {
     const auto finishing = base::Clock::now();
     if (request_.results) request_.results(text_.end());
     if (sink_ != nullptr) sink_->finish();
-    // Accounts for the encoder's delay and the index of the file.
+    // Adds the time in which the encoder writes its delayed frames and the file's index.
     if (!write_times_.busy_seconds.empty())
       write_times_.busy_seconds.back() += base::seconds_since(finishing);
     return outcome(startup, base::seconds_since(start), processor_seconds() - cpu_before);
@@ -143,7 +143,7 @@ class Run {
   bool draws() const { return sink_ != nullptr || request_.show; }
   bool stopped() const { return request_.stop != nullptr && *request_.stop; }
 
-  /// Streams have the places between two stages together.
+  /// The streams share the places between two stages.
   size_t lane_places() const { return std::max<size_t>(1, kPlaces / detector_.streams()); }
 
   std::vector<std::thread> start_threads() {
@@ -192,11 +192,11 @@ class Run {
     return threads;
   }
 
-  /// Waits until a frame of a recording would have come, if a file plays the part of a camera. Frames from a
-  /// network arrive at their own pace. Ends at once when somebody wants to end.
+  /// With --realtime on a file, waits until the time at which a camera would have delivered the frame.
+  /// Network streams have their own pace. Returns at once if the run is being stopped.
   void keep_pace(const media::Frame& frame, base::Clock::time_point start) {
     if (!request_.realtime || !source_->info().is_file) return;
-    // Times of damaged files may be anything.
+    // Damaged files may contain any time.
     constexpr double kLongest = 1e8;
     const std::chrono::duration<double> after(std::clamp(frame.seconds, 0.0, kLongest));
     const auto due = start + std::chrono::duration_cast<base::Clock::duration>(after);
@@ -251,7 +251,7 @@ class Run {
     batch->stream = filled_.turn();
     batch->upload = detector_.upload(batch->stream, frames, geometries);
     if (!batch->upload) fill_on_host(batch);
-    // Frames that nobody draws on are not needed any more.
+    // Releases frames on which nothing is drawn.
     if (draws()) return;
     for (Item& item : batch->items) item.frame = {};
   }
@@ -260,7 +260,7 @@ class Run {
     batch->input = detector_.make_input();
     for (Item& item : batch->items) item.frame = detector_.on_host(item.frame);
     for (size_t row = 0; row < static_cast<size_t>(detector_.batch()); ++row) {
-      // A batch that is not full is filled up with its last image.
+      // The last image fills a partial batch.
       const Item& item = batch->items[std::min(row, batch->items.size() - 1)];
       detector_.fill(item.frame, item.geometry, static_cast<int64_t>(row), &batch->input);
     }
@@ -387,16 +387,16 @@ class Run {
   const DetectRequest& request_;
   base::Clock::time_point begun_;
   std::unique_ptr<media::FrameSource> source_;
-  /// Made before a network is loaded for nothing.
+  /// Opened before the network is loaded, so that an error in it appears early.
   std::unique_ptr<media::FrameSink> sink_;
   Detector detector_;
   ResultText text_;
-  std::string no_decoder_;  ///< why no device was asked to decode, where one was wanted
+  std::string no_decoder_;  ///< why no device decodes although it was requested
   std::optional<GroundTruth> truth_;
   std::optional<Tracker> tracker_;
 
   BoundedQueue<Batch> read_{kPlaces};
-  /// Batches that a device fills have a number of places of their own there.
+  /// Batches that a device fills have a fixed number of places there.
   Lanes<Batch> filled_{detector_.streams(),
                        detector_.feeds_device() ? DeviceFrames::kWaiting : lane_places()};
   Lanes<Batch> inferred_{detector_.streams(), lane_places()};

@@ -14,7 +14,7 @@ struct Detection {
   Box box;
   float score = 0;
   int64_t label = 0;   ///< index of the class, from 0
-  int64_t track = -1;  ///< the same for one object in all frames; -1 where nobody tracks
+  int64_t track = -1;  ///< equal for one object in all frames; -1 without tracking
 };
 
 }  // namespace hone::task

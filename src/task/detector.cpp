@@ -10,7 +10,7 @@
 namespace hone::task {
 namespace {
 
-/// Boxes in pixels and in shares of the image differ by it.
+/// This number distinguishes boxes in pixels from boxes in shares of the image.
 float largest_coordinate(const tensor::Tensor& numbers) {
   constexpr int64_t kBoxNumbers = 4;
   if (!tensor::is_floating(numbers.dtype()) || numbers.rank() < 2 || numbers.shape().back() < kBoxNumbers)
@@ -25,7 +25,7 @@ float largest_coordinate(const tensor::Tensor& numbers) {
   return largest;
 }
 
-/// Absent where no form fits.
+/// Returns nothing if no form fits.
 std::optional<DecoderChoice> other_choice(const Signature& signature, std::string_view name) {
   try {
     return choose_decoder(signature, name);
@@ -45,7 +45,7 @@ Detector::Detector(const DetectorOptions& options) : options_(options), network_
   const NetworkOutputs outputs{network_.run(grey, sizes)};
   signature_ = signature_of(outputs.tensors);
   choose();
-  // Models without a decoder are refused before anything is read.
+  // Decode once, so that a model that no decoder fits is refused before the input is read.
   for (int64_t row = 0; row < input.batch; ++row)
     decode(outputs, row, place_image(Fit::kStretch, input.width, input.height, input.width, input.height));
   InputForm form = choice_.decoder->input;
@@ -81,7 +81,8 @@ void Detector::choose() {
     return choice.match.classes == 0 || choice.match.classes == count;
   };
   if (!told && !fits(choice_)) {
-    // Shapes that two forms have: the number of names decides which it is, unless the form takes any number.
+    // If two forms have the same shapes, the number of names decides between them, unless the form accepts
+    // any number.
     Signature labelled = signature_;
     labelled.classes = count;
     const auto other = other_choice(labelled, options_.decoder);
@@ -146,7 +147,7 @@ Refusal Detector::find_on_device() {
   } catch (const LostDevice&) {
     throw;
   } catch (const Error& error) {
-    // There may be no room for candidates.
+    // The device may lack memory for candidates.
     if (error.kind() != ErrorKind::kEnvironment) throw;
     return error.what();
   }

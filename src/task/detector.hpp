@@ -1,4 +1,4 @@
-// A network with everything between frames and boxes: how its input is filled, and what its outputs mean.
+// A detector network with its preprocessing and its decoder.
 #pragma once
 
 #include <memory>
@@ -15,48 +15,49 @@ namespace hone::task {
 struct DetectorOptions {
   NetworkOptions network;
   PreprocessOptions preprocess;
-  std::string decoder;  ///< empty: the first that fits
-  std::string labels;   ///< a file of names; empty: those of the metadata
+  std::string decoder;  ///< empty: the first decoder that fits
+  std::string labels;   ///< a file of names; empty: the names in the metadata
   float threshold = 0.25f;
   FinishOptions finish;
-  /// The host gets outputs and finds the boxes in them where it is not set.
+  /// If false, the outputs are copied to the host, which finds the boxes in them.
   bool find_on_device = true;
 };
 
-/// upload(), fill() and decode() may each be called by a thread of its own, and so may run() for each stream.
+/// upload(), fill(), decode(), and run() of each stream may each be called from a different thread.
 class Detector {
  public:
-  /// Loads the network and runs it once on grey, which shows its outputs. Errors of Network, choose_decoder()
-  /// and Preprocessor; bad input for a file of labels that has not a name for each class.
+  /// Loads the network and runs it once on a grey image to learn the shapes of its outputs. Throws the errors
+  /// of Network, choose_decoder() and Preprocessor; bad input for a file of labels whose number differs from
+  /// that of the classes.
   explicit Detector(const DetectorOptions& options);
 
   int64_t batch() const { return network_.input().batch; }
-  /// Runs that may be under way at the same time.
+  /// Number of runs that may be in progress at the same time.
   size_t streams() const { return network_.streams(); }
   const ImageInput& input() const { return network_.input(); }
   tensor::Tensor make_input() const;
   Geometry place(int64_t width, int64_t height) const { return preprocessor_->place(width, height); }
   void fill(const media::Frame& frame, const Geometry& geometry, int64_t row, tensor::Tensor* input) const;
   NetworkOutputs run(size_t stream, const tensor::Tensor& input, const std::vector<Geometry>& geometries);
-  /// The frames, each with its geometry, on their way to the device that fills the stream's input; nothing
-  /// where the host has to.
+  /// Starts copying the frames, each with its geometry, to the device that fills the stream's input. Returns
+  /// nothing if the host must fill the input.
   std::optional<DeviceFrames::Upload> upload(size_t stream, std::span<const media::Frame* const> frames,
                                              std::span<const Geometry> geometries);
   NetworkOutputs run(size_t stream, const DeviceFrames::Upload& upload) { return feed_.run(stream, upload); }
-  /// The way in which the frames so far became the input.
+  /// Describes how the frames so far were preprocessed.
   std::string preprocessing() const { return feed_.text(); }
   bool feeds_device() const { return feed_.has_device(); }
-  /// The device for a source whose frames shall stay on the network's device; null where none can.
+  /// The device for a source whose frames shall stay on the network's device; null if it cannot decode.
   std::shared_ptr<media::DecodingDevice> decoding_device() const { return feed_.decoding_device(); }
-  /// A frame of the host's with the content of one of that source. May be called by any thread.
+  /// Returns a copy in host memory of a frame that such a source gave. May be called from any thread.
   media::Frame on_host(const media::Frame& frame) const {
     return frame.on_device ? feed_.on_host(frame) : frame;
   }
-  /// Why the host finds the boxes; nothing where the device does.
+  /// The reason why the host finds the boxes; empty if the device does.
   const Refusal& finding_refusal() const { return finding_refusal_; }
-  /// Copies between the host and the network's device for frames so far.
+  /// Copies between the host and the network's device for the frames so far.
   AllTraffic traffic() const;
-  /// Boxes in pixels of the image, by falling score.
+  /// Returns boxes in pixels of the image, sorted by falling score.
   std::vector<Detection> decode(const NetworkOutputs& outputs, int64_t row, const Geometry& geometry) const;
 
   const std::vector<std::string>& names() const { return names_; }
@@ -77,7 +78,7 @@ class Detector {
   FrameFeed feed_;
   Refusal finding_refusal_;
   std::unique_ptr<TransferCounts> host_transfers_ =
-      std::make_unique<TransferCounts>();  ///< where the host fills
+      std::make_unique<TransferCounts>();  ///< used when the host fills the input
 };
 
 }  // namespace hone::task

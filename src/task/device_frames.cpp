@@ -11,19 +11,19 @@
 namespace hone::task {
 namespace {
 
-/// Between things in a slot's memory, so that a device reads each of them from an aligned address.
+/// Alignment of the parts of a slot's memory, so that a device can read each from an aligned address.
 constexpr int64_t kAlignment = 64;
 
-/// Lays bytes out one after the other; without memory it only counts them.
+/// Places pieces of bytes one after the other; without memory, it only computes the total size.
 class Packing {
  public:
   explicit Packing(std::byte* memory = nullptr) : memory_(memory) {}
 
   int64_t size() const { return size_; }
-  /// The part of it that planes take.
+  /// The share of it that planes take.
   int64_t plane_bytes() const { return plane_bytes_; }
 
-  /// Copies the bytes and returns their beginning.
+  /// Appends the bytes and returns their offset.
   int64_t add(const void* from, size_t bytes) {
     const int64_t at = take(static_cast<int64_t>(bytes));
     if (memory_ != nullptr && bytes > 0) std::memcpy(memory_ + at, from, bytes);
@@ -33,7 +33,7 @@ class Packing {
   int64_t add(const std::vector<T>& values) {
     return add(values.data(), values.size() * sizeof(T));
   }
-  /// Rows without what is between them.
+  /// Appends the rows of a plane without the padding between them.
   int64_t add_plane(const media::Plane& plane, int64_t row_bytes, int64_t rows) {
     const int64_t at = take(row_bytes * rows);
     plane_bytes_ += row_bytes * rows;
@@ -55,7 +55,7 @@ class Packing {
   int64_t plane_bytes_ = 0;
 };
 
-/// While bytes are only counted there is no base.
+/// There is no base address while sizes are only computed.
 template <class T>
 const T* at(const std::byte* base, int64_t offset) {
   return reinterpret_cast<const T*>(reinterpret_cast<uintptr_t>(base) + static_cast<uintptr_t>(offset));
@@ -68,7 +68,7 @@ engine::FrameAxis pack_axis(const FrameForm::Axis& axis, const std::byte* base, 
           .weights = at<int32_t>(base, packing->add(axis.weights))};
 }
 
-/// `base`: where the packing's memory begins on the device.
+/// `base` is the address of the packing's memory on the device.
 engine::FrameImage pack(const FrameJob& job, const std::byte* base, Packing* packing) {
   const FrameForm& form = *job.form;
   engine::FrameImage image{.format = form.format,
@@ -100,19 +100,19 @@ engine::FrameImage pack(const FrameJob& job, const std::byte* base, Packing* pac
   return image;
 }
 
-/// A reason where a device cannot read the head from this output.
+/// Returns the reason if a device cannot read the head from this output, else an empty refusal.
 Refusal head_refusal(const tensor::TensorView& output, const engine::BoxHead& head, int64_t images) {
   const bool number = output.dtype == tensor::DType::kFloat32 || output.dtype == tensor::DType::kFloat16 ||
                       output.dtype == tensor::DType::kBFloat16;
   if (!number) return fmt::format("outputs are {}", tensor::dtype_name(output.dtype));
   const bool sound = head.rows.is_sound() && tensor::element_count(output.shape) == images * head.rows.image;
   if (!sound) return "an output has another form in a batch";
-  // Scores as they lie in memory are compared as whole numbers.
+  // Scores are compared by their bit patterns as integers, which works only for positive numbers.
   if (!(head.threshold >= 0)) return "the threshold is negative";
   return {};
 }
 
-/// Answers of all boxes are numbered in 32 bits.
+/// All boxes are numbered with 32-bit integers.
 bool has_too_many_answers(const std::vector<HeadRule>& heads) {
   double answers = 0;
   for (const HeadRule& rule : heads)
@@ -125,12 +125,12 @@ int64_t bytes_of(const tensor::TensorView& view) {
   return static_cast<int64_t>(tensor::dtype_size(view.dtype)) * tensor::element_count(view.shape);
 }
 
-/// Buffers that frames have left, since allocating and freeing make a GPU wait.
+/// Buffers of frames that were released. They are reused because allocating and freeing make a GPU wait.
 struct FreeBuffers {
   std::mutex mutex;
   std::vector<tensor::Buffer> buffers;
 
-  /// One of exactly this size; without data where there is none.
+  /// Returns a buffer of exactly this size; one without data if there is none.
   tensor::Buffer take(int64_t bytes) {
     const std::lock_guard lock(mutex);
     const auto found =
@@ -146,7 +146,7 @@ struct FreeBuffers {
   }
 };
 
-/// Lends a device's memory and a stream of it to a decoder.
+/// Lends the memory and a stream of the device to a decoder.
 class LentDevice final : public media::DecodingDevice {
  public:
   LentDevice(const engine::Device& device, const engine::FrameDevice& frames,
@@ -189,16 +189,16 @@ class LentDevice final : public media::DecodingDevice {
 
 }  // namespace
 
-/// Memory that batches take turns with.
+/// Memory that consecutive batches use in turns.
 struct DeviceFrames::Slots {
   struct Slot {
     bool taken = false;
     tensor::Buffer staging;
     tensor::Buffer device;
-    std::shared_ptr<const tensor::Event> ready;  ///< null where nothing has to pass
+    std::shared_ptr<const tensor::Event> ready;  ///< null if there is nothing to wait for
     std::vector<engine::FrameImage> images;
-    const engine::BoxPlace* places = nullptr;         ///< of each image, on the device
-    std::vector<std::shared_ptr<const void>> owners;  ///< of frames on the device
+    const engine::BoxPlace* places = nullptr;         ///< for each image, on the device
+    std::vector<std::shared_ptr<const void>> owners;  ///< keep frames on the device alive
   };
 
   size_t take() {
@@ -264,7 +264,7 @@ DeviceFrames::Upload DeviceFrames::upload(std::span<const FrameJob> frames) {
   tensor::Buffer used = slot.staging;
   used.bytes = packing.size();
   parts_.device.copy(used, slot.device, copies_.get());
-  // One copy: the frames' where there are any.
+  // A single copy; it contains the frames' planes if there are any.
   const bool has_frames = packing.plane_bytes() > 0;
   transfers_->add(Transfer::kDecodedToDevice, has_frames ? 1 : 0, packing.plane_bytes());
   transfers_->add(Transfer::kTablesToDevice, has_frames ? 0 : 1, packing.size() - packing.plane_bytes());
@@ -373,7 +373,7 @@ std::shared_ptr<media::DecodingDevice> DeviceFrames::decoding_device() const {
 media::Frame DeviceFrames::on_host(const media::Frame& frame) const {
   const std::lock_guard lock(downloading_);
   if (downloads_ == nullptr) downloads_ = parts_.device.make_queue();
-  // Both planes lie in one piece, whose last row may end where its pixels do.
+  // Both planes are in one allocation, and the last row may end with its last pixel.
   const int64_t chroma = frame.planes[1].data - frame.planes[0].data;
   if (chroma < 0) fail_internal("a decoded frame does not lie in one piece");
   const int64_t bytes = chroma + frame.planes[1].stride * (media::plane_height(frame, 1) - 1) +
@@ -414,7 +414,7 @@ FrameBinding bind_frames(backend::Executable& executable, tensor::Place place, c
   } catch (const LostDevice&) {
     throw;
   } catch (const Error& error) {
-    // There may be no room for a second execution, or no kernels of ours for another system's GPU.
+    // There may be no memory for a second execution, or no kernel of hone's for the GPU of another backend.
     if (error.kind() != ErrorKind::kEnvironment) throw;
     return {nullptr, error.what()};
   }

@@ -1,6 +1,6 @@
-// Decoded frames that go to a network's device as they are and become its input there. A batch is copied in
-// one piece while the batch before it is computed; what fills the input and what runs on it follow each other
-// in one queue.
+// Copies decoded frames to a network's device without changes and preprocesses them there. A batch is copied
+// in one piece while the previous batch is computed. The kernels that fill the input and the network run in
+// one queue.
 #pragma once
 
 #include <functional>
@@ -19,24 +19,24 @@
 
 namespace hone::task {
 
-/// A frame with the facts that a device needs.
+/// A frame with the data that a device needs to preprocess it.
 struct FrameJob {
   const media::Frame* frame = nullptr;
   std::shared_ptr<const FrameForm> form;
-  engine::BoxPlace place = {};  ///< where a device finds boxes: their way into the image
+  engine::BoxPlace place = {};  ///< the mapping of boxes to the image, if the device finds them
 };
 
-/// All outputs of a run of a network, or the boxes that a device has found in them.
+/// All outputs of one run of a network, or the boxes that the device found in them.
 struct NetworkOutputs {
   std::vector<tensor::Tensor> tensors;
-  /// For each image, by falling score; then there are no outputs.
+  /// Boxes for each image, sorted by falling score; if they are set, there are no outputs.
   std::vector<std::vector<engine::FoundBox>> boxes = {};
 };
 
-/// How a device finds boxes: heads, each of an output, and what of their boxes is left.
+/// How a device finds boxes: the heads, the output of each head, and the rule that selects boxes.
 struct BoxPlan {
   std::vector<HeadRule> heads;
-  std::vector<size_t> outputs;  ///< of each head its index
+  std::vector<size_t> outputs;  ///< index of the output of each head
   engine::BoxSelection selection;
 };
 
@@ -45,21 +45,21 @@ class DeviceFrames {
   struct Slots;
 
  public:
-  /// Batches that can be on their way at the same time: one that is packed, one that is computed, and those
-  /// that wait between them.
+  /// Number of batches in progress: one that is being packed, one that is being computed, and others that
+  /// wait.
   static constexpr size_t kSlots = 4;
   static constexpr size_t kWaiting = kSlots - 2;
 
   struct Parts {
     const engine::Device& device;
-    /// The same device.
+    /// Another interface of the same device.
     const engine::FrameDevice& frames;
-    /// Owns the stream of `queue`; null where there is none.
+    /// Owns the stream of `queue`; null if there is none.
     std::unique_ptr<backend::DeviceExchange> exchange;
-    /// `runs` hand their work to it; null on the host.
+    /// The queue to which `runs` submit their work; null on the host.
     std::unique_ptr<tensor::Queue> queue;
     tensor::TensorView input;
-    int64_t images = 1;  ///< of the input
+    int64_t images = 1;  ///< batch size of the input
     std::unique_ptr<engine::FrameFiller> filler;
     std::unique_ptr<backend::BoundRuns> runs;
   };
@@ -69,7 +69,7 @@ class DeviceFrames {
   DeviceFrames(const DeviceFrames&) = delete;
   DeviceFrames& operator=(const DeviceFrames&) = delete;
 
-  /// A batch whose samples are on their way to the device. Its end makes room for another one.
+  /// A batch whose frames are on their way to the device. Its destruction frees a slot for another batch.
   class Upload {
    public:
     Upload(std::shared_ptr<Slots> slots, size_t slot) : slots_(std::move(slots)), slot_(slot) {}
@@ -87,61 +87,63 @@ class DeviceFrames {
     size_t slot_ = 0;
   };
 
-  /// Frames of the host are not needed any more when it returns, and those on the device are kept. Fewer than
-  /// the input has images are filled up with the last one. May be called by another thread than run(); at
-  /// most kSlots batches live at the same time.
+  /// Host memory of frames may be released when it returns; frames on the device are kept alive. If there are
+  /// fewer frames than images in the input, the last one is repeated. May be called from another thread than
+  /// run(); at most kSlots batches exist at the same time.
   Upload upload(std::span<const FrameJob> frames);
-  /// The network's outputs for the batch, on the host.
+  /// Returns the network's outputs for the batch, in host memory.
   std::vector<tensor::Tensor> run(const Upload& upload);
-  /// From now on run_finding() gives boxes by this plan; or why the device finds none.
+  /// Makes run_finding() return boxes by this plan. Returns the reason if the device cannot find boxes.
   Refusal find_boxes(BoxPlan plan);
-  /// The boxes that the device has found; all outputs where it had no room for all of their candidates.
+  /// Returns the boxes that the device found; returns all outputs if there was not enough room for the
+  /// candidates.
   NetworkOutputs run_finding(const Upload& upload);
 
   const engine::Device& device() const { return parts_.device; }
-  /// The device for a source whose frames shall stay on it; null where it has no decoder's handles. It
-  /// outlives this.
+  /// The device for a source whose frames shall stay on it; null if it has no handles for a decoder. It
+  /// outlives this object.
   std::shared_ptr<media::DecodingDevice> decoding_device() const;
-  /// A frame of the host's, 4:2:0, with the content of one on the device. May be called by any thread.
+  /// Returns a 4:2:0 frame in host memory with the content of a frame on the device. May be called from any
+  /// thread.
   media::Frame on_host(const media::Frame& frame) const;
-  /// Memory of the batches on the host; the device has as much.
+  /// Host memory of the batches; the device uses the same amount.
   int64_t bytes() const;
-  /// Copies for frames so far.
+  /// Copies for the frames so far.
   const TransferCounts& transfers() const { return *transfers_; }
 
  private:
   void submit(const Upload& upload);
   std::vector<tensor::Tensor> download();
-  /// Empty where there were more candidates than fit.
+  /// Empty if there were more candidates than room for them.
   std::vector<std::vector<engine::FoundBox>> found_boxes() const;
 
   Parts parts_;
   std::shared_ptr<TransferCounts> transfers_ = std::make_shared<TransferCounts>();
-  /// Copies overlap with the runs; null on the host.
+  /// The queue for copies, which overlap with runs; null on the host.
   std::unique_ptr<tensor::Queue> copies_;
   std::shared_ptr<Slots> slots_;
-  std::vector<tensor::Buffer> landings_;  ///< where outputs arrive on the host
+  std::vector<tensor::Buffer> landings_;  ///< buffers that outputs are copied to on the host
 
   mutable std::mutex downloading_;
-  mutable std::unique_ptr<tensor::Queue> downloads_;  ///< of frames; made for the first one
+  mutable std::unique_ptr<tensor::Queue> downloads_;  ///< queue for copies of frames; created when first used
   mutable tensor::Buffer frame_landing_;
 
   std::unique_ptr<engine::BoxFinder> finder_;
   BoxPlan plan_;
-  std::vector<tensor::TensorView> heads_;  ///< of each head its output
-  tensor::Buffer candidates_;              ///< of all images, on the device
-  tensor::Buffer lists_;                   ///< of all images, on the device
+  std::vector<tensor::TensorView> heads_;  ///< the output of each head
+  tensor::Buffer candidates_;              ///< for all images, on the device
+  tensor::Buffer lists_;                   ///< for all images, on the device
   tensor::Buffer lists_on_host_;
 };
 
-/// Runs whose input a device fills from frames, or why there are none.
+/// Runs whose input a device fills from frames, or the reason why there are none.
 struct FrameBinding {
   std::unique_ptr<DeviceFrames> frames;
   Refusal refusal;
 };
 
-/// Binds the executable, whose only input is the target's of this shape, to memory at the place. The
-/// executable outlives what is returned.
+/// Binds the executable to memory at the place; its only input has this shape and is the target's. The
+/// executable must outlive the result.
 FrameBinding bind_frames(backend::Executable& executable, tensor::Place place, const tensor::Shape& shape,
                          const engine::FrameTarget& target);
 

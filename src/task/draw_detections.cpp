@@ -12,7 +12,7 @@
 namespace hone::task {
 namespace {
 
-/// Boxes may reach far out of a frame.
+/// Boxes may extend far outside of a frame.
 int64_t whole(float value) {
   constexpr float kFar = 1e6f;
   return std::lround(std::clamp(value, -kFar, kFar));
@@ -25,7 +25,7 @@ media::Frame draw_detections(const media::Frame& frame, std::span<const Detectio
   if (detections.empty()) return frame;
   media::WritableFrame canvas = media::copy_of(frame);
   constexpr int64_t kThickness = 2;
-  // Letters a thirtieth of the picture high at most.
+  // The height of letters is at most a thirtieth of the frame's height.
   const int64_t scale = std::max<int64_t>(1, frame.height / 400);
   for (const Detection& found : detections) {
     const media::Rgb colour = media::class_colour(found.track >= 0 ? found.track : found.label);

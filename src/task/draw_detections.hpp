@@ -1,4 +1,4 @@
-// Boxes and names of detections on the frame that they were found in.
+// Draws boxes and names of detections on the frame in which they were found.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace hone::task {
 
-/// The frame itself where there is nothing to draw, else a copy.
+/// Returns the frame itself if there is nothing to draw, else a copy.
 media::Frame draw_detections(const media::Frame& frame, std::span<const Detection> detections,
                              const std::vector<std::string>& names);
 

@@ -1,5 +1,5 @@
-// Frames of a batch to the network's device where it fills its input itself, else to the host; and the
-// sentence that says where they were preprocessed.
+// Decides whether the network's device or the host preprocesses the frames of a batch, and describes that in
+// a clause.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,20 @@
 
 namespace hone::task {
 
-/// upload() and text() are used by one thread at a time, run() by another one for each stream.
+/// upload() and text() are called from one thread at a time; run() from one other thread for each stream.
 class FrameFeed {
  public:
   FrameFeed() = default;
-  /// One for each stream of a network. The host fills the inputs where one of them is a refusal.
+  /// One binding for each stream of a network. If one of them is a refusal, the host fills the inputs.
   explicit FrameFeed(std::vector<FrameBinding> bindings);
-  /// Nothing but the host.
+  /// The host fills all inputs.
   explicit FrameFeed(Refusal refusal) : refusal_(std::move(refusal)) {}
 
   bool has_device() const { return !frames_.empty(); }
 
-  /// On its way to the input of this stream. `make_form`: gives the form of a frame by its index. It is
-  /// called once for frames of one size after each other. `places`: of each frame, where boxes are found.
-  /// Nothing is returned where the host has to fill the input.
+  /// Starts copying frames to the input of this stream. `make_form` returns the form of a frame by its index;
+  /// it is called once for consecutive frames of equal size. `places` maps the boxes of each frame if the
+  /// device finds boxes. Returns nothing if the host must fill the input.
   template <class MakeForm>
   std::optional<DeviceFrames::Upload> upload(size_t stream, std::span<const media::Frame* const> frames,
                                              const MakeForm& make_form,
@@ -43,29 +43,30 @@ class FrameFeed {
     if (finds_) return frames_[stream]->run_finding(upload);
     return {frames_[stream]->run(upload)};
   }
-  /// The host gets boxes from the device by this plan, and no outputs; or why it gets these.
+  /// Makes the device find boxes by this plan, so that the host gets boxes instead of outputs. Returns the
+  /// reason if it cannot.
   Refusal find_boxes(const BoxPlan& plan);
 
-  /// The network's device for a source whose frames shall stay there; null where none can.
+  /// The network's device for a source whose frames shall stay there; null if it cannot decode.
   std::shared_ptr<media::DecodingDevice> decoding_device() const {
     return has_device() ? frames_.front()->decoding_device() : nullptr;
   }
-  /// The content of a frame that such a source gave.
+  /// Returns a copy in host memory of a frame that such a source gave.
   media::Frame on_host(const media::Frame& frame) const { return frames_.front()->on_host(frame); }
 
   void add_traffic(AllTraffic* traffic) const {
     for (const auto& frames : frames_) task::add_traffic(frames->transfers(), traffic);
   }
 
-  /// Part of a sentence: "on cuda", "on the CPU: frames are 4:2:2".
+  /// A clause: "on cuda", "on the CPU: frames are 4:2:2".
   std::string text() const;
 
  private:
-  /// Counts the frames for the side that takes them.
+  /// Returns whether the device takes these frames, and counts them for the device or for the host.
   bool takes(std::span<const media::Frame* const> frames);
 
   std::vector<std::unique_ptr<DeviceFrames>> frames_;
-  /// Why the host takes frames, the first reason of all.
+  /// The first reason why the host takes frames.
   Refusal refusal_;
   bool finds_ = false;
   FormCache forms_;

@@ -1,4 +1,4 @@
-// How frames lie in a network's input, in the numbers that a device needs to fill it.
+// The position of frames in a network's input, as the numbers that a device needs to fill the input.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace hone::task {
 
-/// Frames of one size and one kind of colours.
+/// Describes frames of one size and one colour format.
 struct FrameForm {
   /// Either taps or windows, one for each pixel of the rectangle.
   struct Axis {
@@ -30,30 +30,32 @@ struct FrameForm {
   Axis rows;
 };
 
-/// A reason where devices have no rule for frames of this format.
+/// The reason if devices cannot convert frames of this format, else an empty refusal.
 Refusal frame_refusal(const media::Frame& frame);
 
-/// As media::resize_plane() resizes.
+/// Describes the resizing that media::resize_plane() does.
 FrameForm bilinear_form(const media::Frame& frame, const Geometry& geometry);
 
-/// The part of an axis that an antialiased resizing keeps: `count` pixels from `first` on of all `to`.
+/// The part of an axis that remains after antialiased resizing: `count` pixels from `first` on, of `to`
+/// pixels.
 struct AxisPart {
   int64_t to = 0;
   int64_t first = 0;
   int64_t count = 0;
 };
-/// As importer::resize_image() resizes, into a rectangle at `left` and `top` of the input.
+/// Describes the resizing that importer::resize_image() does, into a rectangle at `left` and `top` of the
+/// input.
 FrameForm antialiased_form(const media::Frame& frame, const AxisPart& columns, const AxisPart& rows,
                            int64_t left, int64_t top);
 
-/// Makes a form anew only where a frame differs from the one before. Used by one thread.
+/// Reuses the form of the previous frame if the next frame has equal properties. Used by one thread.
 class FormCache {
  public:
   template <class Make>
   std::shared_ptr<const FrameForm> form_of(const media::Frame& frame, const Make& make) {
     if (form_ == nullptr || !is_alike(frame)) {
       form_ = std::make_shared<const FrameForm>(make());
-      // Planes are not kept.
+      // Only the properties are kept, not the planes.
       last_ = frame;
       last_.owner = nullptr;
     }

@@ -16,10 +16,10 @@ constexpr std::array<std::pair<Fit, std::string_view>, 4> kNames{{{Fit::kStretch
                                                                   {Fit::kCorner, "corner"},
                                                                   {Fit::kDarknet, "darknet"}}};
 
-/// Sides are 1 at least, whatever the image's shape.
+/// A side is at least 1, even for extreme shapes.
 int64_t side(double value) { return std::max<int64_t>(1, static_cast<int64_t>(value)); }
 
-/// ih * w / iw in whole numbers, as darknet's letterbox_image has it.
+/// Computes ih * w / iw in integers, like darknet's letterbox_image.
 void place_darknet(Geometry* g) {
   const bool wide = g->input_width * g->image_height < g->input_height * g->image_width;
   g->width = wide ? g->input_width : std::max<int64_t>(1, g->image_width * g->input_height / g->image_height);
@@ -46,7 +46,7 @@ void place_with_one_scale(Fit fit, double x_scale, double y_scale, Geometry* g) 
   }
   g->width = side(std::nearbyint(width));
   g->height = side(std::nearbyint(height));
-  // The larger half of an odd margin is to the right and below.
+  // If a margin is odd, the larger half is at the right or at the bottom.
   constexpr double kToTheLeft = 0.1;
   const auto margin = [](int64_t whole, int64_t part) {
     return static_cast<int64_t>(std::nearbyint(static_cast<double>(whole - part) / 2 - kToTheLeft));

@@ -1,4 +1,4 @@
-// Ground truth from files: MOT's text and COCO's JSON.
+// Reads ground truth from files: MOT's text format and COCO's JSON.
 #include "task/ground_truth.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kLargestFile = uint64_t{1} << 30;
 constexpr int64_t kNoClass = -1;
 
-/// Numbers with commas or blanks between; bad input for anything else.
+/// Parses numbers separated by commas or blanks; bad input for anything else.
 std::vector<double> numbers_in(const std::string& line, int64_t number) {
   std::vector<double> values;
   const char* at = line.data();
@@ -72,7 +72,8 @@ GroundTruth from_mot(const std::string& text) {
   return truth;
 }
 
-/// Labels of the categories, by id. Categories that the network does not know get labels of their own.
+/// Returns the labels of the categories by their ids. Categories that the network does not know get new
+/// labels.
 std::map<int64_t, int64_t> labels_of(const std::map<int64_t, std::string>& categories,
                                      const std::vector<std::string>& names, GroundTruth* truth) {
   std::map<int64_t, int64_t> labels;

@@ -1,4 +1,4 @@
-// True boxes, and how well detections meet them.
+// True boxes, and how well detections match them.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,25 @@ namespace hone::task {
 struct TrueBox {
   Box box;
   int64_t label = 0;
-  bool ignored = false;  ///< neither finding nor missing it counts
-  bool crowd = false;    ///< many objects in one box; ignored as well
+  bool ignored = false;  ///< counts neither if it is found nor if it is missed
+  bool crowd = false;    ///< one box around many objects; also ignored
 };
 
 struct GroundTruth {
-  /// By frame, from 0, or by the id of an image.
+  /// Boxes by the number of the frame, from 0, or by the id of the image.
   std::map<int64_t, std::vector<TrueBox>> frames;
   bool by_image_id = false;
-  /// No box has a class: all detections count as of one.
+  /// True if no box has a class; all detections then count as one class.
   bool one_class = false;
-  /// Names of classes that only the truth knows; their labels come after those of the network.
+  /// Names of classes that only the ground truth has; their labels follow those of the network.
   std::map<int64_t, std::string> names;
-  std::vector<std::string> assumed;  ///< sentences
+  std::vector<std::string> assumed;  ///< sentences about assumptions
 };
 
-/// MOT's text form: frame, id, left, top, width, height, flag, class, … with frames and pixels from 1; a box
-/// whose flag is 0 is ignored; classes count from 1 unless one of them is 0, and -1 is none. Or COCO's JSON,
-/// whose categories are found by name, or in the order of their ids where the network knows none of the
-/// names. Bad input naming the line or the field.
+/// Reads MOT's text format or COCO's JSON. MOT: frame, id, left, top, width, height, flag, class, …; frames
+/// and pixels count from 1; a box with flag 0 is ignored; classes count from 1 unless one of them is 0, and
+/// -1 means no class. COCO: categories are matched by name, or by the order of their ids if the network has
+/// none of the names. Bad input names the line or the field.
 GroundTruth read_ground_truth(const std::filesystem::path& file, const std::vector<std::string>& names);
 
 struct ClassAccuracy {
@@ -56,10 +56,10 @@ struct Accuracy {
   std::vector<ClassAccuracy> classes;
 };
 
-/// Average precision as COCO's: of each class over all frames, detections by falling score take the true box
-/// of their frame with the largest IoU, 0.5 at least, that none has taken; precision made falling, read at
-/// the recalls 0, 0.01 … 1. Precision and recall are those of the detections above `threshold`. `results`:
-/// with all detections of a score above nearly 0.
+/// Average precision as in COCO, for each class over all frames: in the order of falling score, each
+/// detection takes the free true box of its frame with the largest IoU of at least 0.5; precision is made
+/// monotonic and read at the recalls 0, 0.01 … 1. Precision and recall count the detections above
+/// `threshold`. `results` must contain all detections with a score above nearly 0.
 Accuracy measure_accuracy(const GroundTruth& truth, const std::vector<FrameResult>& results,
                           const std::vector<std::string>& names, float threshold);
 

@@ -1,4 +1,5 @@
-// One head of a detector: the rule by which the host and a device read its boxes, with what it points to.
+// One head of a detector: the rule by which the host and a device read its boxes, with the data that it
+// points to.
 #pragma once
 
 #include <vector>
@@ -11,7 +12,7 @@ struct HeadRule {
   engine::BoxHead head;
   std::vector<float> anchors;
 
-  /// Good as long as this lives.
+  /// The result is valid as long as this object exists.
   engine::BoxHead get() const {
     engine::BoxHead complete = head;
     complete.anchors = anchors.data();

@@ -16,15 +16,16 @@ namespace hone::task {
 namespace {
 
 constexpr uint64_t kLongestFile = uint64_t{1} << 24;
-/// A model cannot have more classes than this; a number of a class is an index into memory.
+/// The limit on classes, because the number of a class is an index into memory.
 constexpr int64_t kMostClasses = 1'000'000;
 
-/// Python's literals, as far as dictionaries of numbers and texts, and lists of texts, need them.
+/// Parses the part of Python's literals that is needed: dictionaries of numbers and texts, and lists of
+/// texts.
 class Literal {
  public:
   explicit Literal(std::string_view text) : text_(text) {}
 
-  /// False where it is something else.
+  /// Returns false if the text is something else.
   bool read(std::vector<std::string>* names) {
     skip();
     const bool dictionary = take('{');
@@ -69,7 +70,7 @@ class Literal {
     return true;
   }
 
-  /// Also in quotes, as JSON has the keys of objects.
+  /// The number may also be in quotes, like the keys of objects in JSON.
   std::optional<int64_t> number() {
     const bool quoted = take('"') || take('\'');
     int64_t value = 0;
@@ -144,7 +145,7 @@ std::string name_of(const std::vector<std::string>& names, int64_t label) {
 
 int64_t coco_category(const std::vector<std::string>& names, int64_t label) {
   constexpr size_t kClasses = 80;
-  // The ids that were given and then never used.
+  // Ids that COCO defined but never used.
   constexpr std::array<int64_t, 10> kGaps{12, 26, 29, 30, 45, 66, 68, 69, 71, 83};
   const bool is_coco = names.size() == kClasses && names.front() == "person" && names.back() == "toothbrush";
   int64_t id = label + 1;

@@ -1,4 +1,4 @@
-// Names of classes: from a model's metadata or from a file with one in each line.
+// Names of classes, from a model's metadata or from a file with one name per line.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace hone::task {
 
-/// The entries "labels" (one a line) or "names" (a Python dictionary or list, as Ultralytics writes it);
-/// empty where there are none. Bad input for an entry "names" that is neither.
+/// Reads the entry "labels" (one name per line) or "names" (a Python dictionary or list, as Ultralytics
+/// writes it); empty if both are missing. Bad input for a "names" that is neither.
 std::vector<std::string> names_from(const importer::Metadata& metadata);
 
-/// Ends of lines of any kind; empty lines at the end do not count. Bad input for an empty file and one
-/// that holds zeros, as no text in UTF-8 does.
+/// Accepts all line endings and ignores empty lines at the end. Bad input for an empty file, and for a file
+/// that contains zero bytes and so is not text in UTF-8.
 std::vector<std::string> read_names(const std::filesystem::path& file);
 
-/// "dog", or "class 17" where nobody has given it a name.
+/// Returns "dog", or "class 17" if the class has no name.
 std::string name_of(const std::vector<std::string>& names, int64_t label);
 
-/// The ids that COCO gives its 80 classes, which leave gaps in 1..90; from 1 without gaps for other classes.
+/// Returns COCO's id of a class. COCO's 80 classes have ids from 1 to 90 with gaps; other classes have ids
+/// from 1 without gaps.
 int64_t coco_category(const std::vector<std::string>& names, int64_t label);
 
 /// "it has 1 name, the network 2 classes"

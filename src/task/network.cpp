@@ -31,7 +31,7 @@ bool holds_images(const graph::TensorType& type) {
   return is_channels(first) || is_channels(dims.back());
 }
 
-/// "[96, 64]" or "640": height, width.
+/// Parses "[96, 64]" or "640": height and width.
 std::optional<std::pair<int64_t, int64_t>> size_in(const importer::Metadata& metadata) {
   const auto told = metadata.find("imgsz");
   if (told == metadata.end()) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<std::pair<int64_t, int64_t>> size_in(const importer::Metadata& met
   return std::pair(numbers.front(), numbers.back());
 }
 
-/// Ranges from generated inputs would make answers that mean nothing.
+/// Refuses int8 without calibrated ranges: ranges from generated inputs would make the outputs meaningless.
 void check_precision(const NetworkOptions& options, const importer::Model& model) {
   const bool int8 = backend::parse_precision(options.precision) == tensor::Precision::kInt8;
   if (int8 && model.graph != nullptr && quantize::quantized_part(*model.graph).empty())
@@ -150,7 +150,8 @@ void Network::find_input(const NetworkOptions& options) {
   if (mask_input_) make_mask();
 }
 
-/// A one for every pixel: every image covers the whole input. Exports fix other sides than the input's.
+/// Fills the mask with ones, because every image covers the whole input. Exports contain the mask with fixed
+/// sides, which may differ from those of the input.
 void Network::make_mask() {
   const graph::Value& value = model_.graph->value(model_.graph->inputs[*mask_input_]);
   const graph::Dims& dims = *value.type.dims;

@@ -1,4 +1,4 @@
-// A network that sees images: an engine, or a model on a backend, with the input that images go to.
+// A network with an image input: an engine, or a model on a backend.
 #pragma once
 
 #include <cstdint>
@@ -19,30 +19,31 @@
 namespace hone::task {
 
 struct NetworkOptions {
-  std::string model;  ///< a file, an engine file or a built-in architecture
+  std::string model;  ///< a model file, an engine file or a built-in architecture
   importer::LoadModelOptions load;
   std::string backend = std::string(backend::kOwnBackend);
-  /// Empty: the CPU, or an engine file's own.
+  /// Empty: the CPU, or the device of the engine file.
   std::string device;
   std::string precision = "fp32";
-  /// Threads of one stream.
+  /// Threads of each stream.
   int threads = 1;
-  /// Runs side by side, each in a context of its own over the same weights.
+  /// Number of concurrent runs, each with its own context and with shared weights.
   int streams = 1;
-  /// Images a run; absent: what the model fixes, else 1.
+  /// Images per run; absent: the batch that the model fixes, else 1.
   std::optional<int64_t> batch;
-  /// Absent: what the model fixes or its metadata say.
+  /// Absent: the size that the model fixes or that its metadata state.
   std::optional<int64_t> width;
   std::optional<int64_t> height;
-  /// The width and height where nothing states them.
+  /// The width and height if nothing else states them.
   int64_t usual_side = 640;
   /// Binds the network to the device that fills its input from frames; empty: the host fills it.
   BindFrames bind_frames = task::bind_frames;
-  /// Called now and then while a model is built; an exception that it throws ends that. Empty: not called.
+  /// Called from time to time while a model is built; an exception that it throws cancels the build. Empty:
+  /// not called.
   std::function<void(const base::Progress&)> progress = {};
 };
 
-/// The input of a network, as it will be run.
+/// The image input of a network, with the sizes with which it will run.
 struct ImageInput {
   size_t index = 0;
   std::string name;
@@ -52,16 +53,17 @@ struct ImageInput {
   int64_t height = 0;
   int64_t width = 0;
   bool channels_last = false;
-  bool has_batch = true;  ///< false: one image without a dimension for a batch
+  bool has_batch = true;  ///< false: the input is one image without a batch dimension
 
   tensor::Shape shape() const;
 };
 
-/// Each stream is used by one thread at a time.
+/// Each stream may be used by one thread at a time.
 class Network {
  public:
-  /// Bad input for a model without an input for images, or with one that nothing here can fill; usage error
-  /// for a batch or a size that the model does not take, and for streams that the backend does not have.
+  /// Bad input for a model without an image input, or with an input that cannot be filled here. Usage error
+  /// for a batch or a size that the model does not accept, and for several streams if the backend does not
+  /// support them.
   explicit Network(const NetworkOptions& options);
 
   const importer::Model& model() const { return model_; }
@@ -76,13 +78,14 @@ class Network {
     int64_t width = 0;
     int64_t height = 0;
   };
-  /// `images`: of input().shape(), as float32, and converted to the network's type. `sizes`: of the images
-  /// before they were fitted, for networks that ask for them.
+  /// `images` has the shape of input(), as float32; it is converted to the network's type. `sizes` are those
+  /// of the images before fitting, for networks that take them as an input.
   std::vector<tensor::Tensor> run(const tensor::Tensor& images, std::span<const Size> sizes,
                                   size_t stream = 0);
-  /// Runs of each stream whose input the network's device fills from frames. The network outlives them.
+  /// Returns runs of each stream whose input the network's device fills from frames. The network must outlive
+  /// them.
   std::vector<FrameBinding> bind_frames(const engine::FrameTarget& target);
-  /// Notes for readers of its results.
+  /// Notes for readers of the network's results.
   std::vector<std::string> notes() const;
 
  private:
@@ -96,8 +99,8 @@ class Network {
   importer::Model model_;
   ImageInput input_;
   std::optional<size_t> size_input_;
-  /// The input by which DETR's exports learn the margins of images in a batch: its index, and a one for every
-  /// pixel.
+  /// Index of the mask input with which DETR's exports mark the padding of images in a batch, and its value:
+  /// a one for every pixel.
   std::optional<size_t> mask_input_;
   tensor::Tensor mask_;
   std::vector<std::unique_ptr<backend::Executable>> executables_;  ///< one for each stream

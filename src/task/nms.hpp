@@ -1,4 +1,4 @@
-// Non-maximum suppression: of boxes of one class that cover each other the one with the highest score stays.
+// Non-maximum suppression: of overlapping boxes of one class, only the one with the highest score remains.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,11 @@
 
 namespace hone::task {
 
-/// By falling score; of equal scores the earlier one comes first.
+/// Sorts by falling score; equal scores keep their order.
 void sort_by_score(std::vector<Detection>* detections);
 
-/// Per class, by falling score; leaves them sorted. `place`: of the image, in whose pixels the boxes are.
+/// Suppresses boxes within each class; the result is sorted by falling score. `place` belongs to the image in
+/// whose pixels the boxes are.
 void suppress(const engine::BoxSelection& selection, const engine::BoxPlace& place,
               std::vector<Detection>* detections);
 

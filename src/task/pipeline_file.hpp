@@ -1,4 +1,4 @@
-// Files that `hone detect --stats` writes: the report of one pipeline, or those of several backends.
+// Files that `hone detect --stats` writes: the report of one pipeline, or of several backends.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,9 @@
 
 namespace hone::task {
 
-/// Reads one pipeline, or those that ran in a table of backends. Bad input naming the field; files are
-/// untrusted.
+/// Reads one pipeline, or several from a table of backends. Files are untrusted; bad input names the field.
 std::vector<PipelineReport> parse_pipelines(std::string_view text);
-/// Reads a file of 64 MiB at most. Bad input naming it, too.
+/// Reads a file of at most 64 MiB. Bad input also names the file.
 std::vector<PipelineReport> read_pipelines(const std::filesystem::path& file);
 
 }  // namespace hone::task

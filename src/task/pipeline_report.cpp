@@ -28,7 +28,7 @@ std::string_view advice_on(std::string_view name) {
   return "";
 }
 
-/// `streams`: those of one stage.
+/// `streams` are the streams of one stage.
 StageReport report_of(std::span<const StageTimes> streams, double wall_seconds) {
   StageReport report;
   report.name = streams.front().name;

@@ -1,4 +1,4 @@
-// Times of a run of the pipeline, stage by stage, and what bounds it.
+// Times of the stages of a pipeline run, and the stage that limits the rate.
 #pragma once
 
 #include <cstdint>
@@ -13,53 +13,53 @@ namespace hone::task {
 
 inline constexpr std::string_view kPipelineSchema = "hone.pipeline";
 inline constexpr int kPipelineVersion = 1;
-/// Name of the entry of a trace's metadata that holds one.
+/// Name of the entry in a trace's metadata that holds a report.
 inline constexpr const char* kPipelineEntry = "pipeline";
-/// The schema of a table with a row for each backend.
+/// The schema of a table with one row for each backend.
 inline constexpr std::string_view kPipelinesSchema = "hone.pipelines";
 
-/// One stage while the pipeline ran. Times are of one frame: of a batch, its part.
+/// Summary of one stage of a run. Times are per frame; the time of a batch is divided among its frames.
 struct StageReport {
   std::string name;
   double p50_ms = 0;
   double p95_ms = 0;
-  double rate = 0;         ///< frames a second if it had never waited, all its streams together
+  double rate = 0;         ///< frames per second of all its streams together, without waiting
   double utilisation = 0;  ///< share of the time in which it worked
-  double waits_input = 0;  ///< share of the time in which it waited for the stage before
+  double waits_input = 0;  ///< share of the time in which it waited for the previous stage
   double waits_output = 0;
 };
 
 struct PipelineReport {
   std::string model;
   std::string backend;
-  std::string device;  ///< empty: an engine's own
+  std::string device;  ///< empty: the device of the engine
   std::string precision;
-  std::string input;        ///< what was read
-  int64_t input_width = 0;  ///< of the network
+  std::string input;        ///< the name of the input
+  int64_t input_width = 0;  ///< of the network's input
   int64_t input_height = 0;
   int64_t batch = 1;
-  int64_t streams = 1;  ///< contexts of the network that run side by side
+  int64_t streams = 1;  ///< contexts of the network that run concurrently
   int64_t frames = 0;
-  int64_t dropped = 0;  ///< by --realtime, because the pipeline was behind
+  int64_t dropped = 0;  ///< by --realtime, because the pipeline was too slow
   int64_t damaged = 0;  ///< packets or images that could not be decoded
-  int64_t corrupt = 0;  ///< frames delivered with parts missing
+  int64_t corrupt = 0;  ///< frames that were delivered with missing parts
   int64_t skipped = 0;  ///< packets that gave no frame
-  int64_t missing = 0;  ///< frames that the times of others say have been there
+  int64_t missing = 0;  ///< missing frames, according to the times of others
   int64_t detections = 0;
-  double startup_seconds = 0;  ///< loading, building and the first run of the network
-  double wall_seconds = 0;     ///< from the first read to the last write, without the start-up
+  double startup_seconds = 0;  ///< loading and building the network, and its first run
+  double wall_seconds = 0;     ///< from the first read to the last write, without startup_seconds
   double end_to_end_fps = 0;   ///< frames / wall_seconds
   double inference_fps = 0;    ///< streams / mean time of a frame in the network
   double cpu_seconds_a_frame = 0;
-  double processor_rate = 0;  ///< cores / cpu_seconds_a_frame: frames a second if no core ever idled
-  double bound = 0;           ///< the smaller of that and the slowest stage's rate
+  double processor_rate = 0;  ///< cores / cpu_seconds_a_frame: frames per second if no core were ever idle
+  double bound = 0;           ///< the smaller of processor_rate and the rate of the slowest stage
   std::string bounded_by;     ///< the stage's name, or "processor"
-  std::string advice;         ///< what would lift the bound
+  std::string advice;         ///< how to raise the bound
   std::vector<StageReport> stages;
-  std::vector<TransferReport> transfers;  ///< between the host and the network's device
+  std::vector<TransferReport> transfers;  ///< copies between the host and the network's device
 };
 
-/// One piece of work of a stage: consecutive frames, in nanoseconds of base::monotonic_ns().
+/// One piece of work of a stage on consecutive frames; times are those of base::monotonic_ns(), in ns.
 struct StageSpan {
   int64_t frame = 0;
   int64_t frames = 1;
@@ -67,21 +67,20 @@ struct StageSpan {
   int64_t end = 0;
 };
 
-/// The activity of a stage, or of one of its streams, recorded while it works. Used by the thread that did
-/// it.
+/// The activity of a stage, or of one of its streams. Only the thread that works writes it.
 struct StageTimes {
   std::string name;
-  std::vector<double> busy_seconds;  ///< of each frame
+  std::vector<double> busy_seconds;  ///< for each frame
   double waits_input = 0;
   double waits_output = 0;
   bool keeps_spans = false;
-  std::vector<StageSpan> spans;  ///< where they are kept
-  int64_t thread = 0;            ///< the system's id
+  std::vector<StageSpan> spans;  ///< if spans are recorded
+  int64_t thread = 0;            ///< thread id of the operating system
 };
 
-/// Fills in rates, utilisation and the bound from the times, `report->frames`, wall_seconds and
-/// cpu_seconds_a_frame. Times of one name after each other are those of the streams of one stage. `cores`:
-/// those that this process may use.
+/// Computes rates, utilisation and the bound from the times and from `report->frames`, wall_seconds and
+/// cpu_seconds_a_frame. Consecutive times with equal names are the streams of one stage. `cores` is the
+/// number that this process may use.
 void judge_stages(const std::vector<StageTimes>& times, int cores, PipelineReport* report);
 
 }  // namespace hone::task

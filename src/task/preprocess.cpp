@@ -54,7 +54,7 @@ Preprocessor::Preprocessor(const ImageInput& input, const InputForm& form, const
   form_.padding = options.padding.value_or(form_.padding);
   if (!options.mean.empty()) mean_ = for_channels(options.mean, "--mean", ErrorKind::kUsage);
   if (!options.std.empty()) std_ = for_channels(options.std, "--std", ErrorKind::kUsage);
-  // A network of bytes normalises inside.
+  // A network with a byte input normalizes inside.
   if (input.dtype == tensor::DType::kUInt8) form_.scale = 1, mean_ = {0, 0, 0}, std_ = {1, 1, 1};
   for (size_t c = 0; c < 3; ++c)
     for (size_t level = 0; level < table_[c].size(); ++level)

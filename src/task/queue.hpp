@@ -1,4 +1,4 @@
-// Queues of a few places between two stages of a pipeline: who is ahead waits, so memory is bounded.
+// Bounded queues between the stages of a pipeline: a stage that is too fast waits, so memory is bounded.
 #pragma once
 
 #include <condition_variable>
@@ -10,25 +10,25 @@
 
 namespace hone::task {
 
-/// A queue for one thread that gives and one that takes.
+/// A queue with one producer thread and one consumer thread.
 template <class T>
 class BoundedQueue {
  public:
   explicit BoundedQueue(size_t places) : places_(places) {}
 
-  /// Waits for a free place; false, and the item is lost, once somebody has given up.
+  /// Waits for a free place. Returns false and drops the item if one side has given up.
   bool push(T item) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return items_.size() < places_ || given_up_; });
     if (given_up_) return false;
     items_.push_back(std::move(item));
-    // The thread that wakes up shall not find the queue locked.
+    // Unlocks first, so that the woken thread does not find the mutex locked.
     lock.unlock();
     changed_.notify_all();
     return true;
   }
-  /// Never waits: the oldest item makes room, and is returned. Once somebody has given up the item is lost:
-  /// who gives looks at is_given_up(), since nothing else would ever stop it.
+  /// Never waits: if the queue is full, it removes and returns the oldest item. After one side has given up,
+  /// the item is dropped; the producer must check is_given_up(), because nothing else stops it.
   std::optional<T> push_over(T item) {
     const std::lock_guard lock(mutex_);
     std::optional<T> lost;
@@ -41,7 +41,7 @@ class BoundedQueue {
     changed_.notify_all();
     return lost;
   }
-  /// Waits for an item; none once the queue is closed and empty, or somebody has given up.
+  /// Waits for an item. Returns nothing if the queue is closed and empty, or if one side has given up.
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !items_.empty() || closed_ || given_up_; });
@@ -52,13 +52,13 @@ class BoundedQueue {
     changed_.notify_all();
     return item;
   }
-  /// Nothing comes any more.
+  /// Marks the end: no more items will come.
   void close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     changed_.notify_all();
   }
-  /// A stage has failed: nobody waits any more.
+  /// Wakes all waiting threads after a stage has failed.
   void give_up() {
     const std::lock_guard lock(mutex_);
     given_up_ = true;
@@ -68,7 +68,7 @@ class BoundedQueue {
     const std::lock_guard lock(mutex_);
     return given_up_;
   }
-  /// Waits until then, or until somebody gives up, and returns whether that happened.
+  /// Waits until this time or until one side gives up; returns whether one did.
   template <class TimePoint>
   bool is_given_up_by(TimePoint time) {
     std::unique_lock lock(mutex_);
@@ -84,21 +84,22 @@ class BoundedQueue {
   bool given_up_ = false;
 };
 
-/// A queue for each stream of a stage. Items go to them in turns, so those that are taken in turns have kept
-/// their order, however long each took.
+/// One queue for each stream of a stage. Items are distributed in turns and taken in the same turns, so their
+/// order is kept even if some take longer.
 template <class T>
 class Lanes {
  public:
-  /// `places`: of each lane.
+  /// `places` is the capacity of each lane.
   Lanes(size_t lanes, size_t places) {
     for (size_t i = 0; i < lanes; ++i) lanes_.emplace_back(places);
   }
 
   BoundedQueue<T>& lane(size_t index) { return lanes_[index]; }
-  /// The lane of the next item. Used by the thread that gives.
+  /// The lane of the next item. Called from the producer thread.
   size_t turn() const { return given_ % lanes_.size(); }
   bool push(T item) { return lanes_[given_++ % lanes_.size()].push(std::move(item)); }
-  /// Used by the thread that takes. A lane that has ended in its turn has no later item in the others.
+  /// Called from the consumer thread. If the lane whose turn it is has ended, no other lane holds a later
+  /// item.
   std::optional<T> pop() { return lanes_[taken_++ % lanes_.size()].pop(); }
   void close() {
     for (BoundedQueue<T>& lane : lanes_) lane.close();

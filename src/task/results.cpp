@@ -13,7 +13,7 @@
 namespace hone::task {
 namespace {
 
-/// The text in JSON's quotes. Names come from files and may be in no encoding at all.
+/// Returns the text as a JSON string. Names come from files and may have any encoding.
 std::string quoted(const std::string& text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -1,4 +1,4 @@
-// Detections as text: JSON lines, COCO's results, MOT.
+// Writes detections as text: JSON lines, COCO's results, or MOT.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace hone::task {
 /// The detections of one frame.
 struct FrameResult {
   int64_t frame = 0;  ///< from 0
-  std::string name;   ///< of the image's file; empty for frames of a video
+  std::string name;   ///< name of the image's file; empty for frames of a video
   double seconds = 0;
   int64_t width = 0;
   int64_t height = 0;
@@ -22,18 +22,18 @@ struct FrameResult {
 
 enum class ResultFormat { kJsonLines, kCoco, kMot };
 
-/// "jsonl", "coco" or "mot"; usage error otherwise.
+/// Parses "jsonl", "coco" or "mot"; usage error for other names.
 ResultFormat parse_result_format(std::string_view name);
-/// By the extension: .jsonl, .json, .txt; usage error for others.
+/// Chooses by the extension .jsonl, .json or .txt; usage error for others.
 ResultFormat format_of_file(const std::string& file);
 
-/// The text of a file of results, piece by piece.
+/// Produces the text of a file of results piece by piece.
 ///
-/// JSON lines: an object a frame with frame (from 0), pts_ms, file where there is one, width, height and
-/// detections with class, name, score, box (x, y, width, height in pixels) and, where tracked, id.
-/// COCO: an array of image_id, category_id, bbox and score. The id of an image is the number that its file's
-/// name consists of, else the frame's number.
-/// MOT: frame, id, left, top, width, height, score, -1, -1, -1, with frames and pixels from 1.
+/// JSON lines: one object per frame with frame (from 0), pts_ms, file (for images), width, height and
+/// detections with class, name, score, box (x, y, width, height in pixels) and, with tracking, id. COCO: an
+/// array of image_id, category_id, bbox and score. The id of an image is its file name if that is a number,
+/// else the number of the frame. MOT: frame, id, left, top, width, height, score, -1, -1, -1; frames and
+/// pixels count from 1.
 class ResultText {
  public:
   ResultText(ResultFormat format, std::vector<std::string> names)
@@ -51,7 +51,7 @@ class ResultText {
   bool begun_ = false;
 };
 
-/// The number that an image's name consists of, as COCO's names do; else `frame`.
+/// Returns the image's file name as a number, as in COCO; `frame` if it is not a number.
 int64_t image_id(const std::string& name, int64_t frame);
 
 }  // namespace hone::task

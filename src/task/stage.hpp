@@ -1,4 +1,5 @@
-// One stage of a pipeline: takes from a queue, works, gives to the next, and counts where its time went.
+// One stage of a pipeline: takes items from a queue, processes them, passes them to the next queue, and
+// measures how its time was spent.
 #pragma once
 
 #include <exception>
@@ -13,7 +14,7 @@
 
 namespace hone::task {
 
-/// The first failure of any stage, which ends all of them.
+/// The first failure of any stage; it ends all stages.
 class Failure {
  public:
   void keep(std::exception_ptr error) {
@@ -29,7 +30,7 @@ class Failure {
   std::exception_ptr error_;
 };
 
-/// Consecutive frames, `first` being the number of the first one.
+/// Counts consecutive frames; `first` is the number of the first one.
 inline void count_busy(int64_t first, size_t frames, base::Clock::time_point begun,
                        base::Clock::time_point done, StageTimes* times) {
   const double seconds = base::seconds_between(begun, done);
@@ -41,8 +42,8 @@ inline void count_busy(int64_t first, size_t frames, base::Clock::time_point beg
   times->spans.push_back({first, static_cast<int64_t>(frames), ns(begun), ns(done)});
 }
 
-/// Runs in the stage's thread until nothing comes any more. `in` and `out` are queues or lanes; `out` is null
-/// for the last stage. `work` changes the batch.
+/// The loop of the stage's thread; it returns when no more items come. `in` and `out` are queues or lanes;
+/// `out` is null for the last stage. `work` changes the batch in place.
 template <class Batch, class In, class Out>
 void run_stage(StageTimes* times, In& in, Out* out, const std::function<void(Batch*)>& work) {
   while (true) {

@@ -10,15 +10,15 @@ namespace hone::task {
 namespace {
 
 constexpr float kHighScore = 0.5f;
-/// A new track needs more than a high score.
+/// A new track needs a score clearly above the high threshold.
 constexpr float kNewScore = kHighScore + 0.1f;
 constexpr double kFirstLimit = 0.8;
 constexpr double kLowLimit = 0.5;
 constexpr double kUnconfirmedLimit = 0.7;
-/// Tracks whose boxes are this near are of one object.
+/// Two tracks whose boxes are this close belong to one object.
 constexpr double kDuplicate = 0.15;
 constexpr double kPatienceSeconds = 1;
-/// Standard deviations as shares of the box's height; those of the aspect are numbers of their own.
+/// Standard deviations as shares of the box's height; those of the aspect ratio are absolute.
 constexpr double kOfPosition = 1.0 / 20;
 constexpr double kOfSpeed = 1.0 / 160;
 constexpr size_t kAspect = 2;
@@ -82,14 +82,14 @@ Box BoxFilter::box() const {
           static_cast<float>(x + width / 2), static_cast<float>(y + height / 2)};
 }
 
-/// Shortest augmenting paths with potentials (Jonker and Volgenant), on a square of costs in which a row may
-/// also stay unmatched for `limit`.
+/// Shortest augmenting paths with potentials (Jonker and Volgenant), on a square matrix of costs in which a
+/// row may also stay unmatched at the cost `limit`.
 std::vector<int64_t> assign(const std::vector<std::vector<double>>& costs, double limit) {
   const size_t rows = costs.size();
   const size_t columns = rows == 0 ? 0 : costs[0].size();
   std::vector<int64_t> result(rows, -1);
   if (columns == 0) return result;
-  // A column of its own for each row that stays unmatched.
+  // Each row has an extra column that means unmatched.
   const size_t all = columns + rows;
   const auto cost = [&](size_t row, size_t column) {
     if (column >= columns) return column - columns == row ? limit : 2 * limit + 1;
@@ -175,7 +175,7 @@ void Tracker::match(double limit, bool by_score, std::vector<Detection>* detecti
 }
 
 void Tracker::begin_track(Detection* detection) {
-  // An object that is seen once may be none, but for those that are there when the video begins.
+  // An object that was seen only once may be a false detection, except in the first frame of the video.
   const bool first = frame_ == 1;
   tracks_.push_back({BoxFilter(detection->box), next_id_++, detection->label, detection->score, frame_,
                      frame_, first, false});
@@ -192,7 +192,7 @@ void Tracker::end_tracks() {
       const bool one = other.label == track.label && other.lost != track.lost && !ends[k] &&
                        1 - static_cast<double>(iou(other.filter.box(), track.filter.box())) < kDuplicate;
       if (!one) continue;
-      // The one that has been seen for longer stays.
+      // The track that has been seen for longer remains.
       const bool other_is_older = other.last_seen - other.first_seen >= track.last_seen - track.first_seen;
       ends[other_is_older ? i : k] = true;
     }

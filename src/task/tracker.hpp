@@ -1,5 +1,5 @@
-// Ids for objects over the frames of a video, after ByteTrack (Zhang et al., ECCV 2022): first detections of
-// high scores are matched with tracks, then those of low scores with the tracks that are left.
+// Assigns ids to objects over the frames of a video, like ByteTrack (Zhang et al., ECCV 2022): detections
+// with high scores are matched with tracks first, then detections with low scores with the remaining tracks.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace hone::task {
 
-/// A Kalman filter over centre, aspect and height of a box and how fast they change.
+/// A Kalman filter for the centre, aspect ratio and height of a box and their velocities.
 class BoxFilter {
  public:
   explicit BoxFilter(const Box& box);
@@ -21,8 +21,7 @@ class BoxFilter {
 
  private:
   static constexpr size_t kNumbers = 4;
-  /// Numbers are independent of each other in this model: each has its value, its speed and a 2 x 2
-  /// covariance.
+  /// The model treats the four numbers as independent: each has a value, a velocity and a 2 x 2 covariance.
   struct State {
     double value = 0;
     double speed = 0;
@@ -33,15 +32,15 @@ class BoxFilter {
   std::array<State, kNumbers> states_;
 };
 
-/// Used by one thread, frame by frame.
+/// Call it from one thread, frame by frame.
 class Tracker {
  public:
-  /// Detections of a lower score than this do not matter.
+  /// Detections with a lower score are ignored.
   static constexpr float kLowScore = 0.1f;
 
   explicit Tracker(double frames_a_second);
 
-  /// Gives an id to the detections that belong to a track; the others keep -1.
+  /// Sets the id of detections that belong to a track; the others keep -1.
   void follow(std::vector<Detection>* detections);
 
  private:
@@ -56,8 +55,8 @@ class Tracker {
     bool lost;
   };
 
-  /// Matches some detections with some tracks by the least sum of costs below `limit`; those that are matched
-  /// leave both lists.
+  /// Matches detections with tracks so that the sum of costs is least; costs must be below `limit`. Matched
+  /// ones are removed from both lists.
   void match(double limit, bool by_score, std::vector<Detection>* detections, std::vector<size_t>* open,
              std::vector<size_t>* tracks);
   void begin_track(Detection* detection);
@@ -69,8 +68,8 @@ class Tracker {
   int64_t patience_;
 };
 
-/// For each row the column it is given, or -1: the assignment of the least sum, in which costs above `limit`
-/// are never chosen.
+/// Returns the column assigned to each row, or -1. The assignment has the least sum of costs, and never uses
+/// a cost above `limit`.
 std::vector<int64_t> assign(const std::vector<std::vector<double>>& costs, double limit);
 
 }  // namespace hone::task

@@ -1,5 +1,4 @@
-// Counts of copies between the host and the network's device while frames pass through the pipeline, and of
-// their bytes, by kind.
+// Counts the copies between the host and the network's device in the pipeline, and their bytes, by kind.
 #pragma once
 
 #include <array>
@@ -14,13 +13,13 @@
 namespace hone::task {
 
 enum class Transfer : uint8_t {
-  kDecodedToDevice,  ///< decoded frames, as the decoder of the host gave them
-  kDecodedOnDevice,  ///< decoded frames, out of the memory of the GPU's decoder
-  kTablesToDevice,   ///< where pixels of the input come from, and where boxes go
-  kInputToDevice,    ///< inputs that the host has filled
+  kDecodedToDevice,  ///< decoded frames from the host's decoder
+  kDecodedOnDevice,  ///< decoded frames, copied from the memory of the GPU's decoder
+  kTablesToDevice,   ///< tables for resizing and for mapping boxes
+  kInputToDevice,    ///< inputs that the host filled
   kOutputsToHost,    ///< outputs of the network
-  kBoxesToHost,      ///< boxes that the device has found
-  kDecodedToHost     ///< decoded frames that the GPU's decoder gave
+  kBoxesToHost,      ///< boxes that the device found
+  kDecodedToHost     ///< decoded frames from the GPU's decoder
 };
 inline constexpr size_t kTransferKinds = 7;
 
@@ -35,10 +34,10 @@ struct Traffic {
   }
 };
 
-/// Used by any number of threads.
+/// May be used from any number of threads.
 class TransferCounts {
  public:
-  /// Bytes that travel with others, in one copy, are none of their own.
+  /// Bytes that travel with others in one copy are added with `copies` 0.
   void add(Transfer kind, int64_t copies, int64_t bytes) {
     copies_[static_cast<size_t>(kind)] += copies;
     bytes_[static_cast<size_t>(kind)] += bytes;
@@ -54,10 +53,10 @@ class TransferCounts {
 
 using AllTraffic = std::array<Traffic, kTransferKinds>;
 
-/// Adds what was counted.
+/// Adds these counts to the total.
 void add_traffic(const TransferCounts& counts, AllTraffic* traffic);
 
-/// A row of the table.
+/// One row of the table.
 struct TransferReport {
   std::string what;
   std::string direction;
@@ -67,7 +66,8 @@ struct TransferReport {
   double bytes_a_frame = 0;
 };
 
-/// The kinds that there were, and decoded frames to the host where a GPU decoded them, be there none.
+/// Returns the kinds that occurred. If a GPU decoded, also returns decoded frames to the host, even if there
+/// were none.
 std::vector<TransferReport> report_transfers(const AllTraffic& traffic, int64_t frames);
 
 }  // namespace hone::task

@@ -38,7 +38,7 @@ std::optional<int64_t> number_in(const std::string& text) {
   return value;
 }
 
-/// The class of each name; empty where one of them has none.
+/// Returns the class of each name; empty if one of them has none.
 template <class F>
 std::map<std::string, int64_t> map_all(const std::vector<std::string>& folders, F class_of) {
   std::map<std::string, int64_t> result;

@@ -1,4 +1,4 @@
-// The right classes of images: their folders name them, or a file does.
+// The true classes of images, from the names of their folders or from a file.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,23 @@
 
 namespace hone::task {
 
-/// The images of a classification and what they show.
+/// The images of a classification with their true classes.
 class TrueClasses {
  public:
-  /// `source` is "folders", where the images lie in sub-folders of `input`, one a class, or a file as
-  /// quantize::read_labels() has it, for the images of the folder `input`. Bad input where there are none.
+  /// `source` is "folders" if the images are in sub-folders of `input`, one for each class; else it is a
+  /// file, in a format of quantize::read_labels(), for the images in the folder `input`. Bad input if there
+  /// are none.
   TrueClasses(const std::string& source, const std::string& input);
 
   /// Files in the order in which they are read.
   const std::vector<std::string>& files() const { return files_; }
-  /// Gives sub-folders their classes: those of their names among `names`, else the numbers that they are,
-  /// else, where there is one for each class, their places in alphabetical order. Bad input for sub-folders
-  /// and labels that are no classes of the network.
+  /// Assigns classes to sub-folders: by their names in `names`, else by their names as numbers, else (if
+  /// there is one sub-folder for each class) by their alphabetical order. Bad input for sub-folders and
+  /// labels that are not classes of the network.
   void settle(const std::vector<std::string>& names, int64_t classes);
-  /// How sub-folders became classes, for people; empty for a file.
+  /// Describes for people how sub-folders became classes; empty for a file.
   const std::string& note() const { return note_; }
-  /// The class of one of files(); after settle().
+  /// The class of one of files(); call settle() first.
   int64_t class_of(const std::string& file) const { return classes_.at(file); }
 
  private:
@@ -34,7 +35,7 @@ class TrueClasses {
 
   std::string input_;
   std::vector<std::string> files_;
-  /// The sub-folder of each image, for "folders".
+  /// The sub-folder of each image, if the source is "folders".
   std::vector<std::string> folders_;
   quantize::Labels labels_;
   std::map<std::string, int64_t> classes_;

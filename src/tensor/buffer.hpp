@@ -1,4 +1,4 @@
-// Memory at a place, and who keeps it.
+// Memory at a place, with its owner.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Buffer {
   Place place;
   std::byte* data = nullptr;
   int64_t bytes = 0;
-  /// Keeps the memory as long as it lives; null where the caller sees to that.
+  /// Keeps the memory alive; null if the caller does.
   std::shared_ptr<const void> owner;
   /// The event after which the memory may be read; null if it may be read at once.
   std::shared_ptr<const Event> ready;

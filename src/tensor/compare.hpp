@@ -1,4 +1,4 @@
-// Compares two tensors within a tolerance, and says where they differ.
+// Compares two tensors with a tolerance and describes their differences.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace hone::tensor {
 
-/// numpy's allclose: |actual - expected| <= absolute + relative * |expected|. NaN equals NaN.
+/// Like numpy's allclose: |actual - expected| <= absolute + relative * |expected|. NaN equals NaN.
 struct Tolerance {
   double relative = 1e-3;
   double absolute = 1e-7;
 };
 
-/// A sentence about the first and the worst difference, or nothing. Element type and shape must be the
-/// same; integers and bools must be equal exactly.
+/// Returns a sentence about the first and the largest difference, or nothing. Element types and shapes must
+/// be equal; integers and bools must be exactly equal.
 std::optional<std::string> difference(const Tensor& actual, const Tensor& expected,
                                       const Tolerance& tolerance);
 

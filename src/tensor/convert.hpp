@@ -1,5 +1,5 @@
-// The one meaning of converting an element to another type, for every value, those included for which C++
-// leaves a conversion undefined.
+// Converts elements to other types, with a defined result for every value, even if the conversion is
+// undefined in C++.
 #pragma once
 
 #include <limits>
@@ -9,7 +9,7 @@
 
 namespace hone::tensor {
 
-/// `value` as a To.
+/// Converts `value` to To:
 /// - To bool: whether it differs from zero (NaN does).
 /// - Floating to integer: the fraction is cut off; what lies outside To becomes the nearest limit of To; NaN
 ///   becomes 0. ONNX and numpy leave the last two open; WebAssembly's trunc_sat and Arm's FCVTZS do the same.
@@ -28,7 +28,8 @@ To convert(From value) {
     return To(static_cast<float>(value));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     using Limits = std::numeric_limits<To>;
-    // Both round to a power of two or are exact, and To holds everything strictly between them.
+    // Both limits are exact or are rounded to a power of two, and To contains all numbers strictly between
+    // them.
     constexpr auto kLowest = static_cast<From>(Limits::lowest());
     constexpr auto kHighest = static_cast<From>(Limits::max());
     if (value != value) return To{0};

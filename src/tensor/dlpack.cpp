@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kMajor = 1;
 constexpr uint32_t kMinor = 0;
 constexpr uint64_t kReadOnly = 1;
-/// More than any array library has.
+/// More than any array library supports.
 constexpr int32_t kMaxRank = 64;
 
 enum DeviceType : int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3, kCudaManaged = 13 };
@@ -62,7 +62,7 @@ Place place_of(DLDevice device) {
 
 DLDevice device_of(Place place) { return {place.kind == PlaceKind::kCuda ? kCuda : kCpu, place.ordinal}; }
 
-/// All but its owner.
+/// Converts everything except the owner.
 TensorView view_of_dl(const DLTensor& from, bool read_only) {
   if (from.ndim < 0 || from.ndim > kMaxRank) fail_usage("a DLPack tensor has {} dimensions", from.ndim);
   TensorView view{.dtype = dtype_of(from.dtype), .read_only = read_only};
@@ -72,7 +72,7 @@ TensorView view_of_dl(const DLTensor& from, bool read_only) {
   if (from.strides != nullptr) view.strides.assign(from.strides, from.strides + from.ndim);
   view.buffer.place = place_of(from.device);
   if (from.data != nullptr) view.buffer.data = static_cast<std::byte*>(from.data) + from.byte_offset;
-  // It names no size of its memory: that of its elements.
+  // DLPack does not give the size of the memory, so it is the size of the elements.
   view.buffer.bytes = std::numeric_limits<int64_t>::max();
   view.buffer.bytes = extent(view, "a DLPack tensor");
   return view;
@@ -87,7 +87,7 @@ TensorView owned(Managed* managed, bool read_only) {
   return view;
 }
 
-/// A managed tensor, and what it points to.
+/// A managed tensor and the data that it points to.
 template <class Managed>
 struct Exported {
   Managed managed{};
@@ -99,7 +99,7 @@ template <class Managed>
 Managed* exported(const TensorView& view) {
   auto made = std::make_unique<Exported<Managed>>();
   made->view = view;
-  // Readers of before version 1.2 may not expect null.
+  // Readers from before version 1.2 may not accept null.
   made->strides = view.strides.empty() ? row_major_strides(view.shape) : view.strides;
   Managed& managed = made->managed;
   managed.dl_tensor = {.data = view.data(),

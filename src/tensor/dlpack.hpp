@@ -1,6 +1,5 @@
-// DLPack: how array libraries hand tensors to each other without copying (https://dmlc.github.io/dlpack). The
-// structs are those of its C header, version 1, by their names and layouts; they are no part of a namespace
-// there.
+// DLPack: exchange of tensors between array libraries without copies (https://dmlc.github.io/dlpack). The
+// structs have the names and layouts of its C header, version 1, and are outside of the namespace, as there.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +30,7 @@ struct DLTensor {
   int32_t ndim;
   DLDataType dtype;
   int64_t* shape;
-  /// Elements; null where they are row-major.
+  /// In elements; null if row-major.
   int64_t* strides;
   uint64_t byte_offset;
 };
@@ -55,22 +54,22 @@ struct DLManagedTensorVersioned {
 
 namespace hone::tensor {
 
-/// A view that owns the managed tensor: its deleter is called with the last copy. Usage error for devices,
-/// types and versions that are not known here; the tensor is then still the caller's. Its elements lie where
-/// the producer has put them for the stream that it was asked for, so nothing is waited for.
+/// Returns a view that owns the managed tensor: its deleter is called with the last copy. Usage error for
+/// unknown devices, types and versions; the caller then still owns the tensor. The producer has made the
+/// elements ready for the stream that was passed to it, so there is no wait.
 TensorView from_dlpack(DLManagedTensorVersioned* managed);
-/// Takes a tensor in the older form, which cannot say that memory is read-only.
+/// Accepts the older form, which cannot mark memory as read-only.
 TensorView from_dlpack(DLManagedTensor* managed);
 
-/// A managed tensor that keeps what the view owns until its deleter is called, and carries its read-only
-/// flag.
+/// Returns a managed tensor that keeps the view's owner alive until its deleter is called, and has its
+/// read-only flag.
 DLManagedTensorVersioned* to_dlpack(const TensorView& view);
 /// The older form. Usage error for read-only views, which it cannot express.
 DLManagedTensor* to_unversioned_dlpack(const TensorView& view);
 
-/// The handle that a stream's number in `__dlpack__(stream=…)` stands for on a GPU: 1 the legacy default
-/// stream, 2 that of each thread, others the handle itself. Usage error for 0, which could be either, and for
-/// numbers below.
+/// The handle for a stream number in `__dlpack__(stream=…)` on a GPU: 1 is the legacy default stream, 2 the
+/// per-thread default stream, others are handles. Usage error for 0, which is ambiguous, and for negative
+/// numbers.
 void* dlpack_stream(int64_t number);
 
 }  // namespace hone::tensor

@@ -50,7 +50,7 @@ size_t dtype_size(DType dtype) {
 }
 
 bool is_supported(DType dtype) {
-  // Files may hold numbers beyond the enumeration (8-bit floats, 4-bit integers).
+  // Files may contain numbers that are not in the enumeration (8-bit floats, 4-bit integers).
   return dtype > DType::kUndefined && dtype <= DType::kBFloat16 && dtype != DType::kString &&
          dtype != DType::kComplex64 && dtype != DType::kComplex128;
 }

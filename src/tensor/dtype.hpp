@@ -10,7 +10,7 @@
 
 namespace hone::tensor {
 
-/// Values are those of onnx.TensorProto.DataType, so files and memory agree.
+/// Values are those of onnx.TensorProto.DataType, so files and memory use the same numbers.
 enum class DType : uint8_t {
   kUndefined = 0,
   kFloat32 = 1,
@@ -35,7 +35,7 @@ enum class DType : uint8_t {
 std::string_view dtype_name(DType dtype);
 /// Bytes of one element; internal error for kUndefined and kString.
 size_t dtype_size(DType dtype);
-/// True if tensors of the type can be held in memory (strings and complex numbers cannot).
+/// True if tensors of this type can exist in memory (not strings and complex numbers).
 bool is_supported(DType dtype);
 bool is_floating(DType dtype);
 /// float16 and bfloat16.

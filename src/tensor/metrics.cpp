@@ -13,12 +13,12 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Sums {
-  double difference = 0;  ///< of squares, as the next two
+  double difference = 0;  ///< of squares, like the next two
   double actual = 0;
   double reference = 0;
   double product = 0;
   double largest = 0;
-  bool broken = false;  ///< an element is not finite on one side only
+  bool broken = false;  ///< an element is not finite on only one side
 };
 
 void require_same_shape(const Tensor& actual, const Tensor& reference) {
@@ -53,7 +53,7 @@ double ratio(double numerator, double denominator) {
   return denominator == 0 ? kInfinity : numerator / denominator;
 }
 
-/// Place of the largest element; NaN is larger than nothing.
+/// Index of the largest element; NaN is never the largest.
 size_t arg_max(std::span<const double> row) {
   size_t best = 0;
   for (size_t i = 1; i < row.size(); ++i) {

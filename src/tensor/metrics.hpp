@@ -1,9 +1,7 @@
-// How far an output is from the reference: the accuracy that every speed
-// travels with.
+// Error of an output relative to the reference; every speed is shown together with it.
 //
-// Elements that are NaN, or the same infinity, on both sides count as equal.
-// One element that is not finite on one side only makes relative_l2 and max_abs
-// infinite and cosine 0. Bad input when shapes differ.
+// Elements that are NaN or the same infinity on both sides count as equal. If an element is not finite on
+// only one side, relative_l2 and max_abs are infinite and cosine is 0. Bad input if the shapes differ.
 #pragma once
 
 #include "tensor/tensor.hpp"
@@ -16,9 +14,8 @@ double relative_l2(const Tensor& actual, const Tensor& reference);
 double max_abs(const Tensor& actual, const Tensor& reference);
 /// Cosine of the angle between both; 1 when both are zero, 0 when one is.
 double cosine(const Tensor& actual, const Tensor& reference);
-/// Share of rows (all axes but the last) whose largest element stands at the
-/// same place; ties go to the first, NaN is never the largest. 1 for empty
-/// tensors.
+/// Share of rows (all axes except the last) whose largest element is at the same index; of equal elements,
+/// the first counts, and NaN is never the largest. 1 for empty tensors.
 double top1_agreement(const Tensor& actual, const Tensor& reference);
 
 }  // namespace hone::tensor

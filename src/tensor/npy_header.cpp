@@ -36,8 +36,7 @@ DType parse_type(std::string_view descr) {
   fail_bad_input("the array's element type '{}' is not supported", descr);
 }
 
-/// Reads the literal dictionary that numpy writes: strings, True, False, tuples
-/// of integers.
+/// Parses the dictionary that numpy writes as a Python literal: strings, True, False, tuples of integers.
 class DictionaryParser {
  public:
   explicit DictionaryParser(std::string_view text) : text_(text) {}

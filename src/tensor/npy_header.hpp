@@ -17,13 +17,11 @@ struct NpyHeader {
   size_t size = 0;  ///< bytes before the elements
 };
 
-/// The header at the start of `file`; bad input for an unknown version,
-/// big-endian, column-major and object arrays, types without a counterpart
-/// here, and a header of more than 64 KiB.
+/// Parses the header at the start of `file`. Bad input for an unknown version, for big-endian, column-major
+/// and object arrays, for types that hone lacks, and for a header of more than 64 KiB.
 NpyHeader parse_npy_header(std::string_view file);
 
-/// A version 1 header, padded to a multiple of 64 bytes; internal error for
-/// types numpy lacks.
+/// A version 1 header, padded to a multiple of 64 bytes; internal error for types that numpy lacks.
 std::string format_npy_header(DType dtype, const Shape& shape);
 
 }  // namespace hone::tensor

@@ -11,8 +11,8 @@ namespace {
 constexpr std::string_view kCpuName = "cpu";
 constexpr std::string_view kCudaName = "cuda";
 
-/// Reads decimal digits without a sign or leading zeros; -1 for any other text and for numbers beyond 32
-/// bits.
+/// Parses decimal digits without a sign or leading zeros; returns -1 for any other text and for numbers
+/// beyond 32 bits.
 int32_t parse_ordinal(std::string_view digits) {
   if (digits.empty() || digits[0] < '0' || digits[0] > '9') return -1;
   if (digits.size() > 1 && digits[0] == '0') return -1;

@@ -1,4 +1,4 @@
-// Where memory or work is: the host, or one of the GPUs.
+// A place for memory or work: the host, or one of the GPUs.
 #pragma once
 
 #include <compare>
@@ -18,8 +18,8 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-/// Parses "cpu", "cuda", which is the first GPU, or "cuda:1". Usage error for anything else. Says nothing of
-/// whether there is such a GPU.
+/// Parses "cpu", "cuda" (the first GPU) or "cuda:1". Usage error for anything else. It does not check whether
+/// this GPU exists.
 Place parse_place(std::string_view text);
 /// "cpu", "cuda" for the first GPU, "cuda:1".
 std::string place_text(Place place);

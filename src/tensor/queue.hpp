@@ -1,4 +1,4 @@
-// A queue of work at a place, such as a stream of a GPU: what is handed to it runs in order.
+// A queue of work at a place, such as a stream of a GPU: submitted work runs in order.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace hone::tensor {
 
-/// A moment in a queue: it has passed when everything handed over before it has run.
+/// A point in a queue; it has passed when everything submitted before it has finished.
 class Event {
  public:
   virtual ~Event() = default;
@@ -20,14 +20,14 @@ class Queue {
  public:
   virtual ~Queue() = default;
   virtual Place place() const = 0;
-  /// Waits until everything that was handed over has run.
+  /// Waits until all submitted work has finished.
   virtual void synchronize() const = 0;
-  /// The moment that it has come to.
+  /// Records the current end of the queue.
   virtual std::shared_ptr<const Event> record() const = 0;
-  /// Work that is handed over from now on runs after the event, which may be another queue's of the same kind
-  /// of place.
+  /// Makes work that is submitted from now on wait for the event, which may belong to another queue at the
+  /// same kind of place.
   virtual void wait(const Event& event) const = 0;
-  /// True if work that is handed over is recorded as part of a graph, to run whenever that is launched.
+  /// True if submitted work is recorded as part of a graph, which runs when the graph is launched.
   virtual bool is_capturing() const = 0;
 };
 

@@ -14,18 +14,18 @@
 namespace hone::tensor {
 namespace {
 
-/// A weight that may go to its other neighbour.
+/// A weight that may be rounded to its other neighbour.
 struct Candidate {
   size_t index;
   float spacing;  ///< between its neighbours
-  float cost;     ///< growth of its squared error for each unit that the sum of errors moves
+  float cost;     ///< growth of its squared error per unit of change of the sum of errors
 };
 
-/// Below this part of the spacing, the other neighbour is too far away. Weights above the first part are
-/// enough in long filters, and fewer to sort.
+/// Weights whose rounding error is below this share of the spacing are too far from the other neighbour. In
+/// long filters, the first share leaves enough candidates, and fewer to sort.
 constexpr float kNearMiddle[] = {0.46f, 0.35f};
 
-/// The number next to `value` in magnitude.
+/// The number adjacent to `value` in magnitude.
 template <class T>
 T next(T value, bool away_from_zero) {
   value.bits = static_cast<uint16_t>(away_from_zero ? value.bits + 1 : value.bits - 1);
@@ -37,13 +37,13 @@ bool is_zero(T value) {
   return (value.bits & 0x7fff) == 0;
 }
 
-/// True if moving `rounded` by one against `error` makes its magnitude larger.
+/// True if moving `rounded` by one number against `error` makes its magnitude larger.
 template <class T>
 bool moves_away_from_zero(T rounded, float error) {
   return (static_cast<float>(rounded) < 0) == (error > 0);
 }
 
-/// To the nearest, for all but NaN; loops over it become vector instructions.
+/// Rounds all values except NaN to nearest; the compiler vectorizes loops over it.
 void round_to_nearest(const float* from, BFloat16* to, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const uint32_t word = std::bit_cast<uint32_t>(from[i]);
@@ -54,14 +54,14 @@ void round_to_nearest(const float* from, Half* to, size_t count) {
   for (size_t i = 0; i < count; ++i) to[i] = Half(from[i]);
 }
 
-/// Rounds one filter after another; keeps its memory between them.
+/// Rounds one filter after another; reuses its memory.
 template <class T>
 class FilterRounding {
  public:
-  /// For filters with windows of `taps` taps, which lie together for each channel.
+  /// For filters with windows of `taps` taps, which are adjacent for each channel.
   explicit FilterRounding(size_t taps) : taps_(taps) {}
 
-  /// `weights` and `rounded` are `count` elements, `stride` apart.
+  /// `weights` and `rounded` have `count` elements that are `stride` apart.
   void run(const float* weights, T* rounded, int64_t count, int64_t stride) {
     if (stride == 1) {
       run(weights, rounded, static_cast<size_t>(count));
@@ -89,7 +89,7 @@ class FilterRounding {
     double sum = sum_of_errors(0, count);
     for (const float near : kNearMiddle) {
       sum = move_towards_zero(weights, rounded, sum, near);
-      // Half a spacing is as near as whole ones bring it.
+      // Steps of a whole spacing cannot come closer than half a spacing.
       if (std::abs(sum) < 0.5 * widest_) return;
     }
   }
@@ -100,9 +100,9 @@ class FilterRounding {
     return sum;
   }
 
-  /// The taps of a window read partly common data of a channel, for which the sum of their errors counts, and
-  /// partly independent data, for which each error does. Both weigh alike: moves taps as long as that lowers
-  /// the sum of the squares plus the square of the sum, those first that lower it most.
+  /// The taps of a window read partly common data of a channel, for which the sum of their errors matters,
+  /// and partly independent data, for which each error matters. Both have equal weight: taps are moved, the
+  /// best ones first, as long as this lowers the sum of the squares plus the square of the sum.
   void balance_window(T* rounded, size_t first) {
     double sum = sum_of_errors(first, taps_);
     for (;;) {
@@ -110,7 +110,7 @@ class FilterRounding {
       double least = 0;
       for (size_t i = first; i < first + taps_; ++i) {
         const auto error = static_cast<double>(errors_[i]);
-        // Numbers around zero are left unchanged, as below.
+        // Numbers around zero are not changed, as below.
         if (error * sum <= 0 || is_zero(rounded[i])) continue;
         const double spacing = spacing_beside(rounded[i], errors_[i]);
         const double change = 2 * spacing * (spacing - std::abs(error) - std::abs(sum));
@@ -130,7 +130,7 @@ class FilterRounding {
     return std::abs(static_cast<float>(other) - static_cast<float>(rounded));
   }
 
-  /// Moves it to the other side of the weight; returns by how much.
+  /// Moves it to the other side of the weight; returns the distance.
   static float move(T& rounded, float& error) {
     const T other = next(rounded, moves_away_from_zero(rounded, error));
     const float by = static_cast<float>(other) - static_cast<float>(rounded);
@@ -139,7 +139,7 @@ class FilterRounding {
     return by;
   }
 
-  /// Returns what is left of the sum of errors.
+  /// Returns the remaining sum of errors.
   double move_towards_zero(const float* weights, T* rounded, double sum, float near) {
     candidates_.clear();
     widest_ = 0;
@@ -150,7 +150,7 @@ class FilterRounding {
     const auto dearer = [](const Candidate& a, const Candidate& b) {
       return a.cost != b.cost ? a.cost > b.cost : a.index > b.index;
     };
-    // Few of them are needed: a heap gives the cheapest first without sorting the rest.
+    // Only few are needed, so a heap gives the cheapest ones without sorting all.
     std::make_heap(candidates_.begin(), candidates_.end(), dearer);
     double left = std::abs(sum);
     for (auto end = candidates_.end(); end != candidates_.begin() && left > 0; --end) {
@@ -163,15 +163,15 @@ class FilterRounding {
     return sign * left;
   }
 
-  /// The spacing of `T` around a normal number; numbers below those lie further apart. Nearer by half lies
-  /// what is next to a power of two towards zero, which is passed over so.
+  /// The spacing of `T` around a normal number; subnormal numbers are further apart. Next to a power of two,
+  /// the spacing towards zero is half of it, so such neighbours are skipped.
   static float least_spacing(float weight) {
     constexpr float kUnit = std::is_same_v<T, Half> ? 0x1p-10f : 0x1p-7f;
     return std::bit_cast<float>(std::bit_cast<uint32_t>(weight) & 0x7f800000u) * kUnit;
   }
 
   void consider(T rounded, size_t index, float near) {
-    // Numbers around zero are left unchanged: one has no single neighbour, and their errors are small.
+    // Numbers around zero are not changed: one of them has no single neighbour, and their errors are small.
     if (is_zero(rounded)) return;
     const float error = errors_[index];
     const float spacing = spacing_beside(rounded, error);

@@ -1,5 +1,6 @@
-// Narrowing float32 for storage in 16 bits, where no model asked for it: what is finite stays finite, since
-// 0 * inf and inf - inf of masks would be NaN. A model's own Cast rounds as ONNX says (convert.hpp).
+// Narrows float32 to 16 bits for storage that the model did not request. Finite values stay finite, because
+// with infinities 0 * inf and inf - inf of masks would be NaN. A model's own Cast rounds as ONNX specifies
+// (convert.hpp).
 #pragma once
 
 #include <cmath>
@@ -16,19 +17,19 @@ bool is_beyond(float value) {
   return std::isfinite(value) && std::isinf(static_cast<float>(T(value)));
 }
 
-/// Rounds to the nearest; a finite value beyond the largest one of T becomes that one.
+/// Rounds to nearest; a finite value beyond the largest number of T becomes that number.
 template <class T>
 T saturated(float value) {
   T narrow(value);
-  // The bits next to those of an infinity, towards zero.
+  // The bit pattern before that of an infinity is the largest number.
   if (is_beyond<T>(value)) --narrow.bits;
   return narrow;
 }
 
-/// float32 as `to` (float16 or bfloat16), element by element; other tensors are cast.
+/// Converts float32 to `to` (float16 or bfloat16) element by element; other tensors are cast.
 Tensor saturated(const Tensor& values, DType to);
 
-/// How many elements of a float32 tensor change to the largest of `to`; 0 for other types.
+/// The number of elements of a float32 tensor that become the largest number of `to`; 0 for other types.
 int64_t count_saturated(const Tensor& values, DType to);
 
 }  // namespace hone::tensor

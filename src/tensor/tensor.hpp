@@ -1,5 +1,5 @@
-// A dense row-major tensor in host memory. Copies share the bytes; a tensor that others can see is
-// not written to any more (kernels write only to tensors they have just allocated).
+// A dense row-major tensor in host memory. Copies share the bytes. A tensor that others can see is never
+// written (kernels write only to tensors that they have just allocated).
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace hone::tensor {
 
-/// Largest single tensor that a file may ask for, in bytes (a memory bomb is refused before it is allocated).
+/// Largest size of a tensor that a file may request, in bytes; larger ones are refused before allocation.
 inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 34;
 
 class Tensor {
  public:
   Tensor() = default;
-  /// Uninitialised, 64-byte aligned. Bad input when the size overflows or passes kMaxTensorBytes.
+  /// Uninitialized, 64-byte aligned. Bad input if the size overflows or exceeds kMaxTensorBytes.
   Tensor(DType dtype, Shape shape);
   /// A view of bytes that `owner` keeps alive.
   Tensor(DType dtype, Shape shape, const std::byte* data, std::shared_ptr<const void> owner);
@@ -54,9 +54,9 @@ class Tensor {
     return {reinterpret_cast<T*>(mutable_bytes()), static_cast<size_t>(size_)};
   }
 
-  /// The same bytes under another shape; bad input when the element counts differ.
+  /// The same bytes with another shape; bad input if the numbers of elements differ.
   Tensor reshaped(Shape shape) const;
-  /// Converted element by element; convert.hpp says what becomes of values that the type cannot hold.
+  /// Converts element by element; convert.hpp defines the result for values that the type cannot represent.
   Tensor cast(DType dtype) const;
   Tensor clone() const;
   /// Elements as int64 (any integer type or bool); bad input for other types.

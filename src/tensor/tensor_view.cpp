@@ -61,7 +61,7 @@ bool overlaps(const Buffer& a, const Buffer& b) {
 
 namespace {
 
-/// Copies the dimensions from `axis` on, elements of `kBytes`; gives where the next ones go. A caller's
+/// Copies the dimensions from `axis` on, with elements of `kBytes`; returns the next destination. A caller's
 /// memory need not be aligned.
 template <size_t kBytes>
 std::byte* copy_axis(const std::byte* from, const Shape& strides, std::byte* to, const Shape& shape,

@@ -1,4 +1,4 @@
-// A tensor in somebody's memory, on the host or on a device: what systems exchange without copying.
+// A tensor in memory of any owner, on the host or on a device; systems exchange it without copies.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct TensorView {
   Buffer buffer;
   DType dtype = DType::kUndefined;
   Shape shape;
-  /// Elements from one index of a dimension to the next; empty where they are row-major.
+  /// Distance between consecutive indices of each dimension, in elements; empty if row-major.
   Shape strides;
   bool read_only = false;
 
@@ -21,20 +21,20 @@ struct TensorView {
   std::byte* data() const { return buffer.data; }
 };
 
-/// The tensor's own bytes, which the view keeps alive.
+/// A view of the tensor's bytes, which it keeps alive.
 TensorView view_of(const Tensor& tensor);
 
-/// True if the elements lie one after the other in row-major order. Dimensions of size 1 may have any stride.
+/// True if the elements are contiguous in row-major order. Dimensions of size 1 may have any stride.
 bool is_row_major(const TensorView& view);
 
 /// Bytes from the first element to the end of the last one. Usage error, which begins with `name`, for
-/// strides that are negative, too few or too large, and for a buffer that ends before.
+/// strides that are negative, too large or of a wrong number, and for a buffer that is too small.
 int64_t extent(const TensorView& view, const std::string& name);
 
-/// True if two memories of these many bytes at one place have a byte in common.
+/// True if two memory ranges at one place overlap.
 bool overlaps(const Buffer& a, const Buffer& b);
 
-/// Copies on the host: elements that lie `strides` apart to a row-major tensor.
+/// Copies on the host: elements that are `strides` apart to a row-major tensor.
 void copy_strided(const std::byte* from, const Shape& strides, std::byte* to, const Shape& shape,
                   DType dtype);
 

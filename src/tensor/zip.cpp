@@ -24,21 +24,19 @@ constexpr uint16_t kLongExtra = 1;
 constexpr size_t kMaxComment = 65535;
 constexpr uint16_t kStored = 0;
 constexpr uint16_t kDeflated = 8;
-/// 1 January 1980, the first day a zip file knows, so that equal tensors make
-/// equal files.
+/// 1 January 1980, the first date of the zip format; it is constant, so that equal tensors give equal files.
 constexpr uint16_t kDate = 1 << 5 | 1;
-/// Deflate's largest expansion (zlib's technical notes), with room for a short
-/// block.
+/// Deflate's largest compression ratio (zlib's technical notes), with a margin for a short block.
 constexpr uint64_t kMaxRatio = 1032;
 constexpr uint64_t kRatioSlack = 1024;
-/// A file of a few megabytes must not take gigabytes of memory: a file that unpacks to more than this may
-/// only grow by this factor. Arrays of zeros reach Deflate's largest expansion, and small ones may.
+/// A file of a few megabytes must not take gigabytes of memory: files that unpack to more than this may only
+/// grow by kMostGrowth. Small arrays of zeros may reach Deflate's largest ratio.
 constexpr uint64_t kFreeBytes = 64 << 20;
 constexpr uint64_t kMostGrowth = 200;
-/// Flag: the name is UTF-8, not the IBM PC's character set.
+/// Flag: the name is UTF-8, not in the IBM PC's character set.
 constexpr uint16_t kUtf8 = 1 << 11;
 
-/// Little-endian reads that stay inside the archive.
+/// Little-endian reads that are checked to stay inside the archive.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -77,7 +75,7 @@ struct Directory {
   uint64_t count = 0;
 };
 
-/// Readers differ in whom they believe where the two end records of a zip64 archive disagree: none does here.
+/// Archives whose two end records of zip64 disagree are refused, because readers interpret them differently.
 Directory find_directory(const Reader& reader) {
   const size_t end = find_end(reader);
   const Directory own{reader.u32(end + 16), reader.u16(end + 10)};
@@ -98,7 +96,7 @@ std::span<const std::byte> packed_bytes(const Reader& reader, uint64_t local, ui
   return reader.slice(data, size);
 }
 
-/// The three sizes of a member that zip64 moves to an extra field where they need more than 32 bits.
+/// The three sizes of a member that zip64 moves to an extra field if they need more than 32 bits.
 struct Sizes {
   uint64_t unpacked;
   uint64_t packed;
@@ -187,8 +185,8 @@ void put(std::string& out, uint32_t value, int count) {
   for (int i = 0; i < count; ++i) out.push_back(static_cast<char>(value >> (8 * i) & 0xff));
 }
 
-/// The fields that local header and central directory share, from "version
-/// needed" to the name's length.
+/// The fields that local header and central directory have in common, from "version needed" to the name's
+/// length.
 void put_common(std::string& out, const ZipContent& member) {
   const bool ascii = std::all_of(member.name.begin(), member.name.end(),
                                  [](char c) { return static_cast<unsigned char>(c) < 0x80; });

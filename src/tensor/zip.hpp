@@ -1,5 +1,5 @@
-// Zip archives as far as .npz files and TorchScript archives need them: stored and deflated members, no
-// encryption. zip64 is read, not written.
+// Zip archives, as far as .npz files and TorchScript archives need them: stored and deflated members without
+// encryption. zip64 can be read but not written.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace hone::tensor {
 
 struct ZipMember {
   std::string name;
-  /// The member's bytes as they lie in the archive.
+  /// The member's bytes as stored in the archive.
   std::span<const std::byte> packed;
   bool deflated = false;
   uint64_t size = 0;  ///< unpacked
@@ -21,13 +21,12 @@ struct ZipMember {
 };
 
 /// The members in the order of the central directory, all inside `archive`, which must outlive them. Bad
-/// input for anything else than a sound archive, and when the members unpack to more than `limit` bytes.
+/// input for an invalid archive, and if the members unpack to more than `limit` bytes.
 std::vector<ZipMember> list_zip(std::span<const std::byte> archive, uint64_t limit);
 
-/// The member's unpacked bytes; bad input when size or checksum are not those
-/// of the directory.
+/// Returns the member's unpacked bytes; bad input if size or checksum differ from the directory.
 std::string unpack_zip_member(const ZipMember& member);
-/// The same check without the bytes.
+/// Makes the same checks without returning the bytes.
 void check_zip_member(const ZipMember& member);
 
 struct ZipContent {
@@ -35,8 +34,7 @@ struct ZipContent {
   std::string bytes;
 };
 
-/// The bytes of an archive of stored members; bad input when it would need
-/// zip64 (4 GiB).
+/// Returns the bytes of an archive with stored members; bad input if it would need zip64 (4 GiB).
 std::string format_zip(std::span<const ZipContent> members);
 
 }  // namespace hone::tensor

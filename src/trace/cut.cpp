@@ -13,13 +13,13 @@ class Windows {
   explicit Windows(const std::vector<Span>& windows) : windows_(windows) {}
 
   bool overlaps(Time start, Time end) const {
-    // The first window that ends after the start is the only one that can hold it.
+    // Only the first window that ends after the start can hold it.
     const auto found = std::upper_bound(windows_.begin(), windows_.end(), start,
                                         [](Time time, const Span& window) { return time < window.end; });
     return found != windows_.end() && (found->start < end || found->start == start);
   }
 
-  /// The span from the first moment in a window to the last; the interval must overlap one.
+  /// The span from the first moment in a window to the last; the interval must overlap a window.
   Span clipped(Time start, Time end) const {
     const auto first = std::upper_bound(windows_.begin(), windows_.end(), start,
                                         [](Time time, const Span& window) { return time < window.end; });
@@ -60,7 +60,7 @@ void cut(Trace& trace, const std::vector<Span>& windows) {
     if (sync.event_record != kNone) records.insert(sync.event_record);
     return false;
   });
-  // An event may have been recorded before the window in which it is waited for.
+  // The event of a wait in a window may have been recorded before the window.
   std::erase_if(trace.event_records, [&](const EventRecord& record) {
     return !was_called(record.correlation) && !records.contains(record.id);
   });
@@ -72,7 +72,7 @@ void cut(Trace& trace, const std::vector<Span>& windows) {
   std::erase_if(trace.thread_usages,
                 [&](const ThreadUsage& usage) { return !kept.overlaps(usage.start, usage.end); });
 
-  // Details of events that are gone would only take room.
+  // Removes details of events that were removed.
   std::vector<OperatorDetail> operators;
   for (HostEvent& event : trace.host_events) {
     if (event.detail < 0) continue;

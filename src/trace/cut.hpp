@@ -1,4 +1,4 @@
-// Windows of a trace.
+// Limits a trace to windows of time.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,16 @@
 
 namespace hone::trace {
 
-/// Keeps what happened in the windows (ordered, apart from each other): host events that overlap one, and
-/// device events that overlap one or were launched by a call that is kept. API calls and device events stay
-/// whole; ranges and the like that reach out of the windows are cut to them. Tables that describe (threads,
-/// streams, graphs, steps) stay whole. Not counted as losses: it was asked for.
+/// Keeps the events in the windows (ordered and disjoint): host events that overlap a window, and device
+/// events that overlap one or were launched by a call that is kept. API calls and device events stay whole;
+/// ranges and similar events that extend beyond the windows are cut to them. Descriptive tables (threads,
+/// streams, graphs, steps) stay whole. Removed events are not counted as losses, since the removal was
+/// requested.
 void cut(Trace& trace, const std::vector<Span>& windows);
 
-/// A trace of a window only, for analyses whose times have to add up to it: cut(), and then everything ends
-/// where the window does. Calls that launched before it what ran in it are kept as moments at its begin.
+/// The trace of one window, for analyses whose times must add up to its length: cut(), and then all events
+/// are limited to the window. Calls before the window that launched work in it are kept with no duration at
+/// its begin.
 Trace clipped(const Trace& trace, Span window);
 
 }  // namespace hone::trace

@@ -21,7 +21,7 @@ constexpr std::string_view kByteOrderMark{"\xef\xbb\xbf"};
 /// The first bytes of a file of any kind.
 struct Beginning {
   std::string
-      bytes;  ///< unpacked; enough to distinguish kinds of files, where JSON may begin with blank lines
+      bytes;  ///< unpacked; enough to distinguish kinds of files, even if JSON begins with blank lines
   bool packed = false;
 };
 
@@ -42,7 +42,7 @@ Trace open_database(const std::filesystem::path& path) {
   SqliteDatabase database = SqliteDatabase::open_read_only(path);
   if (is_store(database)) return read_store(database);
   if (is_nsys_export(database)) return read_nsys(database);
-  // nvprof and Nsight Systems both name tables after CUPTI's kinds of activity; only nvprof has StringTable.
+  // Both nvprof and Nsight Systems name tables after CUPTI's kinds of activity; only nvprof has StringTable.
   if (database.has_table("StringTable"))
     fail_bad_input("{}: a profile of nvprof, which is not read; record anew with `hone profile`",
                    path.string());
@@ -55,7 +55,7 @@ struct KnownFile {
   std::string_view advice;
 };
 
-/// Known files that cannot be read, with advice.
+/// Known kinds of files that cannot be read, with advice.
 constexpr std::array<KnownFile, 5> kKnownFiles{{
     {".nsys-rep", "a report of Nsight Systems; turn it into one with `nsys export --type sqlite` first"},
     {".qdrep", "a report of Nsight Systems; turn it into one with `nsys export --type sqlite` first"},

@@ -1,5 +1,5 @@
-// Opens a trace, whoever wrote it: our store, PyTorch's profiler, Nsight Systems. Told apart by content,
-// since names of files say little.
+// Opens a trace of any supported recorder: our store, PyTorch's profiler, Nsight Systems. The kind is
+// recognized by the content, since file names are not reliable.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace hone::trace {
 
-/// A normalized trace. Bad input, with a remedy where there is one, when the file is of another kind.
+/// A normalized trace. Throws bad input, with advice if there is any, if the file is of another kind.
 Trace open_trace(const std::filesystem::path& path);
 
 }  // namespace hone::trace

@@ -14,13 +14,13 @@ constexpr const char* kPlain = "latency_plain_ms";
 constexpr const char* kPlainLow = "latency_plain_low_ms";
 constexpr const char* kPlainHigh = "latency_plain_high_ms";
 constexpr const char* kRecorded = "latency_recorded_ms";
-/// One of the words below; traces of earlier versions have none.
+/// Its value is one of the words below; traces of earlier versions lack it.
 constexpr const char* kVerdict = "recording_cost";
 constexpr std::string_view kDiffers = "differs";
 constexpr std::string_view kNoise = "noise";
 constexpr std::string_view kTooFewRuns = "too few runs";
 
-/// Intervals of the medians that overlap prove nothing, nor do those that are unbounded.
+/// If the intervals of the medians overlap or are unbounded, no difference is proven.
 std::string_view verdict(const base::Interval& plain, const base::Interval& recorded) {
   if (!plain.bounded() || !recorded.bounded()) return kTooFewRuns;
   return recorded.low <= plain.high && plain.low <= recorded.high ? kNoise : kDiffers;
@@ -38,8 +38,7 @@ std::optional<double> positive(const std::string& digits) {
   return value;
 }
 
-/// Nobody knows how sure the medians are that come without a verdict, but nothing is faster for being
-/// recorded.
+/// Without a verdict, the uncertainty of the medians is unknown, but recording cannot make a run faster.
 std::string cost_text(double share, std::string_view verdict) {
   if (verdict == kTooFewRuns) return "too few runs to tell";
   if (verdict == kNoise) return "no difference beyond noise";

@@ -11,23 +11,22 @@
 namespace hone::trace {
 namespace {
 
-/// The longest text, in bytes: a damaged file may claim more than there is memory.
+/// The longest text, in bytes: a damaged file may claim a length beyond the memory.
 constexpr int kLongestValue = 64 << 20;
 
-/// A row takes at least 6 bytes, and reading it some steps for each of its columns, most of which take a
-/// byte. Steps for anything besides rows, such as finding tables and columns, are covered by the constants.
+/// A row takes at least 6 bytes. Reading it takes some steps for each of its columns, and most columns take a
+/// byte. Steps for anything except rows, such as finding tables and columns, are covered by the constants.
 constexpr int kStepsAtOnce = 1000;
 constexpr int64_t kStepsPerByte = 8;
 constexpr int64_t kStepsAlways = 2'000'000;
 constexpr int64_t kTextPerByte = 4;
 constexpr int64_t kTextAlways = 1 << 20;
 
-/// Called by SQLite every kStepsAtOnce steps; other than 0 ends the statement.
+/// SQLite calls this every kStepsAtOnce steps; a result other than 0 ends the statement.
 int count_steps(void* budget) { return --static_cast<SqliteBudget*>(budget)->steps < 0 ? 1 : 0; }
 
-/// A fault of a file that is read is bad input, and such a file may ask for any amount of memory, or for a
-/// journal to be written; a fault of the disk, or anything that keeps a file of ours from being written, is
-/// the environment.
+/// An error in a file that is read is bad input; such a file may also request any amount of memory, or a
+/// journal to be written. A disk error, or any failure to write our own file, is an environment error.
 [[noreturn]] void fail(sqlite3* database, const std::string& file) {
   const int code = sqlite3_errcode(database) & 0xff;
   const std::string message = sqlite3_errmsg(database);
@@ -148,12 +147,13 @@ void SqliteDatabase::read_schema() {
   read_damaged_schema();
 }
 
-/// SQLite refuses a file that is shorter than it says, or whose schema cannot be read to the end, unless it
-/// may be repaired by hand. This connection can only read, so that allows nothing else.
+/// SQLite refuses a file that is shorter than its header says, or whose schema cannot be read to the end,
+/// unless the schema is made writable. This connection is read-only, so that setting allows nothing else.
 void SqliteDatabase::read_damaged_schema() {
   sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
   execute("PRAGMA writable_schema = ON");
-  // The first statement fails where the schema does; those after it know the tables before that place.
+  // The first statement fails at the damage in the schema; later statements know the tables before that
+  // place.
   sqlite3_stmt* statement = nullptr;
   sqlite3_prepare_v2(database_.get(), "SELECT 1 FROM sqlite_master", -1, &statement, nullptr);
   sqlite3_finalize(statement);
@@ -172,7 +172,7 @@ SqliteStatement SqliteDatabase::prepare(const std::string& sql) {
 }
 
 bool SqliteDatabase::has_table(const std::string& name) {
-  // Asks SQLite, and not the list of tables in the file, which can call a view a table.
+  // Asks SQLite, not the list of tables in the file, which can declare a view as a table.
   const bool is_table = sqlite3_table_column_metadata(database_.get(), "main", name.c_str(), nullptr, nullptr,
                                                       nullptr, nullptr, nullptr, nullptr) == SQLITE_OK;
   if (is_table && !computes_columns(name)) return true;
@@ -190,7 +190,7 @@ bool SqliteDatabase::is_named_in_schema(const std::string& name) try {
   SqliteStatement query = prepare("SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?");
   query.bind(1, std::string_view(name));
   return query.step();
-} catch (const Error&) {  // of a damaged file, beyond the place up to which it can be read
+} catch (const Error&) {  // in a damaged file, beyond the readable part
   return false;
 }
 

@@ -14,8 +14,8 @@ struct sqlite3_stmt;
 
 namespace hone::trace {
 
-/// The rest of the budget for reading a file of unknown origin. Pages of a forged file can refer to one
-/// another in circles and so hold rows without end.
+/// The remaining budget for reading a file of unknown origin. Pages of a forged file can refer to one another
+/// in circles and so hold an endless number of rows.
 struct SqliteBudget {
   int64_t steps;       ///< of SQLite's virtual machine, in thousands
   int64_t text_bytes;  ///< of all texts together
@@ -23,9 +23,10 @@ struct SqliteBudget {
 
 class SqliteStatement {
  public:
-  /// One row further; false at the end. Bad input when a file takes more than its size allows.
+  /// Goes to the next row; returns false at the end. Throws bad input if reading takes more steps or text
+  /// than the size of the file allows.
   bool step();
-  /// Back to the start, so that the statement can be bound and stepped again.
+  /// Returns to the start, so that the statement can be bound and stepped again.
   void reset();
   /// Parameters are numbered from 1.
   void bind(int parameter, int64_t value);
@@ -47,31 +48,31 @@ class SqliteStatement {
   };
   sqlite3* database_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  SqliteBudget* budget_;  // none: no limits
+  SqliteBudget* budget_;  // null: no limits
   std::string file_;
 };
 
 class SqliteDatabase {
  public:
-  /// A new database in a file that is empty or not there. Environment error, of the file `named`, when it
-  /// cannot be written.
+  /// Creates a database in a file that is empty or does not exist. Throws an environment error about the file
+  /// `named` if it cannot be written.
   static SqliteDatabase create(const std::filesystem::path& path, std::string named);
   static SqliteDatabase create(const std::filesystem::path& path);
-  /// Packed with gzip or not. Nothing is written to it. The rest of a file that breaks off, or whose list of
-  /// tables is damaged, can be read table by table; `damage()` says so. Bad input when the file is not there
-  /// or no database.
+  /// Opens a file that may be compressed with gzip, and never writes to it. If the file is incomplete or its
+  /// list of tables is damaged, the rest can be read table by table, and `damage()` describes the damage.
+  /// Throws bad input if the file does not exist or is no database.
   static SqliteDatabase open_read_only(const std::filesystem::path& path);
 
   void execute(const std::string& sql);
   SqliteStatement prepare(const std::string& sql);
-  /// Bad input when the name is that of something that computes its rows, such as a view: that can take any
-  /// time and memory.
+  /// Throws bad input if the name is not that of a table but of an object whose rows are computed, such as a
+  /// view: reading it could take any time and memory.
   bool has_table(const std::string& name);
   /// True if the table has a column of that name.
   bool has_column(const std::string& table, std::string_view name);
-  /// The file as the user named it.
+  /// The name of the file as the user gave it.
   const std::string& file() const { return file_; }
-  /// The damage of the file, as the text of a doubt about it; empty when none is known.
+  /// The damage of the file, as the text of a doubt; empty if none is known.
   const std::string& damage() const { return damage_; }
 
  private:

@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kHeaderBytes = 100;
 constexpr size_t kPiece = size_t{1} << 20;
-/// A packed file may grow by this factor: recorded traces grow 5 to 20 times, and the most that gzip can do
-/// is 1032 times.
+/// Largest growth of a compressed file: recorded traces grow 5 to 20 times, and the maximum of gzip is 1032
+/// times.
 constexpr uint64_t kMostGrowth = 128;
 constexpr uint64_t kAlwaysAllowed = uint64_t{64} << 20;
 
@@ -34,7 +34,7 @@ std::string first_bytes(const std::filesystem::path& path) {
   return bytes;
 }
 
-/// 0 when the header is none.
+/// 0 if the header is invalid.
 uint64_t page_bytes(std::string_view header) {
   if (header.size() < kHeaderBytes) return 0;
   const uint64_t bytes = big_endian(header.substr(16, 2));
@@ -42,7 +42,7 @@ uint64_t page_bytes(std::string_view header) {
   return bytes >= 512 && std::has_single_bit(bytes) ? bytes : 0;
 }
 
-/// 0 when the header does not say: old writers left the field unset.
+/// 0 if the header has no count: old writers left the field unset.
 uint64_t page_count(std::string_view header) {
   const bool valid = header.substr(24, 4) == header.substr(92, 4);
   return valid ? big_endian(header.substr(28, 4)) : 0;
@@ -81,7 +81,7 @@ void SqliteFile::copy(uint64_t limit) {
 void SqliteFile::cut_to_pages() {
   const std::string header = first_bytes(path());
   const uint64_t page = page_bytes(header);
-  if (page == 0) return;  // no database, which SQLite says better
+  if (page == 0) return;  // no database; SQLite has a better message for it
   const uint64_t pages = bytes_ / page;
   if (pages == 0) fail_bad_input("{}: breaks off in its first page", original_.string());
   const uint64_t announced = page_count(header);
@@ -92,7 +92,7 @@ void SqliteFile::cut_to_pages() {
                               announced)
                 : "breaks off in its last page, which is missing";
   if (!partial) return;
-  // SQLite takes the missing part of a page for zeros, and so for rows of zeros.
+  // SQLite would read the missing part of a page as zeros, and so as rows of zeros.
   if (!copy_) copy(bytes_);
   bytes_ = pages * page;
   copy_->shorten(bytes_);

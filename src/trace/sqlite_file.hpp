@@ -1,5 +1,5 @@
-// A database file as SQLite can open it: unpacked where it is compressed with gzip, cut to whole pages where
-// it breaks off.
+// A database file in a form that SQLite can open: unpacked if it is compressed with gzip, and cut to whole
+// pages if it is incomplete.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@ namespace hone::trace {
 
 class SqliteFile {
  public:
-  /// Bad input when the file is not there, unpacks to much more than any trace or holds not even one page.
+  /// Throws bad input if the file does not exist, unpacks to much more than any trace, or holds less than one
+  /// page.
   explicit SqliteFile(const std::filesystem::path& path);
 
-  /// The path to open: the file itself, or a copy that goes away with this object (whoever has it open keeps
-  /// it).
+  /// The path to open: the file itself, or a copy that is removed with this object (an open copy stays
+  /// usable).
   const std::filesystem::path& path() const { return copy_ ? copy_->path() : original_; }
   uint64_t bytes() const { return bytes_; }
-  /// The damage, as the text of a doubt; empty when the file is as long as it says.
+  /// The damage, as the text of a doubt; empty if the file has the length in its header.
   const std::string& damage() const { return damage_; }
 
  private:
   void unpack();
-  /// The copy is what `limit` bytes of the file are at most.
+  /// Copies at most the first `limit` bytes of the file.
   void copy(uint64_t limit);
   void cut_to_pages();
 

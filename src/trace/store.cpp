@@ -41,7 +41,7 @@ void bind(SqliteStatement& statement, int parameter, const T& value, int index) 
   }
 }
 
-/// The largest value of an enumeration that a file may hold; later versions append to them.
+/// The largest value of an enumeration that a file may hold; later versions append values.
 template <class T>
 constexpr int64_t last_value() {
   if constexpr (std::is_same_v<T, HostKind>) return static_cast<int64_t>(HostKind::kThreadApi);
@@ -57,7 +57,7 @@ constexpr int64_t last_value() {
   return std::numeric_limits<int64_t>::max();
 }
 
-/// False when the value does not fit.
+/// False if the value does not fit.
 template <class T>
 bool read_number(const SqliteStatement& statement, int column, T& value) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -79,7 +79,7 @@ bool read_number(const SqliteStatement& statement, int column, T& value) {
   }
 }
 
-/// False when the value does not fit or is of another type.
+/// False if the value does not fit or is of another type.
 template <class T>
 bool read(const SqliteStatement& statement, int column, T& value, int index) {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -154,7 +154,7 @@ void write_pairs(SqliteDatabase& database, const Trace& trace) {
   }
 }
 
-/// Views with names instead of ids, for people who query the file.
+/// Views with names instead of ids, for users who query the file.
 void create_views(SqliteDatabase& database) {
   database.execute(
       "CREATE VIEW kernels AS SELECT e.start, e.\"end\", s.value AS name, e.device, e.context, e.stream, "
@@ -174,7 +174,7 @@ void create_views(SqliteDatabase& database) {
       "JOIN strings r ON r.id = k.range JOIN strings m ON m.id = k.metric JOIN strings u ON u.id = k.unit");
 }
 
-/// Before any row, so that what describes the tables lies at the begin of the file and is there when its end
+/// Executed before any row is written, so that the schema is at the begin of the file and survives if the end
 /// is lost.
 void create_tables(SqliteDatabase& database, const Trace& trace) {
   database.execute("CREATE TABLE strings (id INTEGER PRIMARY KEY, value TEXT NOT NULL)");
@@ -185,8 +185,8 @@ void create_tables(SqliteDatabase& database, const Trace& trace) {
 }
 
 void write_all(SqliteDatabase& database, const Trace& trace) {
-  // The file is new and renamed when it is whole, so a journal would protect nothing, and who renames it
-  // syncs it.
+  // The file is new and is renamed when it is complete, so a journal would be useless; the code that renames
+  // the file also syncs it.
   database.execute("PRAGMA journal_mode = OFF");
   database.execute("PRAGMA synchronous = OFF");
   database.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
@@ -204,10 +204,10 @@ int64_t pragma(SqliteDatabase& database, const char* name) {
   return query.step() ? query.integer(0) : 0;
 }
 
-/// Old id of the file → id in the trace; a file of unknown origin may number its strings as it likes.
+/// Maps ids of the file to ids of the trace; a file of unknown origin may number its strings in any way.
 using StringIds = std::unordered_map<int64_t, StringId>;
 
-/// Rows that were read before a damaged page stay.
+/// Rows that were read before a damaged page are kept.
 template <class Work>
 void saving_what_it_can(Trace& trace, const std::string& table, const Work& work) {
   try {
@@ -227,7 +227,7 @@ StringIds read_strings(SqliteDatabase& database, Trace& trace) {
   return ids;
 }
 
-/// Rows that others refer to by their place, where they have to stay.
+/// Rows to which other rows refer by their position, which must therefore not change.
 template <class Row>
 constexpr bool kHasPlace =
     std::is_same_v<Row, Thread> || std::is_same_v<Row, OperatorDetail> || std::is_same_v<Row, KernelLaunch> ||
@@ -238,7 +238,8 @@ void read_table(SqliteDatabase& database, const StringIds& strings, const Table<
                 std::vector<Row>& rows, Trace& trace) {
   const std::string name(table.name);
   if (!database.has_table(name)) return;
-  // Only what the file has: columns of later versions are ignored, missing ones keep their defaults.
+  // Only columns that the file has: columns of later versions are ignored, and missing columns keep their
+  // defaults.
   std::string sql;
   std::vector<int> places;
   int next = 0;

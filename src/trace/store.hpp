@@ -1,5 +1,4 @@
-// The trace on disk: one SQLite file, which any tool that speaks SQL can query. docs/TRACE.md lists its
-// tables.
+// The trace on disk: one SQLite file, which any SQL tool can query. docs/TRACE.md lists its tables.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +8,16 @@
 
 namespace hone::trace {
 
-/// Written under a temporary name and renamed, so a reader sees a whole file or none. Environment error when
-/// it cannot be.
+/// The file is written under a temporary name and renamed, so a reader never sees an incomplete file. Throws
+/// an environment error if it cannot be written.
 void write_store(const Trace& trace, const std::filesystem::path& path);
 
-/// True if it is a database with our tables.
+/// True if the database has the tables of the store.
 bool is_store(SqliteDatabase& database);
 
-/// A normalized trace. Bad input when the file is none of ours or of a later version. Tables and columns that
-/// a file of an earlier version lacks are left at their defaults; rows with values out of range or of another
-/// type are dropped and counted, as is what a damaged file lacks.
+/// A normalized trace. Throws bad input if the file is not a store, or is one of a later version. Tables and
+/// columns that a file of an earlier version lacks keep their defaults. Rows with values out of range or of
+/// another type are dropped and counted, as are the missing parts of a damaged file.
 Trace read_store(SqliteDatabase& database);
 Trace read_store(const std::filesystem::path& path);
 

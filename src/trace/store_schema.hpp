@@ -1,4 +1,4 @@
-// The tables of the store: one list of columns a row type, from which they are created, written, read and
+// The tables of the store: one list of columns per row type, from which they are created, written, read and
 // documented.
 #pragma once
 
@@ -18,7 +18,7 @@ struct Column {
   int index = 0;
 };
 
-// clang 14 deduces nothing for aggregates by itself.
+// clang 14 cannot deduce template arguments of aggregates by itself.
 template <class Row, class Member>
 Column(std::string_view, Member Row::*, std::string_view, int = 0) -> Column<Row, Member>;
 

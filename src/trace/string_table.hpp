@@ -1,4 +1,4 @@
-// Names of events, each kept once: a trace of a million kernels has a few hundred of them.
+// Names of events, each stored once: a trace of a million kernels has a few hundred names.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ class StringTable {
   ~StringTable() = default;
 
   StringId intern(std::string_view text);
-  /// The id of a text that is there; 0 otherwise.
+  /// The id of a text that is in the table; 0 otherwise.
   StringId find(std::string_view text) const;
   const std::string& operator[](StringId id) const { return texts_[id]; }
   size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> texts_;  // stay where they are, so that the keys below may point at them
+  std::deque<std::string> texts_;  // texts keep their addresses, so the keys below may point to them
   std::unordered_map<std::string_view, StringId> ids_;
 };
 

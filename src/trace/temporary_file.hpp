@@ -1,4 +1,4 @@
-// A file for as long as it is needed: what has to lie on a disk to be read, since SQLite reads nothing else.
+// A temporary file for data that must be on a disk to be read, since SQLite reads only files.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@ namespace hone::trace {
 
 class TemporaryFile {
  public:
-  /// Empty, in the folder for temporary files ($TMPDIR, else /tmp), for nobody else to read. Environment
-  /// error when it cannot be made.
+  /// Creates an empty file in the folder for temporary files ($TMPDIR, else /tmp) that no other user can
+  /// read. Throws an environment error if that is impossible.
   TemporaryFile();
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  /// Appends at its end. Environment error when the disk is full.
+  /// Appends to the file. Throws an environment error if the disk is full.
   void append(std::string_view bytes);
-  /// Cuts it to its first bytes.
+  /// Cuts the file to its first bytes.
   void shorten(uint64_t bytes);
   const std::filesystem::path& path() const { return path_; }
 

@@ -1,6 +1,6 @@
-// The event model: everything a profiled window holds, whoever recorded it (our collector, Kineto, Nsight
-// Systems). Readers fill it, the store keeps it, analyses read it. Rows are plain data that refer to each
-// other by ids, so that any part may be missing; what is missing or doubtful is said in `doubts`.
+// The event model: all data about a profiled window, from any recorder (our collector, Kineto, Nsight
+// Systems). Readers fill it, the store saves it, analyses read it. Rows are plain data that refer to each
+// other by ids, so that any part may be missing; `doubts` describes missing and doubtful parts.
 #pragma once
 
 #include <array>
@@ -13,13 +13,15 @@
 
 namespace hone::trace {
 
-/// Nanoseconds; only differences mean something. `Trace::metadata["utc_epoch_ns"]` is the wall clock at 0.
+/// Nanoseconds; only differences are meaningful. `Trace::metadata["utc_epoch_ns"]` is the wall clock at time
+/// 0.
 using Time = int64_t;
 
-/// No time of a normalized trace is beyond this on either side of 0 (126 years), so differences of two fit.
+/// All times of a normalized trace are within this limit on either side of 0 (126 years), so the difference
+/// of two times cannot overflow.
 constexpr Time kLatestTime = 4'000'000'000'000'000'000;
 
-/// Stands for an id that was not recorded.
+/// The value of an id that was not recorded.
 constexpr int64_t kNone = -1;
 
 /// The kind of a host thread's activity. Intervals of one kind and thread nest.
@@ -45,7 +47,7 @@ struct HostEvent {
   int64_t correlation = kNone;  ///< API calls: joins them to the operations that they launched
   int64_t external_id = kNone;  ///< operators and what they call: joins API calls to operators
   int32_t detail = -1;          ///< operators: index into Trace::operators
-  int64_t result = 0;           ///< API calls: the value returned
+  int64_t result = 0;           ///< API calls: the returned value
 };
 
 /// A framework's details of an operator call.
@@ -59,7 +61,7 @@ struct OperatorDetail {
 
 enum class DeviceKind : uint8_t { kKernel, kCopy, kSet };
 
-/// Something a GPU did.
+/// An operation of a GPU.
 struct DeviceEvent {
   Time start = 0;
   Time end = 0;
@@ -69,9 +71,9 @@ struct DeviceEvent {
   int64_t context = kNone;      ///< Context::id
   int64_t stream = kNone;       ///< Stream::id
   int64_t correlation = kNone;  ///< of the API call that launched it; all nodes of one graph launch share it
-  int64_t graph_node = kNone;   ///< GraphNode::id, when it ran inside a CUDA graph
+  int64_t graph_node = kNone;   ///< GraphNode::id, if the operation ran inside a CUDA graph
   int64_t graph = kNone;
-  int32_t channel = -1;       ///< hardware queue; events of one queue run in order whatever their streams
+  int32_t channel = -1;       ///< hardware queue; events of one queue run in order, whatever their streams
   int32_t channel_type = -1;  ///< 1 compute, 2 asynchronous copies, 3 decompression (CUpti_ChannelType)
   int32_t detail = -1;        ///< index into Trace::launches (kernels) or Trace::transfers (copies, sets)
 };
@@ -79,7 +81,7 @@ struct DeviceEvent {
 /// States whether the code of a kernel holds instructions for Tensor Cores.
 enum class TensorUse : uint8_t { kUnknown, kNo, kYes };
 
-/// How a kernel was launched. Zero where not recorded.
+/// The launch parameters of a kernel. Zero if not recorded.
 struct KernelLaunch {
   std::array<int32_t, 3> grid{};
   std::array<int32_t, 3> block{};
@@ -88,13 +90,14 @@ struct KernelLaunch {
   int64_t static_shared_bytes = 0;
   int64_t dynamic_shared_bytes = 0;
   int64_t local_bytes_per_thread = 0;
-  bool programmatic = false;       ///< may start before the kernel before it has ended
-  double recorded_occupancy = -1;  ///< per cent as the file said (Kineto's estimate); -1 when it did not
-  StringId collective = 0;         ///< NCCL: the name of the operation
+  bool programmatic = false;  ///< may start before the previous kernel has ended
+  double recorded_occupancy =
+      -1;                   ///< in per cent, as in the file (Kineto's estimate); -1 if the file has none
+  StringId collective = 0;  ///< NCCL: the name of the operation
   TensorUse tensor_use = TensorUse::kUnknown;
 };
 
-/// CUpti_ActivityMemoryKind and cudaMemcpyKind, in our own order so that files of all kinds agree.
+/// CUpti_ActivityMemoryKind and cudaMemcpyKind with our own numbers, so that all recorders agree.
 enum class MemoryKind : uint8_t { kUnknown, kPageable, kPinned, kDevice, kArray, kManaged };
 enum class CopyDirection : uint8_t {
   kUnknown,
@@ -107,7 +110,7 @@ enum class CopyDirection : uint8_t {
 
 struct Transfer {
   int64_t bytes = 0;
-  CopyDirection direction = CopyDirection::kUnknown;  ///< unknown for sets
+  CopyDirection direction = CopyDirection::kUnknown;  ///< unknown for memsets
   MemoryKind source = MemoryKind::kUnknown;
   MemoryKind destination = MemoryKind::kUnknown;
   bool asynchronous = false;
@@ -127,9 +130,9 @@ struct Synchronization {
   SyncKind kind = SyncKind::kContextSynchronize;
   int32_t device = 0;
   int64_t context = kNone;
-  int64_t stream = kNone;        ///< that waited, or was waited for
-  int64_t event = kNone;         ///< cudaEvent_t's id, used again and again
-  int64_t event_record = kNone;  ///< EventRecord::id waited for; kNone when only `event` is known
+  int64_t stream = kNone;        ///< the stream that waited, or for which the call waited
+  int64_t event = kNone;         ///< id of the cudaEvent_t, which is reused
+  int64_t event_record = kNone;  ///< EventRecord::id of the awaited record; kNone if only `event` is known
   int64_t correlation = kNone;
 };
 
@@ -141,38 +144,39 @@ struct EventRecord {
   int64_t context = kNone;
   int64_t stream = kNone;
   int64_t correlation = kNone;
-  Time completed = kNone;  ///< on the device, when recorded
+  Time completed = kNone;  ///< time on the device, if recorded
 };
 
 enum class ThreadOperation : uint8_t {
   kCreate,  ///< lets the thread start
   kStart,   ///< a thread began
-  kExit,    ///< it ended, which lets a join return
+  kExit,    ///< a thread ended, which lets a join return
   kJoin,
   kUnlock,  ///< lets a lock return
   kLock,
-  kSignal,  ///< of one thread or all, lets a wait for the condition return
+  kSignal,  ///< wakes one thread or all; lets a wait for the condition variable return
   kConditionWait,
   kPost,  ///< lets a wait for the semaphore return
   kSemaphoreWait
 };
 
-/// An action of a thread for which another waits (it takes no time), or a wait for another thread until
-/// `end`; the latter succeeded, and is the call with the same thread and start.
+/// Either an action of a thread for which another thread waits (it takes no time), or a wait for another
+/// thread until `end`. Only successful waits are listed; they have the thread and start of their call.
 struct ThreadSync {
   Time start = 0;
   Time end = 0;
   ThreadOperation operation = ThreadOperation::kStart;
   int32_t thread = 0;  ///< index into Trace::threads
-  int64_t object = 0;  ///< the thread created, begun, ended or joined; the mutex, condition or semaphore
+  int64_t object = 0;  ///< the thread that was created, begun, ended or joined; else the mutex, condition
+                       ///< variable or semaphore
 };
 
 /// A node of an instantiated CUDA graph.
 struct GraphNode {
   int64_t id = kNone;  ///< as DeviceEvent::graph_node
   int64_t graph = kNone;
-  int64_t original = kNone;  ///< the node it was cloned from at instantiation
-  StringId range = 0;        ///< innermost range of the thread that created it: our engine's step
+  int64_t original = kNone;  ///< the node from which it was cloned at instantiation
+  StringId range = 0;        ///< innermost range of the thread that created the node: the step of our engine
 };
 
 /// `to` runs after `from` has ended.
@@ -181,7 +185,8 @@ struct GraphEdge {
   int64_t to = kNone;
 };
 
-/// Facts that the recorded system gave about one of its steps; ranges and graph nodes bear its name.
+/// Facts that the recorded system reported about one of its steps; ranges and graph nodes have the name of
+/// the step.
 struct ModelStep {
   StringId name = 0;
   StringId kind = 0;  ///< operator
@@ -189,22 +194,22 @@ struct ModelStep {
   StringId sources = 0;  ///< JSON, names of the model's nodes
   StringId inputs = 0;   ///< JSON, types and shapes
   StringId outputs = 0;  ///< JSON
-  double flops = 0;      ///< a multiply-add is two; 0 where not known
-  double bytes = 0;      ///< inputs, weights and outputs once
-  /// JSON, indices of the earlier steps whose outputs it reads; empty where not recorded.
+  double flops = 0;      ///< a multiply-add counts as two; 0 if unknown
+  double bytes = 0;      ///< inputs, weights and outputs, each counted once
+  /// JSON, indices of the earlier steps whose outputs the step reads; empty if not recorded.
   StringId predecessors = 0;
-  /// JSON, a list of {tactic, layout, time_us, chosen, refusal}; empty where not recorded.
+  /// JSON, a list of {tactic, layout, time_us, chosen, refusal}; empty if not recorded.
   StringId rivals = 0;
 };
 
-/// Memory taken (bytes > 0) or given back (bytes < 0).
+/// Memory that was allocated (bytes > 0) or freed (bytes < 0).
 struct Allocation {
   Time time = 0;
   int32_t device = 0;  ///< -1 for the host
   int32_t thread = -1;
   int64_t address = 0;
   int64_t bytes = 0;
-  int64_t total_allocated = kNone;  ///< after it, as the allocator said
+  int64_t total_allocated = kNone;  ///< total after the operation, as reported by the allocator
   int64_t total_reserved = kNone;
   StringId source = 0;  ///< the API or allocator
 };
@@ -216,19 +221,19 @@ struct CounterSample {
   double value = 0;
 };
 
-/// A metric of one launch of a kernel, which ran anew for each pass that its metrics took.
+/// A metric of one launch of a kernel, which was run again for each pass of the measurement.
 struct KernelMetric {
   int64_t process = 0;
-  int64_t launch = 0;  ///< of those that were measured in the process, counted from 0
+  int64_t launch = 0;  ///< index among the measured launches of the process, from 0
   int32_t device = 0;
   StringId kernel = 0;
-  StringId range = 0;   ///< innermost range of the thread that launched it: our engine's step
+  StringId range = 0;   ///< innermost range of the launching thread: the step of our engine
   StringId metric = 0;  ///< "achieved_occupancy", "dram__bytes_read.sum"
   StringId unit = 0;    ///< "%", "B", "B/s"; empty for counts and ratios
   double value = 0;
 };
 
-/// A thread's use of its CPU while a step of an engine ran, whoever announced that.
+/// CPU use of a thread during a step of an engine, whichever thread announced the step.
 struct ThreadUsage {
   Time start = 0;  ///< of the step
   Time end = 0;
@@ -239,11 +244,11 @@ struct ThreadUsage {
 
 struct Thread {
   int64_t process = 0;
-  int64_t id = 0;  ///< the system's
+  int64_t id = 0;  ///< id that the system gave the thread
   StringId name = 0;
 };
 
-/// Zero where not recorded.
+/// Zero if not recorded.
 struct DeviceProperties {
   int32_t id = 0;
   StringId name = 0;
@@ -276,8 +281,8 @@ struct Stream {
 };
 
 enum class Severity : uint8_t {
-  kNote,   ///< how the trace was made, where that bears on its figures
-  kDoubt,  ///< figures may be off
+  kNote,   ///< how the trace was made, if that affects its figures
+  kDoubt,  ///< figures may be inaccurate
   kLoss    ///< events are missing
 };
 
@@ -286,7 +291,7 @@ struct Doubt {
   Severity severity = Severity::kNote;
   std::string about;  ///< "kernels", "clock", "file"
   std::string text;   ///< one sentence
-  int64_t count = 0;  ///< of events concerned; 0 when not counted
+  int64_t count = 0;  ///< number of events concerned; 0 if not counted
 };
 
 struct Trace {
@@ -315,9 +320,9 @@ struct Trace {
   std::vector<Doubt> doubts;
 
   const std::string& text(StringId id) const { return strings[id]; }
-  /// The thread's index, added when it is new.
+  /// The index of the thread; a new thread is added.
   int32_t thread_index(int64_t process, int64_t id);
-  /// One more of these, in the row of the same severity, subject and text.
+  /// Counts one more doubt, in the row with the same severity, subject and text.
   void doubt(Severity severity, const std::string& about, const std::string& text, int64_t count = 1);
   const DeviceProperties* find_device(int32_t id) const;
 };
@@ -328,12 +333,12 @@ struct Span {
 };
 
 /// The span from the first start to the last end of all host and device events and of threads' waits for each
-/// other; zeros when there are none.
+/// other; zeros if there are none.
 Span extent(const Trace& trace);
 
-/// Puts rows into their order and makes times valid: an event that ends before it starts, has no time at all
-/// (CUPTI's zero timestamps) or one beyond kLatestTime, is dropped and counted in `doubts`, as is a reference
-/// to a row that is not there.
+/// Sorts rows and makes times valid. An event that ends before it starts, has no time (CUPTI's zero
+/// timestamps), or has a time beyond kLatestTime is dropped and counted in `doubts`; a reference to a missing
+/// row is removed and counted as well.
 void normalize(Trace& trace);
 
 }  // namespace hone::trace

@@ -1,4 +1,4 @@
-// The names of copies and sets in a trace, whoever recorded them: as Kineto's.
+// The names of copies and memsets in a trace, for all recorders: those of Kineto.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Recognises per-channel scales and shifts: see affine.hpp. Folding them stands in affine_folding.cpp.
+// Recognizes per-channel scales and shifts: see affine.hpp. affine_folding.cpp folds them.
 #include "transform/affine.hpp"
 
 #include <algorithm>

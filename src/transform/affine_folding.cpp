@@ -1,4 +1,4 @@
-// Takes a per-channel scale and shift into the weights and bias of the node before: see affine.hpp.
+// Folds a per-channel scale and shift into the weights and bias of the previous node: see affine.hpp.
 #include "transform/affine.hpp"
 #include "transform/constants.hpp"
 
@@ -7,8 +7,8 @@ namespace {
 
 using tensor::Shape;
 
-/// The weights as [before, channels, after]: element (b, c, a) belongs to channel c, or to channel
-/// c + b / rows * channels when a ConvTranspose has groups of `rows` rows each.
+/// The weights as [before, channels, after]: element (b, c, a) belongs to channel c. If a ConvTranspose has
+/// groups of `rows` rows each, it belongs to channel c + b / rows * channels.
 struct WeightLayout {
   int64_t before = 1;
   int64_t channels = 1;
@@ -44,7 +44,7 @@ Tensor scaled_weights(const Node& node, const Tensor& weights, const std::vector
   return floating_tensor(weights.dtype(), weights.shape(), elements);
 }
 
-/// The present bias, one element a channel, with Gemm's beta applied; nullopt when it is not constant.
+/// The present bias, one element for each channel, multiplied by Gemm's beta; nullopt if it is not constant.
 std::optional<std::vector<double>> present_bias(const Graph& graph, const Node& node,
                                                 const Channels& channels) {
   if (!node.has_input(2)) return std::vector<double>(static_cast<size_t>(channels.count), 0);
@@ -56,7 +56,7 @@ std::optional<std::vector<double>> present_bias(const Graph& graph, const Node& 
   return bias;
 }
 
-/// A product of two matrices as a Gemm that can hold a bias.
+/// Converts a product of two matrices to a Gemm, which can have a bias.
 Node as_gemm(const Node& matmul) {
   Node gemm = matmul;
   gemm.op = "Gemm";

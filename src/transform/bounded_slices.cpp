@@ -12,7 +12,8 @@ namespace {
 
 using tensor::Tensor;
 
-/// The only element of inputs that give one axis each; nullopt for others and for several axes.
+/// The only element of an input that has one element for each axis; nullopt for other inputs, and for several
+/// axes.
 std::optional<int64_t> single(const Graph& graph, const Node& node, size_t input, int64_t otherwise) {
   if (!node.has_input(input)) return otherwise;
   const auto elements = known_integers(graph, node.inputs[input]);
@@ -20,7 +21,7 @@ std::optional<int64_t> single(const Graph& graph, const Node& node, size_t input
   return elements->front();
 }
 
-/// The axis along which the slice takes the first rows of its constant, their number given by a symbol;
+/// The axis along which the slice takes the first rows of its constant, if a symbol gives their number;
 /// nullopt for any other slice.
 std::optional<int64_t> axis_of(const Graph& graph, const Node& node,
                                const std::map<std::string, int64_t>& largest) {

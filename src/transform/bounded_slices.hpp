@@ -1,5 +1,4 @@
-// Slices of constants whose length is the size of an input, where the engine serves sizes up to some largest
-// one.
+// Handles slices of constants whose length is the size of an input, if the engine has a largest such size.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +9,10 @@
 
 namespace hone::transform {
 
-/// Replaces Slice(table, 0, n), of a constant with n rows or more, with Gather(table, Range(0, n)): of length
-/// n, whereas inference does not know how much of the table a Slice finds. `largest`: of symbols, where they
-/// have a largest size. Without it, position embeddings of a variable length hide from all passes that
-/// sequences are of one length.
+/// Replaces Slice(table, 0, n), where the constant has at least n rows, with Gather(table, Range(0, n)). Its
+/// length is n, whereas shape inference cannot know how many rows a Slice finds. `largest` holds the largest
+/// sizes of symbols. Without this pass, position embeddings of variable length would prevent all other passes
+/// from seeing that sequences have equal lengths.
 Summary bounded_slices(Graph& graph, const std::map<std::string, int64_t>& largest);
 
 }  // namespace hone::transform

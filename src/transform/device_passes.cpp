@@ -8,7 +8,8 @@
 namespace hone::transform {
 namespace {
 
-/// Static objects of other files come before or after those of this one.
+/// A function-local object, because the initialization order of static objects in different files is
+/// undefined.
 std::vector<DevicePasses>& registry() {
   static std::vector<DevicePasses> registered;
   return registered;
@@ -21,7 +22,7 @@ RegisteredPasses::RegisteredPasses(DevicePasses brought) { registry().push_back(
 const std::vector<DevicePasses>& registered_passes() { return registry(); }
 
 std::vector<Pass> join_passes(std::span<const Pass> own, std::vector<DevicePasses> brought) {
-  // The order in which files registered theirs is the linker's.
+  // The order in which files register their passes depends on the linker, so sort by device.
   std::ranges::stable_sort(brought, {}, &DevicePasses::device);
   for (const DevicePasses& group : brought) {
     if (std::ranges::find(own, group.after, &Pass::name) == own.end())

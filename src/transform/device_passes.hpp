@@ -1,5 +1,4 @@
-// The way in which a device brings passes that only it wants: they run among those of pass_list.cpp, where it
-// asks for them.
+// Registration of passes for one device. They run between those of pass_list.cpp if the device requests them.
 #pragma once
 
 #include <span>
@@ -10,7 +9,7 @@
 
 namespace hone::transform {
 
-/// Passes of one device, in the order they run; all of them are on request.
+/// Passes of one device, in the order in which they run; all of them run only on request.
 struct DevicePasses {
   std::string_view device;
   /// The pass of pass_list.cpp after which they run.
@@ -18,8 +17,8 @@ struct DevicePasses {
   std::vector<Pass> passes;
 };
 
-/// For static objects of libhone: adds to passes() before anybody asks for them. A plugin would come too
-/// late, and programs that do not load it would not know the names.
+/// For static objects in libhone: adds passes before passes() is first called. A plugin would be too late,
+/// and programs that do not load it would not know the names.
 struct RegisteredPasses {
   explicit RegisteredPasses(DevicePasses brought);
 };
@@ -27,8 +26,8 @@ struct RegisteredPasses {
 /// The passes registered so far.
 const std::vector<DevicePasses>& registered_passes();
 
-/// `own` with the passes of devices in their places, those of several devices at one place by the devices'
-/// names. Internal error for a place that is not there.
+/// `own` with the passes of devices inserted at their places; those of several devices at one place are
+/// ordered by the devices' names. Internal error for a place that does not exist.
 std::vector<Pass> join_passes(std::span<const Pass> own, std::vector<DevicePasses> brought);
 
 }  // namespace hone::transform

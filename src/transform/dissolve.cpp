@@ -14,14 +14,14 @@ namespace {
 
 using graph::Attributes;
 
-/// The operator that a fused one is without post-ops; empty where there is none.
+/// The operator of a fused one without its post-ops; empty if there is none.
 std::string base_operator(const std::string& op) {
   if (op == "FusedConv") return "Conv";
   if (op == "FusedGemm") return "Gemm";
   return op == "FusedMatMul" ? "MatMul" : "";
 }
 
-/// True if the node is a MatMul, a bias that is added where there is one, and post-ops.
+/// True if the node is a MatMul with optional bias and post-ops.
 bool is_biased_product(const Node& node) {
   if (node.op == "FusedMatMul") return true;
   const Attributes& attributes = node.attributes;
@@ -40,7 +40,7 @@ PostOps chain_of(const Node& node) {
   return chain;
 }
 
-/// The post-ops from the one numbered `first` to the last one before `last`.
+/// The post-ops from number `first` up to, but without, `last`.
 PostOps part_of(const PostOps& chain, size_t first, size_t last) {
   PostOps part;
   size_t extra = 0;
@@ -53,7 +53,7 @@ PostOps part_of(const PostOps& chain, size_t first, size_t last) {
   return part;
 }
 
-/// Makes `node` the operator `fused` with these post-ops, or the plain one where there are none.
+/// Makes `node` the operator `fused` with these post-ops, or the plain operator if there are none.
 void give_post_ops(Node& node, const std::string& fused, const PostOps& post_ops) {
   if (!post_ops.ops.empty()) {
     set_post_ops(node, fused, post_ops);
@@ -64,8 +64,8 @@ void give_post_ops(Node& node, const std::string& fused, const PostOps& post_ops
   node.inputs.resize(std::min(node.inputs.size(), first_extra(fused)));
 }
 
-/// Makes a constant of weights that are dequantized; false for any other node, and where only packed forms of
-/// the weights are left.
+/// Replaces dequantized weights by a constant. Returns false for any other node, and if only packed forms of
+/// the weights exist.
 bool compute_weights(Graph& graph, const Node& node) {
   if (node.op != "DequantizeLinear") return false;
   std::vector<const graph::Tensor*> inputs;
@@ -95,7 +95,7 @@ std::array<Node, 2> split_chain(const Node& node, size_t inside, ValueId between
     base = node_of("MatMul", {node.inputs[0], node.inputs[1]});
   } else if (adds_bias(node)) {
     const PostOps kept = part_of(post_ops_of(node), 0, inside - 1);
-    // A FusedMatMul is what adds a bias to a product.
+    // Only a FusedMatMul adds a bias to a product.
     if (node.op == "FusedMatMul") set_post_ops(base, node.op, kept);
     if (node.op == "FusedGemm") give_post_ops(base, node.op, kept);
   } else {

@@ -74,7 +74,7 @@ std::string Editor::unique_name(const std::string& stem) {
     for (const graph::Value& value : graph_.values) names_.insert(value.name);
   }
   std::string name = stem;
-  // Value ids only grow, so starting at their number finds a free name almost at once.
+  // Ids only grow, so starting with the number of values finds a free name almost at once.
   for (size_t i = graph_.values.size(); !names_.insert(name).second; ++i)
     name = fmt::format("{}.{}", stem, i);
   return name;
@@ -143,7 +143,7 @@ bool Editor::forward(int32_t index, ValueId from, ValueId to) {
   const int32_t maker = producer(to);
   if (maker < 0 || is_output(to)) return false;
   remove(index);
-  // The maker of `to` makes the graph output itself.
+  // The producer of `to` then produces the graph output itself.
   auto& outputs = graph_.nodes[static_cast<size_t>(maker)].outputs;
   std::replace(outputs.begin(), outputs.end(), to, from);
   producer_[static_cast<size_t>(from)] = maker;

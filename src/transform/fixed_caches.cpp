@@ -111,7 +111,8 @@ class CacheFixer {
     return graph_.add_constant(fmt::format("cache.ints.{}", made_++), Tensor::of<int64_t>(values, {count}));
   }
 
-  /// int64 [1]: new tokens, and all; int64 [new]: the places of the new ones.
+  /// Makes int64 [1] values with the number of new tokens and of all tokens, and an int64 [new] value with
+  /// the positions of the new ones.
   void make_lengths() {
     for (const ValueId id : from_.inputs) {
       const Value& value = from_.value(id);
@@ -152,8 +153,7 @@ class CacheFixer {
     graph_.nodes.push_back(std::move(copy));
   }
 
-  /// True if all that a node makes are small integers, which its readers get anew where they depend on
-  /// lengths.
+  /// True if a node produces only small integers. Its readers compute them again if they depend on lengths.
   bool is_arithmetic(const Node& node) const {
     bool varies = false;
     for (const ValueId id : node.outputs) {
@@ -168,14 +168,14 @@ class CacheFixer {
     return varies;
   }
 
-  /// A small integer value of which elements are lengths.
+  /// True for a small integer value with elements that are lengths.
   bool is_length(ValueId id) const {
     if (id == kNoValue) return false;
     const auto lengths = probes_.data(id);
     return lengths && depends_on_length(*lengths) && !computed_.contains(id);
   }
 
-  /// The lengths that a value for which is_length() holds stands for.
+  /// The lengths in a value for which is_length() holds.
   std::vector<Length> lengths_of(ValueId id) const {
     return probes_.data(id).value_or(std::vector<Length>());
   }
@@ -184,13 +184,13 @@ class CacheFixer {
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_length(id); });
   }
 
-  /// True if an input says how large the output is.
+  /// True if an input gives the size of the output.
   static bool is_extent(const Node& node, size_t input) {
     if (node.op == "ConstantOfShape") return input == 0;
     return (node.op == "Reshape" || node.op == "Expand") && input == 1;
   }
 
-  /// The elements that are `length` replaced by another, of int64 [1].
+  /// Replaces the elements that are `length` by another value, of int64 [1].
   ValueId replaced(ValueId value, Length length, ValueId by) {
     const std::vector<Length> lengths = lengths_of(value);
     if (std::find(lengths.begin(), lengths.end(), length) == lengths.end()) return value;
@@ -211,7 +211,7 @@ class CacheFixer {
       refuse("'{}' is neither as long as the past nor as all tokens", from_.value(value).name);
     const ValueId past = replaced(value, Length::kPast, length_);
     if (past == value) return replaced(value, Length::kTotal, total_);
-    // The second replacement is of the same elements of a value that has no probe of its own.
+    // The second replacement concerns the same elements of a value that has no probe of its own.
     if (std::find(lengths.begin(), lengths.end(), Length::kTotal) != lengths.end())
       refuse("'{}' holds two lengths", from_.value(value).name);
     return past;
@@ -225,7 +225,7 @@ class CacheFixer {
     return replaced(value, Length::kTotal, ints({capacity_}));
   }
 
-  /// present = past with the new tokens at their places.
+  /// present = past with the new tokens at their positions.
   void append(const Node& node) {
     const size_t axis = appended_.at(node.output(0));
     const size_t rank = probes_.rank(node.output(0));
@@ -259,7 +259,7 @@ class CacheFixer {
     emit_as(result, "Identity", node.name, {cast(places_)});
   }
 
-  /// Rows at the places of the new tokens, or all that the cache may hold.
+  /// Selects the rows at the positions of the new tokens, or all rows that the cache can hold.
   void rewrite_slice(const Node& node) {
     const auto starts = probes_.data(node.input(1));
     const auto ends = probes_.data(node.input(2));
@@ -288,7 +288,7 @@ class CacheFixer {
     emit_as(node.output(0), "Slice", node.name, {data, ints({0}), ints({capacity_}), ints({axis})});
   }
 
-  /// Checks that values beyond the tokens that are there can do no harm in a node.
+  /// Checks that values after the valid tokens cannot affect the results of a node.
   void check_padding(const Node& node) {
     const auto is_padded = [&](ValueId id) { return id != kNoValue && !probes_.total_axes(id).empty(); };
     for (const ValueId id : node.outputs) {
@@ -317,12 +317,12 @@ class CacheFixer {
     refuse("{} reads all tokens", node.text());
   }
 
-  /// A value that is 0 where tokens are missing stays so if an operator moves elements, or maps 0 to 0.
+  /// A value that is 0 at missing tokens keeps this property if an operator moves elements, or maps 0 to 0.
   void note_zeros(const Node& node) {
     const auto has_zeros = [&](ValueId id) { return zeros_.contains(id); };
     const bool moved = !graph::traits_of(node).elementwise || node.op == "Cast" || node.op == "Identity";
     const bool product = node.op == "Mul" && std::any_of(node.inputs.begin(), node.inputs.end(), has_zeros);
-    // As the guard of exporters: 0 for NaN.
+    // This also covers the guard that exporters write: 0 instead of NaN.
     const bool guarded = node.op == "Where" && (has_zeros(node.input(1)) || is_zero(node.input(1))) &&
                          (has_zeros(node.input(2)) || is_zero(node.input(2)));
     if ((moved && has_zeros(node.input(0))) || product || guarded) zeros_.insert(node.output(0));
@@ -334,7 +334,7 @@ class CacheFixer {
     return constant->to_double().front() == 0;
   }
 
-  /// Every long axis stays one, with the same number of elements before it.
+  /// Every long axis must remain one axis, with the same number of elements before it.
   void check_reshape(const Node& node) {
     const auto before = [&](ValueId id, size_t axis) {
       int64_t product = 1;
@@ -351,7 +351,7 @@ class CacheFixer {
     note_zeros(node);
   }
 
-  /// Sums over all tokens need 0 for those that are missing.
+  /// Sums over all tokens need 0 at the missing ones.
   void check_product(const Node& node) const {
     const size_t rank = probes_.rank(node.input(0));
     if (rank < 2 || probes_.rank(node.input(1)) < 2) refuse("{} sums over all tokens", node.text());
@@ -360,7 +360,7 @@ class CacheFixer {
       refuse("{} sums over all tokens", node.text());
   }
 
-  /// Long axes are others than that of the operator.
+  /// The axis of the operator must not be a long axis.
   void check_axis(const Node& node) const {
     if (node.op == "Slice") {
       for (size_t i = 0; i < probes_.rank(node.output(0)); ++i) {
@@ -386,7 +386,7 @@ class CacheFixer {
       refuse("{} chooses among tokens", node.text());
   }
 
-  /// Adds minus infinity to the scores of tokens that are missing.
+  /// Adds minus infinity to the scores of missing tokens.
   void mask(Node& softmax) {
     const ValueId scores = softmax.input(0);
     const size_t rank = probes_.rank(scores);
@@ -406,7 +406,7 @@ class CacheFixer {
     zeros_.insert(softmax.output(0));
   }
 
-  /// float32 [capacity], made once: 0 for the tokens that are there, minus infinity for others.
+  /// A float32 [capacity] value, made once: 0 for valid tokens, minus infinity for the others.
   ValueId tail() {
     if (tail_ != kNoValue) return tail_;
     std::vector<int64_t> all(static_cast<size_t>(capacity_));
@@ -436,7 +436,7 @@ class CacheFixer {
   std::vector<CacheEnds> ends_;
   std::map<ValueId, size_t> cache_inputs_;
   std::map<ValueId, size_t> appended_;
-  /// Values that are 0 where tokens are missing.
+  /// Values that are 0 at missing tokens.
   std::set<ValueId> zeros_;
   /// Values that are right although they depend on lengths.
   std::set<ValueId> computed_;

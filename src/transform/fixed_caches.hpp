@@ -1,5 +1,5 @@
-// Caches that grow become caches of a fixed capacity, so that a decoder has one program for every length and
-// appends to its caches where they are.
+// Converts growing caches to caches of a fixed capacity, so that a decoder has one program for every length
+// and appends to its caches in place.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,27 @@
 
 namespace hone::transform {
 
-/// An input, float32 [batch, heads, past, depth] or the like, and the output that appends the new tokens to
-/// it; by their places in the graph.
+/// An input, for example float32 [batch, heads, past, depth], and the output that appends the new tokens to
+/// it, as indices in graph order.
 struct CacheEnds {
   size_t input = 0;
   size_t output = 0;
 };
 
-/// The input that fix_caches() adds: int64 [1], how many tokens the caches hold.
+/// The input that fix_caches() adds: int64 [1], the number of tokens in the caches.
 inline constexpr std::string_view kCacheLength = "cache_length";
 
-/// Each cache's open dimension becomes `capacity`, in the input and in the output, which differ in the new
-/// tokens only: these come after the first cache_length ones, and anything after them counts for nothing.
-/// Everything else of the graph computes what it did, as far as it does not depend on tokens that the caches
-/// do not hold: positions are counted from cache_length on, and a softmax over all tokens gives those that
-/// are not there nothing.
+/// The open dimension of each cache becomes `capacity` in both its input and its output. The output differs
+/// from the input only in the new tokens, which follow the first cache_length ones; later rows are ignored.
+/// The other results of the graph do not change, as far as they do not depend on missing tokens: positions
+/// are counted from cache_length on, and a softmax over all tokens gives missing ones the weight 0.
 ///
-/// Refuses, and leaves the graph as it is, where a cache is no concatenation of its input and what is new, or
-/// where something is computed from all tokens of which it is not known that the missing ones do not matter.
+/// Refuses, and does not change the graph, if a cache is not a concatenation of its input and new tokens, or
+/// if a value is computed from all tokens and it is unknown whether missing tokens affect it.
 Refusal fix_caches(graph::Graph& graph, std::span<const CacheEnds> caches, int64_t capacity);
 
-/// Makes the caches, which are float32, inputs and outputs of that type: what the graph reads and makes of
-/// them is cast. An engine that keeps values in this type then keeps its caches so, too.
+/// Changes the caches from float32 to this type in inputs and outputs, and adds casts. An engine that stores
+/// values in this type then also stores its caches in it.
 void store_caches_as(graph::Graph& graph, std::span<const CacheEnds> caches, tensor::DType dtype);
 
 }  // namespace hone::transform

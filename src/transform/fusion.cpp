@@ -1,4 +1,4 @@
-// See fusion.hpp: names, shapes, and the loop that makes base nodes absorb their readers.
+// See fusion.hpp: names, shapes, and the loop in which base nodes absorb their readers.
 #include "transform/fusion.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace hone::transform {
 namespace {
 
-/// True if values of that shape lie along one axis at most, or are one for each image and channel.
+/// True if values of this shape extend along at most one axis, or there is one for each image and channel.
 bool is_narrow(const graph::TensorType& type) {
   const auto wide = [](const graph::Dim& dim) { return !dim.is(1); };
   const auto begin = type.dims->begin();
@@ -16,9 +16,9 @@ bool is_narrow(const graph::TensorType& type) {
   return type.dims->size() > 2 && std::none_of(begin + 2, type.dims->end(), wide);
 }
 
-/// Why a product by a constant matrix or filter cannot take those operands. A device may take a repeated
-/// operand at some extents of a run only, such as a batch of 1, and where it does not, the separate node
-/// needs the constant as it was before it was packed. Empty when it can.
+/// Why a product with a constant matrix or filter cannot take these operands; empty if it can. Some devices
+/// take a repeated operand only at certain sizes, such as batch 1. Otherwise they dissolve the node, which
+/// needs the constant as it was before packing.
 Refusal repeated_operand(const Graph& graph, const Node& base, const PostOps& post_ops) {
   if (base.inputs.size() < 2 || graph.constant(base.inputs[1]) == nullptr) return {};
   const graph::TensorType& result = graph.value(base.outputs[0]).type;
@@ -30,7 +30,7 @@ Refusal repeated_operand(const Graph& graph, const Node& base, const PostOps& po
   return {};
 }
 
-/// Absorbs the reader of base node `index` into the reader's place; the reader's index when that worked.
+/// Absorbs the reader of base node `index`, at the reader's position; returns the reader's index on success.
 std::optional<int32_t> absorb_reader(Editor& editor, int32_t index, FusedOperator fused_op,
                                      Summary& summary) {
   const Node base = editor.node(index);
@@ -182,7 +182,7 @@ void join_names(Node& node, const std::vector<const Node*>& parts) {
   Node sources;
   for (size_t i = 0; i < parts.size(); ++i) {
     append_sources(sources, *parts[i]);
-    // A long pattern is named by its ends; its sources name every node.
+    // A long pattern is named by its first and last node; its sources name all nodes.
     const bool shown = parts.size() <= 4 || i == 0 || i + 1 == parts.size();
     if (shown) name += (name.empty() ? "" : " + ") + visible_name(*parts[i]);
     if (!shown && i == 1) name += " + …";

@@ -1,5 +1,5 @@
-// A graph at two lengths of its caches: what differs is as long as the past, or as past and new tokens
-// together. Internal to fix_caches().
+// Infers a graph at two lengths of its caches: sizes that differ are those of the past, or of past and new
+// tokens together. Internal to fix_caches().
 #pragma once
 
 #include <fmt/format.h>
@@ -22,13 +22,13 @@ using graph::Value;
 using graph::ValueId;
 using tensor::Shape;
 
-/// Two lengths of the past, which any table of positions has, and sizes of the batch and of other open
-/// dimensions. None is 1, which would broadcast.
+/// Two lengths of the past that are below the size of any table of positions, and sizes of the batch and of
+/// other open dimensions. None of them is 1, which would be broadcast.
 inline constexpr std::array<int64_t, 2> kPasts{2, 4};
 inline constexpr int64_t kBatch = 2;
 inline constexpr int64_t kNew = 3;
 
-/// How a size relates to the two lengths.
+/// The relation of a size to the two lengths.
 enum class Length : uint8_t { kFixed, kPast, kTotal, kOther };
 
 inline Length length_of(const Dim& a, const Dim& b) {
@@ -39,7 +39,7 @@ inline Length length_of(const Dim& a, const Dim& b) {
   return Length::kOther;
 }
 
-/// Thrown and caught here: a rewrite that ends in the middle leaves a copy nobody sees.
+/// Thrown and caught inside the pass: the incomplete rewrite is discarded, because it works on a copy.
 struct Refused {
   std::string reason;
 };
@@ -100,7 +100,7 @@ class Probes {
   /// A size at the first length.
   int64_t size(ValueId id, size_t axis) const { return (*graphs_[0].value(id).type.dims)[axis].value(); }
 
-  /// Axes along which the value is as long as all tokens.
+  /// Axes along which the value has one element for each token.
   std::vector<size_t> total_axes(ValueId id) const {
     std::vector<size_t> axes;
     for (size_t i = 0; i < rank(id); ++i) {
@@ -109,8 +109,8 @@ class Probes {
     return axes;
   }
 
-  /// For a small integer value, each element's relation to the lengths; nothing where inference does not
-  /// follow it.
+  /// For a small integer value, the relation of each element to the lengths; nothing if shape inference does
+  /// not know the elements.
   std::optional<std::vector<Length>> data(ValueId id) const {
     std::array<std::vector<Dim>, 2> elements;
     for (size_t i = 0; i < 2; ++i) {

@@ -1,4 +1,4 @@
-// Runs the list of passes: times each one, infers types anew and verifies the graph after each change.
+// Runs the list of passes: times each one, and infers types and verifies the graph after each change.
 #include "transform/pass.hpp"
 
 #include <fmt/ranges.h>
@@ -14,10 +14,10 @@
 namespace hone::transform {
 namespace {
 
-/// Rounds of the repeated passes; real models settle after two or three.
+/// Limit on the rounds of the repeated passes; real models need two or three.
 constexpr int kMaxRounds = 12;
-/// Constants may grow to this many times what the model brought, and this many bytes for nothing: what one
-/// round of constant folding may do, so that rounds do not multiply.
+/// Limits on the growth of constants: this factor relative to the model, or this many bytes in any case. One
+/// round of constant folding may use all of it, so that rounds do not multiply it.
 constexpr double kMaxConstantGrowth = 5;
 constexpr double kFreeConstantBytes = double{128 << 20};
 
@@ -44,7 +44,7 @@ std::vector<bool> enabled_passes(const PassOptions& options) {
   return enabled;
 }
 
-/// Throws bad input when passes made far more of the constants than the model brought.
+/// Throws bad input if passes made the constants much larger than those of the model.
 void check_growth(const Graph& graph, double brought) {
   const double bytes = constant_bytes(graph);
   if (bytes <= kFreeConstantBytes + kMaxConstantGrowth * brought) return;
@@ -54,8 +54,8 @@ void check_growth(const Graph& graph, double brought) {
 
 enum class Phase { kSimplify, kFuse, kCleanUp };
 
-/// Adds the changes of a round of a pass to those of earlier rounds. The refusals of the last round before
-/// fusion stand: earlier ones may have been overcome, and later ones speak of nodes that are fused already.
+/// Adds the changes of one round of a pass to those of earlier rounds. Only the refusals of the last round
+/// before fusion are kept: earlier ones may be outdated, and later ones concern nodes that are already fused.
 void add_round(Summary& total, Summary round, double milliseconds, Phase phase) {
   total.milliseconds = total.milliseconds.value_or(0) + milliseconds;
   const int changes = total.changes + round.changes;
@@ -77,7 +77,7 @@ bool run_pass(const Pass& pass, Graph& graph, Summary& total, Phase phase) {
   return changed;
 }
 
-/// Adds the passes' changes to a subgraph of the node to those to its graph.
+/// Adds the passes' changes to a node's subgraph to the changes of the whole graph.
 void add_subgraph(std::vector<Summary>& totals, const std::vector<Summary>& inner, const std::string& where) {
   for (size_t i = 0; i < totals.size(); ++i) {
     totals[i].milliseconds = totals[i].milliseconds.value_or(0) + inner[i].milliseconds.value_or(0);
@@ -88,8 +88,8 @@ void add_subgraph(std::vector<Summary>& totals, const std::vector<Summary>& inne
   }
 }
 
-/// The subgraph with the types of the inputs that the node gives it; none where these do not fit, as they
-/// need not fit a branch that never runs.
+/// The subgraph with the types of the inputs that the node passes to it; nothing if they do not fit, which is
+/// allowed for a branch that never runs.
 std::shared_ptr<Graph> typed_body(const Graph& body, const std::vector<graph::SubgraphInput>& inputs) {
   try {
     return std::make_shared<Graph>(graph::typed_subgraph(body, inputs));
@@ -99,7 +99,7 @@ std::shared_ptr<Graph> typed_body(const Graph& body, const std::vector<graph::Su
   }
 }
 
-/// Runs the list over the subgraphs that stay: those of If, Loop and Scan.
+/// Runs the list on the remaining subgraphs: those of If, Loop and Scan.
 void optimize_subgraphs(Graph& graph, const PassOptions& options, std::vector<Summary>& totals) {
   for (graph::Node& node : graph.nodes) {
     if (!graph::controls_subgraphs(node)) continue;
@@ -111,7 +111,7 @@ void optimize_subgraphs(Graph& graph, const PassOptions& options, std::vector<Su
       add_subgraph(totals, inner, fmt::format("{} of '{}': ", name, node.name));
       const bool changed =
           std::any_of(inner.begin(), inner.end(), [](const Summary& one) { return one.changes > 0; });
-      // Its types are worked out anew for the inputs of each program.
+      // Its types are inferred again for the inputs of each program.
       if (changed) node.attributes.set(name, body);
     }
   }

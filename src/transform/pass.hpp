@@ -1,5 +1,5 @@
-// A pass: a named rewrite of a graph that keeps its meaning. This header is what the rest of the program
-// sees: run the list over a graph and read what each pass did and refused to do.
+// A pass: a named rewrite of a graph that keeps its meaning. Other code uses only this header: it runs the
+// list on a graph, and reads what each pass did and refused.
 #pragma once
 
 #include <optional>
@@ -20,9 +20,10 @@ struct Summary {
   /// The time that it took; unknown for an engine from a file.
   std::optional<double> milliseconds;
   int changes = 0;
-  /// One line a change, the first kMaxLines of them.
+  /// One line for each change, limited to the first kMaxLines.
   std::vector<std::string> notes;
-  /// Near misses and why they stayed: "'conv1' + 'bn1' not folded: 'conv1' has 2 readers".
+  /// Patterns that nearly matched, and why they were kept: "'conv1' + 'bn1' not folded: 'conv1' has 2
+  /// readers".
   std::vector<std::string> refusals;
 
   static constexpr size_t kMaxLines = 256;
@@ -36,28 +37,28 @@ struct Pass {
   std::string_view description;
   /// Rewrites the graph and returns changes, notes and refusals; the caller fills in name and time.
   Summary (*apply)(Graph& graph);
-  /// Simplifying passes make work for each other and run in rounds until none changes anything.
+  /// True for simplifying passes: they enable each other and run in rounds until none changes anything.
   bool repeated;
-  /// Runs only where it is asked for: what it makes not every device runs faster.
+  /// True if it runs only on request, because its results are not faster on every device.
   bool on_request = false;
 };
 
 struct PassOptions {
-  /// Names of passes to leave out.
+  /// Names of passes to skip.
   std::vector<std::string> disabled;
-  /// Names of passes on request that are to run.
+  /// Names of passes on request that must run.
   std::vector<std::string> requested = {};
 };
 
-/// Every pass, in the order it runs.
+/// All passes, in the order in which they run.
 const std::vector<Pass>& passes();
 std::vector<std::string> pass_names();
-/// For columns of names, in characters.
+/// The number of characters of the longest name, for tables.
 size_t longest_pass_name();
 
-/// Runs the list over a graph of any shapes, symbolic ones included; types are inferred anew and the
-/// graph is verified after every pass that changed something. One summary for each enabled pass.
-/// Usage error, naming all passes, when a disabled name is unknown.
+/// Runs the list on a graph with any shapes, including symbolic ones. After every pass that changed
+/// something, types are inferred again and the graph is verified. Returns one summary for each enabled pass.
+/// Usage error, which lists all passes, for an unknown disabled name.
 std::vector<Summary> optimize(Graph& graph, const PassOptions& options = {});
 
 }  // namespace hone::transform

@@ -1,4 +1,4 @@
-// The list of passes, in the order they run; what only one device wants stands in that device's folder.
+// The list of passes in the order in which they run. Passes for only one device are in that device's folder.
 #include "transform/pass_list.hpp"
 
 #include "transform/device_passes.hpp"

@@ -1,5 +1,4 @@
-// The passes that every device wants; each file of passes/ holds one. pass_list.cpp puts them in order and
-// describes them.
+// The passes for all devices; each is in its own file in passes/. pass_list.cpp orders and describes them.
 #pragma once
 
 #include "transform/pass.hpp"

@@ -16,7 +16,7 @@ std::vector<int32_t> sorted(std::vector<int32_t> indices) {
   return indices;
 }
 
-/// The value needed outside of the match that a node inside of it makes, or kNoValue.
+/// A value that a node inside the match produces and that is needed outside; kNoValue if there is none.
 ValueId needed_elsewhere(const Editor& editor, const std::vector<int32_t>& inside, int32_t root) {
   for (const int32_t index : inside) {
     for (const ValueId id : editor.node(index).outputs) {
@@ -30,7 +30,7 @@ ValueId needed_elsewhere(const Editor& editor, const std::vector<int32_t>& insid
   return kNoValue;
 }
 
-/// Multiplies a value into the product, following its maker when only the product reads it.
+/// Adds a value as a factor to the product, and continues with its producer if only the product reads it.
 bool add_factor(const Editor& editor, ValueId id, Product& product, Match& match) {
   if (const auto scalar = scalar_constant(editor.graph(), id)) {
     product.scale *= *scalar;
@@ -51,13 +51,13 @@ bool add_factor(const Editor& editor, ValueId id, Product& product, Match& match
   return product.factors.size() <= kMaxFactors;
 }
 
-/// Constants match by their one element, whatever their rank, and one of a higher rank than x raises the
-/// result's. Ranks suffice: one element broadcasts to every size.
+/// A constant with one element matches whatever its rank is, but one with a higher rank than x would raise
+/// the rank of the result. Comparing ranks is enough, because one element can be broadcast to any size.
 bool same_rank(const graph::TensorType& a, const graph::TensorType& b) {
   return a.ranked() && b.ranked() && a.dims->size() == b.dims->size();
 }
 
-/// Why the match cannot become one node that keeps the shape of `x`; empty when it can.
+/// Why the match cannot become one node that keeps the shape of `x`; empty if it can.
 Refusal obstacle(const Editor& editor, const Match& match, ValueId x) {
   const Graph& graph = editor.graph();
   const graph::TensorType& result = graph.value(editor.node(match.root).outputs[0]).type;

@@ -1,4 +1,4 @@
-// Which elementwise nodes can be post-ops, and as which: see as_post_ops in fusion.hpp.
+// Decides which elementwise nodes can be post-ops: see as_post_ops in fusion.hpp.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -38,7 +38,7 @@ std::optional<PostOps> unary(const Node& node) {
   return post_ops;
 }
 
-/// A bound of Clip, `absent` without one. Nullopt when it is computed.
+/// A bound of Clip, or `absent` if it has none. Nullopt if it is computed.
 std::optional<float> clip_bound(const Graph& graph, ValueId id, float absent) {
   if (id == kNoValue) return absent;
   const auto value = scalar_constant(graph, id);
@@ -55,11 +55,12 @@ PostOpsOrReason clip(const Graph& graph, const Node& node) {
   const auto high = clip_bound(graph, node.input(2), kInfinity);
   if (!low || !high) return refused("a bound of Clip is computed at run time");
   if (std::isnan(*low) || std::isnan(*high)) return refused("a bound of Clip is NaN");
-  // ONNX gives max if min is above max; devices differ there, so the bounds never cross in a post-op.
+  // ONNX returns max if min is above max; devices differ in this case, so the bounds of a post-op never
+  // cross.
   return one("clip", std::min(*low, *high), *high);
 }
 
-/// Why a product with `other` cannot be a post-op; empty when it can.
+/// Why a product with `other` cannot be a post-op; empty if it can.
 Refusal scaling_obstacle(const Graph& graph, ValueId other, ValueId main, Scaling scaling) {
   if (scaling == Scaling::kAnyBroadcast || graph.constant(other) != nullptr) return {};
   if (same_shape(graph.value(other).type, graph.value(main).type)) return {};
@@ -93,7 +94,7 @@ PostOpsOrReason prelu(const Graph& graph, const Node& node, ValueId main) {
   return one("leaky_relu", static_cast<float>(*slope));
 }
 
-/// The post-ops of a fused elementwise node, when its extra inputs broadcast into the main one.
+/// The post-ops of a fused elementwise node, if its extra inputs can be broadcast to the main one.
 PostOpsOrReason fused(const Graph& graph, const Node& node, ValueId main, Scaling scaling) {
   if (node.inputs[0] != main)
     return refused(fmt::format("'{}' takes the result as an extra operand", node.name));

@@ -11,11 +11,11 @@ bool is_single_constant(const Graph& graph, ValueId id) {
   return constant != nullptr && constant->size() == 1;
 }
 
-/// True if one constant scale of float32 and one constant zero point, if any, belong to the numbers.
+/// True if the numbers have one constant float32 scale, and one constant zero point or none.
 bool has_single_scale(const Editor& editor, const Quantized& q) {
   const Graph& graph = editor.graph();
   if (!is_single_constant(graph, q.scale) || dtype_of(editor, q.scale) != DType::kFloat32) return false;
-  // Elements that no finite positive scale describes are left to the operators themselves.
+  // Scales that are not finite and positive are left to the operators themselves.
   const double scale = graph.constant(q.scale)->to_double()[0];
   if (!(scale > 0) || !std::isfinite(scale)) return false;
   return q.zero_point == kNoValue || is_single_constant(graph, q.zero_point);

@@ -1,4 +1,4 @@
-// Helpers of the passes about quantized numbers: values that were dequantized, and by which scales.
+// Helpers of the passes about quantized numbers: dequantized values and their scales.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace hone::transform {
 
-/// The inputs of a DequantizeLinear or QuantizeLinear; a zero point may be absent.
+/// The inputs of a DequantizeLinear or QuantizeLinear; the zero point may be absent.
 struct Quantized {
   ValueId value = kNoValue;
   ValueId scale = kNoValue;
@@ -19,22 +19,23 @@ struct Quantized {
 using graph::is_byte;
 DType dtype_of(const Editor& editor, ValueId id);
 
-/// The operands of the DequantizeLinear without blocks that made the value; nullopt for any other value.
+/// The operands of the DequantizeLinear (without blocks) that produced the value; nullopt for any other
+/// value.
 std::optional<Quantized> dequantized(const Editor& editor, ValueId id);
-/// The operands of a dequantization of bytes by one constant scale of float32 and one constant zero point.
+/// The operands of a dequantization of bytes with one constant float32 scale and one constant zero point.
 std::optional<Quantized> dequantized_bytes(const Editor& editor, ValueId id);
-/// True if the node quantizes to bytes by one constant scale of float32 and one constant zero point.
+/// True if the node quantizes to bytes with one constant float32 scale and one constant zero point.
 bool quantizes_to_bytes(const Editor& editor, const Node& node);
 
-/// The value of a constant zero point of one element; 0 if there is none.
+/// The value of a constant zero point with one element; 0 if it is absent.
 int64_t zero_point_of(const Graph& graph, ValueId zero_point);
-/// True if two constant scales and zero points are the same numbers; models bring copies of them.
+/// True if two constant scales and zero points have equal values; models contain copies of them.
 bool same_scales(const Graph& graph, const Quantized& a, const Quantized& b);
 
-/// A node of that operator with a name of its own that stands for the same nodes of the model.
+/// A node of this operator with a new name and the same sources as `node`.
 Node twin_of(const Node& node, std::string op, std::vector<ValueId> inputs, ValueId output);
 
-/// Removes the makers of values that nobody reads any more, and the nodes that only they read.
+/// Removes the producers of values that are not read any more, and the nodes whose results only they read.
 void remove_unread(Editor& editor, std::vector<ValueId> values);
 
 }  // namespace hone::transform

@@ -1,5 +1,5 @@
-// The passes about quantized numbers, for devices that compute with integers; pass_list.cpp puts them in
-// order and describes them.
+// The passes about quantized numbers, for devices that compute with integers; pass_list.cpp orders and
+// describes them.
 #pragma once
 
 #include "transform/pass.hpp"

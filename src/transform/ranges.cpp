@@ -11,7 +11,7 @@
 namespace hone::transform {
 namespace {
 
-/// How far to look through nodes that keep a range.
+/// Limit on the nodes that are examined because they keep a range.
 constexpr int kMaxDepth = 8;
 
 bool ends_non_negative(const PostOps& post_ops) {
@@ -21,7 +21,7 @@ bool ends_non_negative(const PostOps& post_ops) {
   return last == "relu" || last == "sigmoid" || last == "hard_sigmoid" || last == "softplus";
 }
 
-/// Both bounds matter: where the lower one lies above the upper one, ONNX's Clip gives the upper one.
+/// Both bounds matter: if the lower one is above the upper one, ONNX's Clip returns the upper one.
 bool clips_non_negative(const Graph& graph, const Node& clip) {
   const auto low = scalar_constant(graph, clip.input(1));
   if (!low || !(*low >= 0)) return false;
@@ -42,7 +42,7 @@ bool is_non_negative(const Editor& editor, ValueId id, int depth) {
                        [&](ValueId part) { return is_non_negative(editor, part, depth + 1); });
   }
   if (traits.moves_only || traits.keeps_range) return is_non_negative(editor, node.inputs[0], depth + 1);
-  // Post-ops are those of the first output.
+  // Post-ops belong to the first output.
   return node.outputs[0] == id && ends_non_negative(post_ops_of(node));
 }
 

@@ -10,7 +10,7 @@
 namespace hone::transform {
 namespace {
 
-/// The body of a region while it is made, and what the region reads.
+/// The body of a region under construction, and the inputs of the region.
 class BodyMaker {
  public:
   void add(const Part& part) {
@@ -24,7 +24,8 @@ class BodyMaker {
       if (node.has_output(i)) inner_.emplace(node.outputs[i], made);
       node.outputs[i] = made;
     }
-    // Some results are of one type whatever the inputs are, and bodies that are read from text say so too.
+    // The types of some results do not depend on the inputs, and bodies that are parsed from text contain
+    // them, so they are inferred here too.
     graph::infer_node(*body_, body_->add_node(std::move(node)));
   }
 
@@ -35,7 +36,7 @@ class BodyMaker {
   const std::vector<ValueId>& inputs() const { return inputs_; }
 
  private:
-  /// A value as the body knows it: an input, unless an earlier node makes it.
+  /// The value in the body: an input, unless an earlier node produces it.
   ValueId inner(ValueId id) {
     if (id == kNoValue) return kNoValue;
     const auto found = inner_.find(id);

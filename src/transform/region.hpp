@@ -1,4 +1,4 @@
-// How passes make regions (graph/region.hpp) of the nodes that they match.
+// Creates regions (graph/region.hpp) from the nodes that a pass matched.
 #pragma once
 
 #include <string>
@@ -8,14 +8,15 @@
 
 namespace hone::transform {
 
-/// A node of a pattern, and the role that it plays there.
+/// A node of a pattern, and its role in it.
 struct Part {
   std::string role;
   graph::Node node;
 };
 
-/// The region that stands for these nodes, given in the order they run: its body has them by their roles, its
-/// inputs are what they read and none of them makes, each once, and its outputs are these results of theirs.
+/// Returns the region of these nodes, given in the order in which they run. Its body contains them under
+/// their roles. Its inputs are the values that they read and do not produce, each once; its outputs are the
+/// given results.
 graph::Node make_region(const std::string& kind, const std::vector<Part>& parts,
                         const std::vector<graph::ValueId>& outputs);
 

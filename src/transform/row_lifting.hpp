@@ -5,7 +5,7 @@
 
 namespace hone::transform {
 
-/// Makes images one pixel high of rows, [N, C, W], from the convolutions that read them on.
+/// Converts rows [N, C, W] to images one pixel high, from the convolutions that read them on.
 Summary row_lifting(Graph& graph);
 
 }  // namespace hone::transform

@@ -28,7 +28,7 @@ std::vector<DeviceActivity> activities(const trace::Trace& trace, Span window) {
   return result;
 }
 
-/// True if a model was recorded on the CPU.
+/// True if the trace records a model that ran on the CPU.
 bool is_of_cpu(const trace::Trace& trace) {
   const auto device = trace.metadata.find("device");
   return device != trace.metadata.end() && device->second == "cpu" && trace.devices.empty();
@@ -92,7 +92,7 @@ AdviceList advise(const Findings& findings) {
   if (on_cpu) groups.push_back(cpu_rules());
   for (const auto& group : groups) {
     for (const Rule& rule : group) {
-      // Who ran a model on the CPU has no GPU to ask about.
+      // Rules about the GPU do not apply to a model on the CPU.
       if (on_cpu && !rule.for_cpu) continue;
       ++list.rules;
       if (context.devices.empty() && !rule.judges_host_alone) {

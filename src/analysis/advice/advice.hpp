@@ -1,4 +1,4 @@
-// Advice: what could be faster, by how much at best, where that shows in the trace, and how to do it.
+// Advice: what could be faster, the greatest possible gain, the evidence in the trace, and what to do.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@
 
 namespace hone::analysis {
 
-/// A fact with its numbers, and where in the trace it shows.
+/// A fact with its numbers, and the place in the trace that shows it.
 struct Evidence {
   std::string text;
-  Span place;  ///< empty when it is no one place
+  Span place;  ///< empty if it does not concern a single place
 
   std::optional<Time> start() const { return length(place) > 0 ? std::optional(place.start) : std::nullopt; }
   std::optional<Time> end() const { return length(place) > 0 ? std::optional(place.end) : std::nullopt; }
@@ -27,11 +27,11 @@ struct Advice {
   std::string problem;  ///< one sentence
   std::vector<Evidence> evidence;
   std::string action;      ///< how to do it
-  double gain = 0;         ///< ns of the window that could be saved at best; 0 when that cannot be told
-  std::string gain_basis;  ///< what the gain rests on
+  double gain = 0;         ///< upper bound of the saving in the window, ns; 0 if it is unknown
+  std::string gain_basis;  ///< how the gain was computed
 };
 
-/// A rule that found too little in the trace to say yes or no.
+/// A rule that could not decide because the trace lacks data.
 struct Unjudged {
   std::string rule;
   std::string reason;
@@ -39,22 +39,22 @@ struct Unjudged {
 
 struct AdviceList {
   Span window;
-  int64_t rules = 0;           ///< that were asked
-  std::vector<Advice> advice;  ///< largest gain first; none is a valid answer
+  int64_t rules = 0;           ///< number of rules that were evaluated
+  std::vector<Advice> advice;  ///< largest gain first; may be empty
   std::vector<Unjudged> unjudged;
 };
 
-/// Input of the rules: the trace, and the analyses of the same window.
+/// Input of the rules: the trace, and the analyses of one window.
 struct Findings {
   const trace::Trace& trace;
   Span window;
-  size_t first_step;  ///< of the trace's, the number of the first that is looked at
+  size_t first_step;  ///< index of the first analyzed step among those of the trace
   const StepBreakdown& steps;
   const GpuUsage& gpu;
   const OperatorTable& operators;  ///< of the window
   const TransferAnalysis& transfers;
   const MemoryTimeline& memory;
-  const StepList& list;  ///< of the steps that are looked at
+  const StepList& list;  ///< the analyzed steps
 };
 
 AdviceList advise(const Findings& findings);

@@ -16,38 +16,39 @@ namespace hone::analysis {
 struct DeviceActivity {
   int32_t device = 0;
   Intervals busy;  ///< kernels, copies and sets
-  Intervals gaps;  ///< between the first and the last of them
+  Intervals gaps;  ///< idle intervals between the first and the last of them
 };
 
-/// Less than this share of the window is not worth advice.
+/// Gains below this share of the window are not reported.
 constexpr double kWorthwhile = 0.01;
 
-/// The findings, and what several rules derive from them.
+/// The findings, and quantities derived from them that several rules use.
 struct RuleContext : Findings {
-  HostIndices calls;  ///< that launched the device events
+  HostIndices calls;  ///< API calls that launched the device events
   std::vector<DeviceActivity> devices;
   /// Layers of a model that ran on the CPU; empty in other traces.
   LayerTable layers;
   LayerThreadTable threads;
 
   double window_length() const { return static_cast<double>(length(window)); }
-  /// True if a gain of that many ns is worth advice.
+  /// True if a gain of this many ns is large enough for advice.
   bool worthwhile(double time, double share = kWorthwhile) const {
     return time > 0 && time >= share * window_length();
   }
-  /// At most what waiting less could save: the program takes as long as its busiest GPU works.
+  /// Upper bound of the time that less waiting could save: the program takes at least the busy time of its
+  /// busiest GPU.
   double savable_idle() const;
-  /// Time in which any GPU worked: at most what faster kernels could save.
+  /// Time in which any GPU worked, which is the upper bound of what faster kernels could save.
   double busy_time() const;
   bool starts_inside(Time time) const { return time >= window.start && time < window.end; }
   /// The API call that launched a device event, or null.
   const trace::HostEvent* call_of(size_t device_event) const;
-  /// Its name without version; empty when it is not known.
+  /// The call's name without version suffix; empty if the call is unknown.
   std::string_view call_name(size_t device_event) const;
   const trace::Transfer* transfer_of(const trace::DeviceEvent& event) const;
 };
 
-/// Neither advice nor a reason: all is well.
+/// The result of a rule; without advice and without a reason, there is no problem.
 struct Ruling {
   std::optional<Advice> advice;
   std::string unjudged;
@@ -56,31 +57,31 @@ struct Ruling {
 struct Rule {
   std::string_view name;
   Ruling (*judge)(const RuleContext& context);
-  /// True if it also applies where no device event was recorded.
+  /// True if the rule also applies to traces without device events.
   bool judges_host_alone = false;
-  /// True if it also applies to models on the CPU.
+  /// True if the rule also applies to models on the CPU.
   bool for_cpu = false;
 };
 
-/// The seven of TensorBoard's profiler plugin, with its mistakes mended.
+/// The seven rules of TensorBoard's profiler plugin, with its errors corrected.
 std::span<const Rule> framework_rules();
-/// Copies, sets and synchronization, as `nsys analyze` looks at them.
+/// Rules about copies, sets and synchronization, as in `nsys analyze`.
 std::span<const Rule> waiting_rules();
-/// Idle time of the GPU: gaps, chunks, launches, copies that do not overlap kernels.
+/// Rules about idle GPU time: gaps, mostly idle chunks, launches, and copies that do not overlap kernels.
 std::span<const Rule> idle_rules();
-/// Which kernels ran and how.
+/// Rules about the choice and the use of kernels.
 std::span<const Rule> kernel_rules();
-/// Rules about the trace itself: does it show the program at all?
+/// Rules about the trace itself: does it represent the program at all?
 std::span<const Rule> trace_rules();
 
-/// Layers of a model on the CPU: kernels of the reference, reorders, threads, batches, memory and arithmetic.
+/// Rules about layers on the CPU: reference kernels, reorders, threads, batches, memory and arithmetic.
 std::span<const Rule> cpu_rules();
 
-/// Keeps the longest places, as evidence.
+/// Collects the longest places as evidence.
 class LongestPlaces {
  public:
   void add(Span place, std::string text);
-  /// The longest few, in order of time.
+  /// Returns the longest places in order of time.
   std::vector<Evidence> take();
 
  private:

@@ -1,5 +1,5 @@
-// Rules about a model that ran on the CPU: which of its layers take plain kernels, convert layouts, wait for
-// memory, stay far from the CPU's peak, or are too short for the number of threads.
+// Rules about a model that ran on the CPU: layers that use reference kernels, convert layouts, wait for
+// memory, stay far below the CPU's peak, or are too short for the number of threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,13 +19,15 @@ using base::time_text;
 constexpr size_t kExamples = 3;
 constexpr double kManyReorders = 0.05;
 constexpr double kBigShare = 0.2;
-/// A layer waits for memory if its time is within this factor of the time that memory needs.
+/// A layer counts as limited by memory if its time is within this factor of the time that its memory traffic
+/// needs.
 constexpr double kNearFloor = 2;
 constexpr double kFarFromFloor = 4;
-/// Handing a layer to other threads and waiting for them takes some microseconds.
+/// Distributing a layer to threads and waiting for them takes some microseconds, so shorter layers gain
+/// little from threads.
 constexpr double kShortLayer = 20'000;
 constexpr double kFewAtWork = 0.6;
-/// Operations a byte below which a product waits for its weights.
+/// Below this number of operations per byte, a matrix product is limited by loading its weights.
 constexpr double kFewOperations = 10;
 
 constexpr const char* kNoLayers =
@@ -35,7 +37,7 @@ constexpr const char* kNoRoof =
     "no roof of the CPU was recorded, or other processes used the CPU while it was measured";
 constexpr double kQuiet = 0.05;
 
-/// Nothing for rates that were too low because the machine was busy.
+/// Returns nothing if the rates were measured too low because the machine was busy.
 std::optional<trace::CpuRoof> roof_of(const RuleContext& context) {
   auto roof = trace::CpuRoof::of(context.trace);
   return roof && roof->other_share < kQuiet ? roof : std::nullopt;
@@ -49,7 +51,7 @@ std::string metadata_of(const RuleContext& context, const char* key) {
   return found == context.trace.metadata.end() ? "" : found->second;
 }
 
-/// 0 where it is not known.
+/// Returns 0 if the value is unknown.
 int number_of(const RuleContext& context, const char* key) {
   const std::string text = metadata_of(context, key);
   int number = 0;
@@ -60,10 +62,10 @@ int number_of(const RuleContext& context, const char* key) {
 bool is_reference(const Layer& layer) { return layer.tactic.starts_with("reference"); }
 bool is_reorder(const Layer& layer) { return layer.kind == "Reorder"; }
 
-/// Some layers of a model, the longest first, and their part of the time.
+/// Some layers of a model, longest first, and their share of the time.
 struct Part {
   std::vector<const Layer*> layers;
-  double time = 0;  ///< ns, of all iterations
+  double time = 0;  ///< ns, over all iterations
   double all = 0;   ///< that of all layers
 
   double share() const { return all > 0 ? time / all : 0; }
@@ -73,7 +75,7 @@ struct Part {
                         time_text(time / iterations), share_text(share())),
             {}};
   }
-  /// One line for each of the longest, followed by the text of `remark`.
+  /// Returns one line for each of the longest layers, followed by the text of `remark`.
   std::vector<Evidence> examples(const std::function<std::string(const Layer&)>& remark) const {
     std::vector<Evidence> lines;
     for (size_t i = 0; i < std::min(kExamples, layers.size()); ++i)
@@ -83,7 +85,7 @@ struct Part {
   }
 
   size_t count = 0;       ///< of all layers
-  double iterations = 1;  ///< that the times are of
+  double iterations = 1;  ///< number of iterations that the times cover
 };
 
 Part part_of(const RuleContext& context, const std::function<bool(const Layer&)>& belongs) {
@@ -105,7 +107,7 @@ void add_examples(Advice* advice, std::vector<Evidence> lines) {
   for (Evidence& line : lines) advice->evidence.push_back(std::move(line));
 }
 
-/// "; 3.1x its floor"; empty where there is none.
+/// Returns "; 3.1x its floor", or an empty text if there is no floor.
 std::string floor_remark(const Layer& layer) {
   return layer.floor > 0 ? fmt::format(", {:.1f}x its floor", layer.over_floor()) : "";
 }
@@ -162,7 +164,7 @@ Ruling batch_norms(const RuleContext& context) {
   return {std::move(advice), {}};
 }
 
-/// The time of a layer's memory traffic by itself, ns; 0 where it is not known.
+/// The time that a layer's memory traffic needs, ns; 0 if it is unknown.
 double memory_floor(const trace::CpuRoof& roof, const Layer& layer) {
   const double rate = roof.bandwidth_for(layer.bytes);
   return rate > 0 ? 1e9 * layer.bytes / rate : 0;
@@ -203,8 +205,7 @@ Ruling far_from_roof(const RuleContext& context) {
   if (context.layers.layers.empty()) return {{}, kNoLayers};
   const auto roof = roof_of(context);
   if (!roof) return {{}, kNoRoof};
-  // Reorders and plain kernels have rules of their own, and short layers are the business of the rule on
-  // threads.
+  // Other rules cover reorders, reference kernels and short layers.
   const Part part = part_of(context, [](const Layer& layer) {
     return layer.over_floor() > kFarFromFloor && layer.time.p50 > kShortLayer && !is_reference(layer) &&
            !is_reorder(layer);
@@ -274,7 +275,7 @@ Ruling wide_precision(const RuleContext& context) {
   return {std::move(advice), {}};
 }
 
-/// Threads that had nothing to do while a layer ran, by the processor time of each.
+/// Detects threads that were idle while a layer ran, from the CPU time of each thread.
 Ruling idle_threads(const RuleContext& context, int threads) {
   double wall = 0;
   double cpu = 0;

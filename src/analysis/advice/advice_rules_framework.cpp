@@ -1,6 +1,6 @@
-// The seven rules of TensorBoard's profiler plugin. Where its thresholds made sense they are kept; every
-// device is looked at instead of the first, host memory is not taken for a GPU's, and gains and places are
-// added.
+// The seven rules of TensorBoard's profiler plugin. Its thresholds are kept if they made sense. Unlike the
+// plugin, the rules look at all devices, do not mistake host memory for GPU memory, and report gains and
+// places.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,10 +26,10 @@ constexpr double kNoTensorCores = 0.01;
 constexpr double kFullMemory = 0.9;
 /// The first compute capability with Tensor Cores.
 constexpr int32_t kFirstTensorCores = 7;
-/// The first with TF32 and bf16.
+/// The first compute capability with TF32 and bf16.
 constexpr int32_t kFirstTf32 = 8;
 
-/// The time of one category over all steps, ns.
+/// The time of one category summed over all steps, ns.
 double total_cost(const StepBreakdown& steps, StepCategory category) {
   double sum = 0;
   for (const StepCost& step : steps.steps)
@@ -51,7 +51,7 @@ std::vector<Evidence> evidence_of(const StepBreakdown& steps, StepCategory categ
            worst->step.span}};
 }
 
-/// Operators and ranges of that name in the window.
+/// Counts the operators and ranges with this name in the window.
 int64_t count_named(const RuleContext& context, std::string_view name) {
   const trace::StringId id = context.trace.strings.find(name);
   int64_t count = 0;
@@ -162,7 +162,7 @@ Ruling gpu_utilization(const RuleContext& context) {
   return {std::move(advice), {}};
 }
 
-/// Device time of operators that Tensor Cores could run, ns.
+/// Device time of operators that could use Tensor Cores, ns.
 double eligible_time(const OperatorTable& table) {
   double sum = 0;
   for (const OperatorRow& row : table.rows)

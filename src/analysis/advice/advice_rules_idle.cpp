@@ -1,5 +1,5 @@
-// Rules about a GPU that does nothing, or one thing at a time: gaps and chunks as in `nsys analyze`, launches
-// that come too late, copies that could overlap kernels.
+// Rules about a GPU that is idle or does only one thing at a time: gaps and mostly idle chunks as in `nsys
+// analyze`, late launches, and copies that could overlap kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,20 +19,20 @@ using trace::DeviceEvent;
 using trace::DeviceKind;
 using trace::HostEvent;
 
-/// A gap is long when nsys calls it so, or when it is this share of the window.
+/// A gap is long if `nsys analyze` would report it, or if it is at least this share of the window.
 constexpr Time kLongGap = 500'000'000;
 constexpr double kLongGapShare = 0.05;
 constexpr int64_t kChunks = 30;
 constexpr double kLowChunk = 0.5;
-/// Kernels shorter than a launch takes (a few microseconds on the host).
+/// Kernels shorter than a launch, which takes a few microseconds on the host.
 constexpr Time kTinyKernel = 10'000;
-/// A longer wait for a launch has another cause than the launching itself.
+/// If the wait is longer than this, the launch itself cannot be the cause.
 constexpr Time kLaunchGap = 50'000;
 constexpr double kLaunchBound = 0.05;
 constexpr int64_t kManyKernels = 20;
 constexpr double kHideable = 0.05;
 
-/// The host's activity in a gap: the shortest event that covers most of it.
+/// Describes what the host did in a gap: the shortest event that covers most of it.
 std::string host_activity(const RuleContext& context, Span gap) {
   const HostEvent* best = nullptr;
   for (const HostEvent& event : context.trace.host_events) {
@@ -56,7 +56,7 @@ Ruling long_gaps(const RuleContext& context) {
   LongestPlaces places;
   for (const DeviceActivity& device : context.devices) {
     const double before = idle;
-    // The profiler's own work is not the program's fault.
+    // The program is not responsible for the profiler's own work.
     for (const Span& gap : subtract(device.gaps, overhead)) {
       const auto duration = static_cast<double>(length(gap));
       if (duration < threshold) continue;
@@ -83,7 +83,7 @@ Ruling long_gaps(const RuleContext& context) {
   return {std::move(advice), {}};
 }
 
-/// Chunks of a device's time that are mostly idle, neighbours joined.
+/// Returns chunks of a device's time that are mostly idle; adjacent chunks are joined.
 Intervals idle_chunks(const DeviceActivity& device, Time chunk) {
   std::vector<Span> chunks;
   for (int64_t i = 0; i < kChunks; ++i) {
@@ -98,8 +98,8 @@ Intervals idle_chunks(const DeviceActivity& device, Time chunk) {
   return unite(std::move(idle));
 }
 
-/// A device that is idle most of the time is the business of the rule on utilization, and idle time that
-/// returns in every step that of the other rules: a phase is longer than a step.
+/// Finds long idle phases. The rule on utilization covers devices that are idle most of the time, and other
+/// rules cover idle time that recurs in every step, so a phase must be longer than a step.
 Ruling idle_phases(const RuleContext& context) {
   const double step = context.steps.announced ? context.steps.total.p50 : 0;
   double lost = 0;
@@ -138,10 +138,10 @@ struct Launches {
   LongestPlaces places;
 };
 
-/// Kernels outside CUDA graphs, and how long GPUs that had run dry waited until they were launched.
+/// Counts kernels outside CUDA graphs, and sums the time in which GPUs without work waited for a launch.
 Launches late_launches(const RuleContext& context) {
   Launches launches;
-  std::vector<std::pair<int32_t, Time>> ends;  // of the work so far, by device
+  std::vector<std::pair<int32_t, Time>> ends;  // end of the work so far on each device
   for (const DeviceActivity& device : context.devices)
     ends.emplace_back(device.device, device.busy.front().start);
   for (size_t i = 0; i < context.trace.device_events.size(); ++i) {

@@ -1,5 +1,5 @@
-// Rules about which kernels ran: conversions that undo each other, kernels that leave most of the GPU empty,
-// matrix products in a wider format than needed.
+// Rules about kernels: conversions that undo each other, kernels that leave most of the GPU empty, and matrix
+// products in a wider format than needed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,14 +27,14 @@ constexpr double kLowOccupancy = 0.25;
 constexpr double kManyProducts = 0.3;
 constexpr double kTensorCoresUsed = 0.01;
 
-/// The kernels of one name in the window.
+/// Sums over the kernels of one name in the window.
 struct KernelSum {
   int64_t calls = 0;
   double time = 0;            ///< ns
-  double occupied = 0;        ///< occupancy x time, where it is known
-  double occupancy_time = 0;  ///< time for which it is
-  double tensor_time = 0;     ///< of kernels that use Tensor Cores
-  double filled = 0;          ///< share of the multiprocessors that got a block x time
+  double occupied = 0;        ///< occupancy x time of kernels whose occupancy is known
+  double occupancy_time = 0;  ///< time of kernels whose occupancy is known
+  double tensor_time = 0;     ///< time of kernels that use Tensor Cores
+  double filled = 0;          ///< share of the multiprocessors with at least one block x time
   double shape_time = 0;
   Span longest;
 };
@@ -85,7 +85,7 @@ bool contains_any(std::string_view text, const std::array<std::string_view, n>& 
                      [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
-/// Changes the layout or the type of its input, and computes nothing.
+/// True for kernels that only change the layout or the type of their input.
 bool is_conversion(std::string_view name) {
   constexpr std::array<std::string_view, 12> kParts = {
       "nchwtonhwc",     "nhwctonchw", "nchw_to_nhwc",       "nhwc_to_nchw",        "transpose",
@@ -133,14 +133,15 @@ Ruling conversions(const RuleContext& context) {
   return {std::move(advice), {}};
 }
 
-/// Says how a kernel fails to fill the GPU, and which part of its time more blocks could save; nothing if it
-/// fills it.
+/// Describes why a kernel does not fill the GPU, and how much of its time more blocks could save. Returns
+/// nothing if it fills the GPU.
 std::optional<std::pair<std::string, double>> poor_fill(const KernelSum& sum, bool tensor_cores) {
   const double fill = sum.shape_time > 0 ? sum.filled / sum.shape_time : 1;
   if (fill < 0.5)
     return std::pair(fmt::format("its blocks reach {} of the multiprocessors", share_text(fill)),
                      sum.time * (1 - fill));
-  // Kernels of Tensor Cores hide latency with large tiles instead of many warps.
+  // Kernels with Tensor Cores hide latency with large tiles instead of many warps, so low occupancy is
+  // normal.
   if (tensor_cores || sum.occupancy_time <= 0) return std::nullopt;
   const double occupancy = sum.occupied / sum.occupancy_time;
   if (occupancy >= kLowOccupancy) return std::nullopt;
@@ -175,7 +176,7 @@ Ruling low_occupancy(const RuleContext& context) {
 
 enum class Format : uint8_t { kWide, kNarrow, kUnknown };
 
-/// The format of the inputs of a matrix product, read from the kernel's name.
+/// Derives the format of a matrix product's inputs from the kernel's name.
 Format format_of(std::string_view name) {
   constexpr std::array<std::string_view, 12> kNarrow = {"f16f16", "bf16", "fp16",    "_f16",
                                                         "half",   "h884", "h1688",   "s884",
@@ -183,13 +184,13 @@ Format format_of(std::string_view name) {
   constexpr std::array<std::string_view, 6> kNarrower = {"nvjet_q", "e4m3", "e5m2", "i8816", "s8s8", "int8"};
   constexpr std::array<std::string_view, 8> kWide = {"sgemm",    "tf32",  "f32f32", "s1688",
                                                      "nvjet_ss", "_ffma", "fp32",   "float"};
-  // Accumulators are float in most kernels, so the narrow names are asked first; but tf32 counts as wide.
+  // Most kernels accumulate in float, so names of narrow formats are tested first; but tf32 counts as wide.
   if (name.find("tf32") != std::string_view::npos) return Format::kWide;
   if (contains_any(name, kNarrow) || contains_any(name, kNarrower)) return Format::kNarrow;
   return contains_any(name, kWide) ? Format::kWide : Format::kUnknown;
 }
 
-/// Where no Tensor Cores are used at all, the rule on them says so.
+/// If no kernel uses Tensor Cores, the rule on Tensor Cores reports that instead.
 Ruling half_precision(const RuleContext& context) {
   const bool tensor_cores =
       std::any_of(context.gpu.devices.begin(), context.gpu.devices.end(),

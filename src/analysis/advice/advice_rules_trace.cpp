@@ -1,5 +1,5 @@
-// Rules about the trace itself: whether it shows the program in its steady state, or the profiler and a
-// warm-up.
+// Rules about the trace itself: whether it shows the steady state of the program, or mostly the profiler and
+// a warm-up.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Rules about calls that make the host wait: the questions of `nsys analyze`, with the cost of the wait.
+// Rules about calls that make the host wait, as in `nsys analyze`, with the cost of the wait.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using trace::HostEvent;
 using trace::MemoryKind;
 using trace::Transfer;
 
-/// Copies or sets that a rule objects to, and the host's time in the calls that made them.
+/// Copies or sets that a rule reports, and the host time in the calls that made them.
 struct Blocked {
   int64_t count = 0;
   double bytes = 0;
@@ -51,7 +51,7 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// The advice, when the calls took enough time to be worth it.
+/// Returns advice if the calls took enough time.
 Ruling ruling_of(const RuleContext& context, Blocked blocked, std::string problem, std::string action) {
   const double time =
       static_cast<double>(total_length(clip(unite(std::move(blocked.calls)), context.window)));
@@ -147,8 +147,8 @@ Intervals synchronizing_calls(const RuleContext& context) {
   return unite(std::move(spans));
 }
 
-/// A wait costs nothing while the GPU works; what costs is that the GPU runs dry, because nothing is launched
-/// until the host has come back. So idle time counts that begins during such a call.
+/// A wait costs nothing while the GPU works. It costs time if the GPU runs out of work, because nothing is
+/// launched until the host returns. Therefore the rule sums idle time that begins during such a call.
 Ruling synchronizing(const RuleContext& context) {
   const Intervals calls = clip(synchronizing_calls(context), context.window);
   Time idle = 0;

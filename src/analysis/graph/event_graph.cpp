@@ -1,4 +1,4 @@
-// See event_graph.hpp. The rules lie in dependencies/, one concern a file; here they are put together.
+// See event_graph.hpp. The rules are in dependencies/, one concern per file; this file combines them.
 #include "analysis/graph/event_graph.hpp"
 
 #include <fmt/format.h>
@@ -47,8 +47,8 @@ void add_clock_doubts(EventGraph& graph) {
   }
 }
 
-/// Derives bounds on each device's clock from launches and waits. Waits that were inferred from times say
-/// nothing.
+/// Derives bounds on each device's clock from launches and waits. Waits that were inferred from times cannot
+/// be used.
 std::vector<ClockBounds> clock_bounds(const EventGraph& graph, const HostCauses& contract) {
   std::map<int32_t, ClockBounds> by_device;
   ClockBounds* last = nullptr;

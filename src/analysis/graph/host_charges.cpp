@@ -6,7 +6,7 @@
 namespace hone::analysis {
 namespace {
 
-/// Walks backward over intervals of one thread that do not overlap.
+/// Walks backward over the intervals of one thread, which do not overlap.
 template <class Row, class Begin>
 class Cursor {
  public:
@@ -18,7 +18,7 @@ class Cursor {
                                rows.begin());
   }
 
-  /// The last row that begins before `time`, which never increases; null when there is none.
+  /// The last row that begins before `time`; null if there is none. `time` must not increase between calls.
   const Row* before(Time time) {
     while (at_ > first_ && begin_(rows_[static_cast<size_t>(at_) - 1]) >= time) --at_;
     return at_ > first_ ? &rows_[static_cast<size_t>(at_) - 1] : nullptr;

@@ -1,5 +1,5 @@
-// See path_walk.hpp. Every step leads to an earlier time or, at the same time, to an earlier element of the
-// order that what_if.cpp replays, so walks end.
+// See path_walk.hpp. Every step leads to an earlier time or, at the same time, to an earlier element in the
+// order of replay.cpp, so walks terminate.
 #include "analysis/graph/path_walk.hpp"
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace hone::analysis {
 namespace {
 
-/// At `time` on a host thread after a node and before the next, or inside an operation.
+/// At `time`, either on a host thread between a node and the next, or inside an operation.
 struct Position {
   bool on_host = false;
-  int32_t index = -1;  ///< of the node or the operation; -1 at the end of the walk
+  int32_t index = -1;  ///< index of the node or the operation; -1 at the end of the walk
   Time time = 0;
 };
 
@@ -27,7 +27,7 @@ class Walker {
       position = position.on_host ? from_host(position) : from_operation(position);
   }
 
-  /// Goes from the beginning of an operation to the end of the one that it waited for.
+  /// Goes from the begin of an operation to the end of the one for which it waited.
   Position before(int32_t operation) {
     const Operation& row = graph_.operations[static_cast<size_t>(operation)];
     const Decisive cause = decisive(graph_, operation);
@@ -86,7 +86,7 @@ class Walker {
     return row.enter > stop_ ? before(position.index) : Position{};
   }
 
-  /// A call's work before the copy that it waits for begins, such as staging, is its own time.
+  /// Work that a call does before the copy for which it waits, such as staging, is the call's own time.
   void charge_to_launch(int32_t operation, const Operation& row, Span gap) {
     if (gap.start >= gap.end) return;
     if (!row.blocking) return charge_launch(graph_, operation, gap, charges_);

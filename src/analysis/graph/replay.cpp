@@ -25,8 +25,8 @@ bool is_upload(const trace::Trace& trace, const Operation& operation) {
          trace.transfers[static_cast<size_t>(detail)].direction == trace::CopyDirection::kHostToDevice;
 }
 
-/// Order that comes from putting copies and other work into one stream or queue. The order of events and
-/// graph edges is intended.
+/// True for an order that exists only because copies and other work share a stream or a queue. The order by
+/// events and graph edges is intended by the program.
 bool comes_from_sharing(DependencyKind kind) {
   return kind == DependencyKind::kStreamOrder || kind == DependencyKind::kDefaultStream ||
          kind == DependencyKind::kQueue;
@@ -43,7 +43,7 @@ Replay::Replay(const EventGraph& graph)
     : graph_(graph), operations_(static_cast<int32_t>(graph.operations.size())) {
   order_nodes();
   add_edges();
-  std::vector<std::pair<int32_t, int32_t>> last;  // of every stream: copy, other
+  std::vector<std::pair<int32_t, int32_t>> last;  // last copy and last other operation of every stream
   for (size_t i = 0; i < graph.operations.size(); ++i) {
     const Operation& operation = graph.operations[i];
     const auto stream = static_cast<size_t>(operation.stream + 1);
@@ -60,9 +60,9 @@ Time Replay::node_time(int32_t node) const {
   return node % 2 == 0 ? operation.enter : operation.leave;
 }
 
-/// At equal times, ends of operations come before host nodes and those before begins of operations, since
-/// that is how a wait of no time and a launch without latency lead from one to the other. An operation
-/// without duration begins where it ends.
+/// At equal times, ends of operations come first, then host nodes, then begins of operations: in this order a
+/// wait of zero length and a launch without latency lead from one to the next. An operation without duration
+/// begins at its end node.
 void Replay::order_nodes() {
   const auto earlier = [this](int32_t a, int32_t b) { return node_time(a) < node_time(b); };
   std::vector<int32_t> ends;
@@ -85,8 +85,8 @@ void Replay::order_nodes() {
   std::merge(before.begin(), before.end(), begins.begin(), begins.end(), std::back_inserter(order_), earlier);
 }
 
-/// A lag that decided when an operation began is known; of any other lag the trace only shows an upper bound,
-/// so the usual lag is taken.
+/// If a lag decided when an operation began, it is known exactly. For any other lag the trace gives only an
+/// upper bound, so the typical lag is used.
 void Replay::find_typical_lags(Time& launch_lag, Time& queue_lag) const {
   std::vector<Time> launches;
   std::vector<Time> queues;
@@ -147,7 +147,7 @@ void Replay::add_wait_edges(const HostWait& wait) {
   }
 }
 
-/// One replay.
+/// State of one replay.
 struct Replay::Run {
   const Replay& replay;
   const EventGraph& graph;
@@ -170,7 +170,7 @@ struct Replay::Run {
     return source + scaled(edge.lag, operation.leave - operation.enter, duration(edge.source / 2));
   }
 
-  /// If copies overlap other work, an operation follows the last of its own sort.
+  /// If copies overlap other work, an operation follows only the last operation of its own sort.
   std::optional<Time> past_copies(const Edge& edge, const Operation& operation) const {
     const Dependency& dependency = graph.dependencies[static_cast<size_t>(edge.dependency)];
     const auto on = static_cast<size_t>(dependency.operation);
@@ -194,13 +194,14 @@ struct Replay::Run {
     return begin.value_or(operation.enter);
   }
 
-  /// When the wait is over as far as this cause goes; nothing where it no longer waits for it.
+  /// The earliest end of the wait that this cause allows; nothing if the call no longer waits for it.
   std::optional<Time> wait_end(const HostWait& wait, const Edge& edge) const {
     if (changes.without_waits && graph.call_name(wait.call) == *changes.without_waits) return std::nullopt;
     const auto number = static_cast<size_t>(edge.source / 2);
     const Operation& cause = graph.operations[number];
     if (!changes.overlap_copies || !is_copy(cause)) return along(edge);
-    // The copy no longer waits for the work before it, but who waits for results waits for who makes them.
+    // The copy no longer waits for earlier work, but a thread that waits for the results still waits for the
+    // operation that computes them.
     std::optional<Time> end;
     if (const int32_t work = replay.other_before_[number]; work >= 0 && !is_upload(*graph.trace, cause))
       end = times[2 * static_cast<size_t>(work) + 1];
@@ -210,7 +211,7 @@ struct Replay::Run {
 
   Time host_time(int32_t node) const { return times[static_cast<size_t>(2 * replay.operations_ + node)]; }
 
-  /// How much later than in the trace this comes.
+  /// How much later this node comes than in the trace.
   Time delay(int32_t node) const { return host_time(node) - graph.nodes[static_cast<size_t>(node)].time; }
 
   Time host(int32_t node) const {

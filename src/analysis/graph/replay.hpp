@@ -1,6 +1,6 @@
-// Runs the event graph forward: everything begins as soon as its dependencies allow, plus the lag that this
-// had in the trace. With nothing changed that gives the times of the trace exactly; with durations and
-// dependencies changed, what the program would have taken.
+// Replays the event graph forward: everything begins as soon as its dependencies allow, plus the lag that it
+// had in the trace. Without changes the result is exactly the times of the trace; with changed durations and
+// dependencies it predicts the time of the changed program.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@
 namespace hone::analysis {
 
 struct Changes {
-  /// Operations of this kind and name take 1/factor of their time; factor 0: none at all.
+  /// Operations of this kind and name take 1/factor of their time; with factor 0 they take no time.
   struct Faster {
     OperationKind kind = OperationKind::kKernel;
     StringId name = 0;
     double factor = 1;
   };
   std::optional<Faster> faster;
-  /// Copies overlap the other operations of their streams, in their own order, and block no host thread.
+  /// Copies keep their own order but overlap the other operations of their streams, and block no host thread.
   bool overlap_copies = false;
-  /// Calls of this name no longer wait; what they do besides remains.
+  /// Calls with this name no longer wait; the rest of their time remains.
   std::optional<StringId> without_waits;
 };
 
 class Replay {
  public:
-  /// The graph has to outlive it. O(n log n).
+  /// The graph must outlive it. O(n log n).
   explicit Replay(const EventGraph& graph);
 
-  /// From the first event to the last, ns. O(n).
+  /// Time from the first event to the last, ns. O(n).
   Time wall(const Changes& changes) const;
 
  private:
@@ -39,7 +39,7 @@ class Replay {
     int32_t source = -1;  ///< node
     int32_t dependency = -1;
     Time lag = 0;
-    bool inside = false;  ///< the lag lies inside the operation that the source begins, and scales with it
+    bool inside = false;  ///< the lag is a part of the source operation, and scales with its duration
   };
   struct Run;
 
@@ -53,12 +53,12 @@ class Replay {
 
   const EventGraph& graph_;
   int32_t operations_ = 0;
-  /// Nodes in an order in which no edge leads backward: the begin of operation i is 2i, its end 2i + 1, and
-  /// after them come the nodes of host threads.
+  /// Nodes in an order in which no edge leads backward. Operation i begins at node 2i and ends at node 2i +
+  /// 1; the nodes of host threads follow.
   std::vector<int32_t> order_;
-  std::vector<Edge> edges_;            ///< into operations, then into ends of waits
-  std::vector<int32_t> first_edge_;    ///< of operations, then of waits, and one more
-  std::vector<int32_t> copy_before_;   ///< in the stream: the last copy before an operation; -1 none
+  std::vector<Edge> edges_;            ///< edges to operations, then edges to ends of waits
+  std::vector<int32_t> first_edge_;    ///< for operations, then for waits, and one more
+  std::vector<int32_t> copy_before_;   ///< the last copy before an operation in its stream; -1 none
   std::vector<int32_t> other_before_;  ///< the last other operation before it
 };
 

@@ -23,10 +23,10 @@ using trace::Trace;
 
 bool within(Time time, Span window) { return time >= window.start && time < window.end; }
 
-/// The properties by which rows of a table differ.
+/// The properties that distinguish the rows of a table.
 struct Key {
   ActivityKind kind = ActivityKind::kKernel;
-  trace::StringId name = 0;  ///< in the table's own names
+  trace::StringId name = 0;  ///< an id of the table's own names
   std::array<int32_t, 6> shape{};
 
   bool operator==(const Key&) const = default;
@@ -65,7 +65,7 @@ struct ShapeMeans {
   }
 };
 
-/// Gathers durations by name; a row's name is made once for each name of the trace.
+/// Collects durations by name; the row's name is computed once for each name of the trace.
 class Table {
  public:
   using Naming = std::function<std::string(const std::string&)>;
@@ -78,7 +78,7 @@ class Table {
   void add(ActivityKind kind, std::string_view name, Time duration) {
     row_of({kind, names_.intern(name), {}}).add(duration);
   }
-  /// `shaped`: kernels of one name in a row for each shape of their launches.
+  /// `shaped`: kernels of one name get one row for each launch shape.
   void add_kernel(const DeviceEvent& event, bool shaped) {
     Key key{ActivityKind::kKernel, row_name(event.name), {}};
     const KernelLaunch* launch =
@@ -124,7 +124,7 @@ class Table {
   struct Row {
     std::vector<double> durations;
     Time total = 0;
-    Time tensor_time = 0;  // of kernels that use Tensor Cores
+    Time tensor_time = 0;  // time of kernels that use Tensor Cores
     bool tensor_by_name = false;
     std::optional<KernelLaunch> launch;
     ShapeMeans shape;
@@ -143,7 +143,7 @@ class Table {
 
   const Trace& trace_;
   Naming naming_;
-  std::vector<trace::StringId> known_;  // of a name of the trace: of the row; 0 not yet
+  std::vector<trace::StringId> known_;  // the row's name for each name of the trace; 0 if not computed yet
   trace::StringTable names_;
   TensorCores tensor_cores_;
   std::unordered_map<Key, Row, KeyHash> rows_;

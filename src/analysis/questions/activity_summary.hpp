@@ -1,5 +1,5 @@
-// The tables of nvprof and `nsys stats`: what the GPU did, which API calls were made, which ranges were
-// announced, each with its count and its times.
+// The tables of nvprof and `nsys stats`: GPU activities, API calls and announced ranges, each with its count
+// and times.
 #pragma once
 
 #include <array>
@@ -20,13 +20,14 @@ std::string_view activity_kind_name(ActivityKind kind);
 struct Activity {
   ActivityKind kind = ActivityKind::kKernel;
   std::string name;
-  /// The launch shape of kernels, if rows are told apart by it.
+  /// The launch shape of kernels, if rows are separated by it.
   std::optional<trace::KernelLaunch> launch;
   Time total = 0;
-  double share = 0;     ///< of the total of its table, 0 to 1
+  double share = 0;     ///< share of the total of its table, 0 to 1
   base::Summary times;  ///< n is the number of calls
-  /// For kernels: whether those with more than half of the time use Tensor Cores, and whether that was read
-  /// from a name; means weighted by time, where the trace has launches and the device.
+  /// For kernels: whether kernels with more than half of the time use Tensor Cores, and whether that was
+  /// derived from a name. Means are weighted by time, over launches with known properties of launch and
+  /// device.
   bool tensor_cores = false;
   bool tensor_cores_by_name = true;
   std::optional<double> blocks_per_sm = std::nullopt;
@@ -41,7 +42,7 @@ struct Volume {
   Time busy = 0;        ///< time in which at least one of them ran, ns
   base::Summary sizes;  ///< bytes each
 
-  /// Bytes per second while they ran; 0 when they took no time.
+  /// Bytes per second while they ran; 0 if they took no time.
   double rate() const { return busy > 0 ? static_cast<double>(bytes) * 1e9 / static_cast<double>(busy) : 0; }
 };
 
@@ -50,17 +51,17 @@ struct ActivitySummary {
   Span window;
   std::vector<Activity> gpu;           ///< kernels, copies by direction, sets
   std::vector<Activity> calls;         ///< of the runtime and driver API
-  std::vector<Activity> ranges;        ///< NVTX ranges and record_function, steps among them
-  std::vector<Activity> thread_calls;  ///< in which threads wait for each other: mutexes, joins
+  std::vector<Activity> ranges;        ///< NVTX ranges and record_function, including steps
+  std::vector<Activity> thread_calls;  ///< calls in which threads wait for each other: mutexes, joins
   std::vector<Volume> volumes;
 };
 
 struct SummaryOptions {
-  bool base_names = false;       ///< kernels by the function's own name, whatever its template arguments
-  bool by_launch_shape = false;  ///< kernels also by grid and block
+  bool base_names = false;       ///< groups kernels by the function's own name, without template arguments
+  bool by_launch_shape = false;  ///< separates kernels by grid and block
 };
 
-/// Events that start in the window.
+/// Summarizes the events that start in the window.
 ActivitySummary summarize_activities(const trace::Trace& trace, Span window,
                                      const SummaryOptions& options = {});
 

@@ -10,7 +10,7 @@
 namespace hone::analysis {
 namespace {
 
-/// Rows of Nsight Systems' timeline, metrics of CUPTI; in lower case.
+/// Rows of Nsight Systems' timeline and metrics of CUPTI, in lower case.
 constexpr std::array<std::array<std::string_view, 4>, 4> kParts = {{
     {"gr active", "gr__cycles_active", "", ""},
     {"sms active", "sm__cycles_active", "", ""},

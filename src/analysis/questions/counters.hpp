@@ -1,4 +1,5 @@
-// Counters over a window of time: their means, and which of them measures what, whoever named it.
+// Counters over a window of time: their means, and the quantity that each measures, under the names of all
+// recorders.
 #pragma once
 
 #include <optional>
@@ -11,12 +12,12 @@ namespace hone::analysis {
 
 enum class CounterRole : uint8_t { kGrActive, kSmsActive, kWarpsActive, kTensorActive };
 
-/// Every counter of the device that has a sample in the window, by name. A sample stands for the time since
-/// the one before it; the first of a counter stands for none and is left out (it spans all the time since
-/// sampling was switched on).
+/// Returns the mean of every counter of the device that has a sample in the window, by name. A sample covers
+/// the time since the previous one. The first sample of a counter is left out, because it covers all the time
+/// since sampling was switched on.
 std::vector<CounterMean> mean_counters(const trace::Trace& trace, int32_t device, Span window);
 
-/// The mean of the counter in that role, when it is in per cent.
+/// The mean of the counter with this role, if its unit is per cent.
 std::optional<Figure> measured_share(const std::vector<CounterMean>& counters, CounterRole role);
 
 }  // namespace hone::analysis

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaximumJsonSegments = 20'000;
 
-/// Neighbours of the same sort on the same thread become one segment.
+/// Adjacent charges of the same sort on the same thread become one segment.
 std::vector<PathSegment> segments_of(const EventGraph& graph, const std::vector<Charge>& charges,
                                      FunctionTable& table) {
   std::vector<PathSegment> segments;
@@ -74,7 +74,7 @@ CriticalPath critical_path(const trace::Trace& trace) { return critical_path(bui
 
 namespace {
 
-/// The indices of the segments to write, in order.
+/// The indices of the longest segments, in order of time.
 std::vector<size_t> longest_indices(const CriticalPath& path) {
   std::vector<size_t> chosen(path.segments.size());
   for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;

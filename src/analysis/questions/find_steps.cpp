@@ -16,8 +16,8 @@ using trace::HostEvent;
 using trace::HostKind;
 using trace::Trace;
 
-/// A last step with fewer device events than this share of the step before was cut off by the end of the
-/// recording.
+/// If the last step has fewer device events than this share of the previous step, the end of the recording
+/// cut it off.
 constexpr double kWholeStep = 0.8;
 
 int32_t thread_of_steps(const Trace& trace) {
@@ -53,7 +53,7 @@ StepList announced_steps(const Trace& trace, int32_t thread) {
   return list;
 }
 
-/// The step in which something starts; -1 outside.
+/// The step in which an event at this time starts; -1 outside of steps.
 int32_t step_at(const std::vector<Step>& steps, Time time) {
   const auto after = std::partition_point(steps.begin(), steps.end(),
                                           [time](const Step& step) { return step.host.start <= time; });
@@ -62,7 +62,7 @@ int32_t step_at(const std::vector<Step>& steps, Time time) {
 }
 
 struct DeviceWork {
-  std::vector<Span> spans;  ///< of each step; {max, min} when it launched nothing
+  std::vector<Span> spans;  ///< of each step; {max, min} if it launched nothing
   std::vector<Time> outside_ends;
 };
 

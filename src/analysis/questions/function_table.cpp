@@ -15,8 +15,8 @@ constexpr Time kNever = std::numeric_limits<Time>::min();
 
 /// The times at which each sort of dependency allowed an operation to begin.
 struct Readiness {
-  Time launched_and_next = kNever;  ///< by launch and stream
-  Time others = kNever;             ///< by other things that the program asked for
+  Time launched_and_next = kNever;  ///< by launch and stream order
+  Time others = kNever;             ///< by other dependencies that the program requested
   Time queue = kNever;              ///< by false dependencies
 };
 
@@ -34,12 +34,12 @@ Readiness readiness(const EventGraph& graph, int32_t i) {
   return ready;
 }
 
-/// How much longer `later` took than `earlier`; 0 when the one or the other did not happen.
+/// The difference of both times; 0 if one of them did not happen.
 Time excess(Time later, Time earlier) {
   return later == kNever || earlier == kNever ? 0 : std::max<Time>(0, later - earlier);
 }
 
-/// The time that host threads have waited until any moment, each counted.
+/// The waiting time of all host threads up to any moment, summed over the threads.
 class WaitedUntil {
  public:
   explicit WaitedUntil(const EventGraph& graph) {
@@ -72,8 +72,8 @@ class WaitedUntil {
  private:
   struct Point {
     Time time = 0;
-    Time waited = 0;      ///< until then
-    int64_t threads = 0;  ///< that wait from then on
+    Time waited = 0;      ///< waiting time until then
+    int64_t threads = 0;  ///< number of threads that wait from then on
   };
   std::vector<Point> points_;
 };

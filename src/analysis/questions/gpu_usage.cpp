@@ -22,13 +22,14 @@ constexpr std::array<std::string_view, 3> kOriginNames = {"measured", "estimated
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-/// Blocks in flight change by this much at this time.
+/// At this time, the number of running blocks changes by this much.
 struct Change {
   Time time = 0;
   int64_t blocks = 0;
 };
 
-/// The integral of min(blocks / SMs, 1) in ns. Blocks are whole numbers, so nothing is left over at the end.
+/// The integral of min(blocks / SMs, 1) in ns. Numbers of blocks are integers, so no rounding error remains
+/// at the end.
 double integrate(std::vector<Change> changes, int64_t multiprocessors) {
   std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.time < b.time; });
   double area = 0;
@@ -44,8 +45,8 @@ double integrate(std::vector<Change> changes, int64_t multiprocessors) {
   return area;
 }
 
-/// Never more than the device's multiprocessors: more blocks are no busier, and a product of three sizes
-/// could overflow.
+/// Limited to the number of multiprocessors: more blocks do not make the device busier, and the product of
+/// three sizes could overflow.
 int64_t blocks_of(const KernelLaunch& launch, int64_t multiprocessors) {
   double blocks = 1;
   for (const int32_t size : launch.grid) blocks *= size;
@@ -55,7 +56,7 @@ int64_t blocks_of(const KernelLaunch& launch, int64_t multiprocessors) {
 /// Sums over the kernels of one device.
 class Gathered {
  public:
-  /// `device` as the trace describes it; null when it does not.
+  /// `device` is its description in the trace; null if there is none.
   explicit Gathered(const trace::DeviceProperties* device)
       : device_(device), multiprocessors_(device == nullptr ? 0 : device->multiprocessors) {}
 
@@ -102,7 +103,7 @@ class Gathered {
   std::vector<Change> changes_;
   Time time_ = 0;
   double tensor_time_ = 0;
-  bool named_ = false;  // whether any kernel was told by its name
+  bool named_ = false;  // true if any kernel was classified by its name
   double shaped_time_ = 0;
   double occupied_ = 0;
   double occupancy_time_ = 0;

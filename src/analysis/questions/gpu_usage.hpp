@@ -1,5 +1,5 @@
-// How busy GPUs were: utilization, SM efficiency and occupancy by the formulas of TensorBoard's profiler
-// plugin, and next to them the figures that counters measured. Every figure says where it comes from.
+// Utilization of GPUs: utilization, SM efficiency and occupancy by the formulas of TensorBoard's profiler
+// plugin, and the figures that counters measured. Every figure states its origin.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 namespace hone::analysis {
 
 enum class Origin : uint8_t {
-  kMeasured,   ///< by times of events, instructions of kernels or counters
-  kEstimated,  ///< from how kernels were launched
+  kMeasured,   ///< from times of events, instructions of kernels or counters
+  kEstimated,  ///< from launch parameters of kernels
   kByName      ///< at least in part from names of kernels
 };
 std::string_view origin_name(Origin origin);
@@ -22,10 +22,10 @@ std::string_view origin_name(Origin origin);
 struct Figure {
   double value = 0;
   Origin origin = Origin::kMeasured;
-  double coverage = 1;  ///< share of kernel time for which what it needs was recorded
+  double coverage = 1;  ///< share of the kernel time for which the needed data were recorded
 };
 
-/// A counter over the window.
+/// Mean of a counter over the window.
 struct CounterMean {
   std::string name;
   std::string unit;
@@ -47,14 +47,14 @@ struct DeviceUsage {
   Time kernel_time = 0;  ///< sum, ns
   Time busy = 0;         ///< time in which at least one kernel ran, ns
   Figure utilization;    ///< busy / (E - S); copies and sets do not count
-  /// Integral of min(blocks of running kernels / SMs, 1) over the window / (E - S).
+  /// Integral of min(blocks of running kernels / SMs, 1) over the window, divided by (E - S).
   std::optional<Figure> sm_efficiency;
-  /// Sum of occupancy x duration / sum of durations: idle time is not in it. Occupancies are those recorded,
-  /// else trace::estimated_occupancy.
+  /// Sum of occupancy x duration / sum of durations; idle time is excluded. Uses recorded occupancies, else
+  /// trace::estimated_occupancy.
   std::optional<Figure> occupancy;
   /// Time of kernels that use Tensor Cores / time of all kernels.
   Figure tensor_cores;
-  /// Means over the whole window, idle time included.
+  /// Means over the whole window, including idle time.
   std::optional<Figure> measured_gr_active;
   std::optional<Figure> measured_sms_active;
   std::optional<Figure> measured_warps_active;
@@ -67,7 +67,7 @@ struct GpuUsage {
   std::vector<DeviceUsage> devices;
 };
 
-/// The devices that are described or did something, in order of their ids.
+/// Returns the devices that are described in the trace or did something, in order of their ids.
 GpuUsage analyze_gpu_usage(const trace::Trace& trace, Span window);
 
 Json to_json(const GpuUsage& usage);

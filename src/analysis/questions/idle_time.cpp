@@ -40,7 +40,7 @@ IdleCause cause_of(ChargeKind kind) {
   return IdleCause::kUnknown;
 }
 
-/// The idle time of one device inside its span.
+/// Accounts the idle time of one device inside its span.
 class Account {
  public:
   Account(const EventGraph& graph, int32_t device, Span span) : graph_(graph) {
@@ -84,7 +84,7 @@ class Account {
     return std::max<Time>(0, std::min(span.end, result_.span.end) - std::max(span.start, result_.span.start));
   }
 
-  /// False when none of it is inside the span.
+  /// Returns false if no part of it is inside the span.
   bool count_gap(Span gap) {
     const Time length = clipped(gap);
     if (length == 0) return false;
@@ -109,7 +109,7 @@ class Account {
   const EventGraph& graph_;
   DeviceIdle result_;
   std::unordered_map<uint64_t, size_t> rows_;
-  std::vector<int64_t> last_gap_;  ///< of each row, the number of the last gap that it has a part in
+  std::vector<int64_t> last_gap_;  ///< for each row, the number of the last gap to which it contributed
 };
 
 }  // namespace

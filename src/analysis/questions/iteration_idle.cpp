@@ -19,7 +19,7 @@ int32_t first_device(const EventGraph& graph) {
   return result;
 }
 
-/// The part of the span that lies in steps.
+/// The length of the part of the span that is inside steps.
 Time inside(const std::vector<Step>& steps, Span span) {
   Time total = 0;
   auto step = std::partition_point(steps.begin(), steps.end(),

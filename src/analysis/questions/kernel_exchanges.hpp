@@ -1,4 +1,4 @@
-// Which kernels of one recording took the place of which of another.
+// Which kernels of one recording replaced which kernels of another.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@ namespace hone::analysis {
 
 struct MatchedLayers;
 
-/// All layers in which kernels of A were replaced by the same kernels of B. Times of one iteration, ns.
+/// All layers in which the same kernels of A were replaced by the same kernels of B. Times are per iteration,
+/// ns.
 struct KernelExchange {
-  /// The functions' own names, so that two instances of a template are the same; empty where one side ran
-  /// nothing.
+  /// The functions' own names, so that instances of a template are equal; empty if that side ran nothing.
   std::vector<std::string> a;
   std::vector<std::string> b;
   double time_a = 0;
@@ -22,7 +22,7 @@ struct KernelExchange {
   double change() const { return time_b - time_a; }
 };
 
-/// Lists layers whose kernels differ; the largest change first.
+/// Lists layers whose kernels differ; the largest change comes first.
 std::vector<KernelExchange> kernel_exchanges(const std::vector<MatchedLayers>& layers);
 
 }  // namespace hone::analysis

@@ -11,7 +11,7 @@ namespace {
 
 using trace::KernelMetric;
 
-/// Rows of one kernel stay together, even where a later launch has a metric more.
+/// Rows of one kernel stay together, even if a later launch has an additional metric.
 class Table {
  public:
   void add(const trace::Trace& trace, const KernelMetric& value) {

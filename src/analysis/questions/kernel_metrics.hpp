@@ -1,4 +1,4 @@
-// Metrics of kernels as nvprof summed them up: over all launches of a kernel.
+// Metrics of kernels, summarized over all launches of a kernel as in nvprof.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct KernelMetricRow {
 };
 
 struct KernelMetricTable {
-  int64_t launches = 0;               ///< that were measured
-  std::vector<KernelMetricRow> rows;  ///< kernels and their metrics in the order in which they first came
+  int64_t launches = 0;               ///< number of launches that were measured
+  std::vector<KernelMetricRow> rows;  ///< in the order in which kernels and metrics first appeared
 };
 
 KernelMetricTable tabulate_kernel_metrics(const trace::Trace& trace);

@@ -14,8 +14,8 @@ namespace {
 
 using trace::StringId;
 
-/// Edges that are kept, numbers that are looked at, rivals of all steps: what repeats one long list in many
-/// steps is no graph of a model.
+/// Limits on the number of edges, on the numbers that are read, and on the rivals of all steps. A trace that
+/// repeats a long list in many steps is not the graph of a model.
 constexpr size_t kMaxEdges = 1'000'000;
 constexpr size_t kMaxLooks = 4 * kMaxEdges;
 constexpr size_t kMaxRivals = 100'000;
@@ -23,12 +23,13 @@ constexpr double kNsPerUs = 1e3;
 
 Json parse_list(const std::string& text) {
   Json json = Json::parse(text, nullptr, false);
-  // Never copied: a copy goes as deep as the text nests, and so would the stack.
+  // The list is moved, never copied: a copy would recurse as deep as the text nests, and could overflow the
+  // stack.
   if (!json.is_array()) return Json::array();
   return json;
 }
 
-/// The integers of a list; -1 stands for an element that is no integer.
+/// The integers of a list; other elements become -1.
 std::vector<int64_t> parse_integers(const std::string& text) {
   std::vector<int64_t> result;
   for (const Json& item : parse_list(text)) {
@@ -44,7 +45,7 @@ class EdgeReader {
   EdgeReader(const trace::Trace& trace, const std::vector<int32_t>& layer_of_step, size_t layers)
       : trace_(trace), layer_of_step_(layer_of_step), sources_(layer_of_step.size()), reads_(layers) {}
 
-  /// Nothing when there are too many.
+  /// Returns nothing if there are too many edges.
   std::optional<LayerEdges> read() {
     for (size_t i = 0; i < sources_.size(); ++i) {
       std::set<int32_t> from = read_by(i);
@@ -61,7 +62,7 @@ class EdgeReader {
   }
 
  private:
-  /// Layers that made what step `i` reads.
+  /// The layers that computed the inputs of step `i`.
   std::set<int32_t> read_by(size_t i) {
     std::set<int32_t> result;
     for (const int64_t from : predecessors(trace_.model_steps[i].predecessors)) {
@@ -97,7 +98,7 @@ class EdgeReader {
 
   const trace::Trace& trace_;
   const std::vector<int32_t>& layer_of_step_;
-  std::vector<std::vector<int32_t>> sources_;  ///< of each step the layers that made its outputs
+  std::vector<std::vector<int32_t>> sources_;  ///< for each step, the layers that computed its outputs
   std::vector<std::set<int32_t>> reads_;       ///< by layer
   std::map<StringId, std::vector<int64_t>> lists_;
   size_t looks_ = 0;

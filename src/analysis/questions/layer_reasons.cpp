@@ -18,8 +18,8 @@ using Layers = std::vector<const Layer*>;
 
 constexpr size_t kMostKernels = 2;
 
-/// Types as hone ("float16 1x64x56x56") and TensorRT ("1x64x56x56 Channel-last linear FP16 format") write
-/// them. A name that holds another one stands first.
+/// Types in the notations of hone ("float16 1x64x56x56") and TensorRT ("1x64x56x56 Channel-last linear FP16
+/// format"). A name that contains another one comes first.
 struct TypeName {
   std::string_view text;
   std::string_view precision;
@@ -87,7 +87,7 @@ void add_reformats(const char* side, const Layers& layers, std::vector<std::stri
                                 counted(sum.count, "layer"), sum.count == 1 ? "s" : ""));
 }
 
-/// Kernels, or where none were recorded tactics.
+/// The kernels of the layers or, if none were recorded, their tactics.
 std::vector<std::string> kernels(const Layers& layers) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {

@@ -1,4 +1,4 @@
-// Compares two groups of layers that compute the same nodes: why one of them may be faster.
+// Compares two groups of layers that compute the same nodes, to explain why one of them may be faster.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace hone::analysis {
 
-/// Sentences without a full stop, those that explain most first: precisions, layers that only reformat, how
-/// many layers there are, kernels. Empty where both sides say the same.
+/// Clauses about differences, most important first: precisions, layers that only reformat, numbers of layers,
+/// kernels. Empty if both sides agree.
 std::vector<std::string> layer_reasons(const std::vector<const Layer*>& a,
                                        const std::vector<const Layer*>& b);
 

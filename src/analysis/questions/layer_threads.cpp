@@ -45,7 +45,7 @@ void count(const std::string& counter, const trace::ThreadUsage& usage, Account&
   }
 }
 
-/// The imbalance of a layer in which `threads` threads may have worked.
+/// The imbalance of a layer in which up to `threads` threads may have worked.
 double imbalance(const LayerThreads& layer, size_t threads) {
   if (threads < 2 || layer.slowest <= 0) return 0;
   return 1 - layer.cpu / static_cast<double>(threads) / layer.slowest;

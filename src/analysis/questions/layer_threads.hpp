@@ -1,4 +1,4 @@
-// How an engine on the CPU used its threads, layer by layer.
+// How an engine on the CPU used its threads in each layer.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace hone::analysis {
 
-/// Over all iterations.
+/// Sums over all iterations.
 struct LayerThreads {
   std::string name;
   int64_t calls = 0;
   double wall = 0;     ///< ns
   double cpu = 0;      ///< ns, of all threads
-  double slowest = 0;  ///< ns of the thread that used most
-  /// Share of the slowest thread's time beyond its fair share of the layer's work, 0 to 1: 0 when all threads
-  /// worked the same time.
+  double slowest = 0;  ///< ns of the thread that used the most CPU time
+  /// Time of the slowest thread beyond an equal share of the layer's work, as a share of its time, 0 to 1; 0
+  /// if all threads worked equally long.
   double imbalance = 0;
-  /// Sums over all threads, user code only; absent where the machine does not count it.
+  /// Sums over all threads, only for user code; absent if the machine cannot count it.
   std::optional<double> cycles;
   std::optional<double> instructions;
   std::optional<double> cache_misses;
 
-  /// Threads at work on average.
+  /// Mean number of threads that worked at the same time.
   double parallelism() const { return wall > 0 ? cpu / wall : 0; }
 };
 
 struct LayerThreadTable {
-  int64_t threads = 0;               ///< that worked in some layer
+  int64_t threads = 0;               ///< number of threads that worked in some layer
   std::vector<LayerThreads> layers;  ///< the longest first
 };
 
-/// Empty where no threads were counted.
+/// Empty if thread times were not recorded.
 LayerThreadTable analyze_layer_threads(const trace::Trace& trace);
 
 Json to_json(const LayerThreadTable& table);

@@ -83,7 +83,8 @@ class Collector {
   }
 
  private:
-  /// The step in whose span, as `span_of` gives it, the time lies; the number of steps for none.
+  /// The step that contains the time, in the span that `span_of` selects; the number of steps if there is
+  /// none.
   size_t step_at(Time time, Span Step::*span_of) const {
     const auto after = std::partition_point(steps_.begin(), steps_.end(),
                                             [&](const Step& step) { return (step.*span_of).start <= time; });
@@ -91,7 +92,8 @@ class Collector {
     return static_cast<size_t>(after - steps_.begin()) - 1;
   }
 
-  /// As find_steps() counts device events: by their call, and by their own time where that is not known.
+  /// As in find_steps(), a device event belongs to the step of its call or, if the call is unknown, of its
+  /// own time.
   size_t step_of(const DeviceEvent& event, int32_t call) const {
     return call < 0 ? step_at(event.start, &Step::span)
                     : step_at(trace_.host_events[static_cast<size_t>(call)].start, &Step::host);
@@ -136,7 +138,7 @@ class Collector {
     return range < 0 ? 0 : trace_.host_events[static_cast<size_t>(range)].name;
   }
 
-  /// Where a device works, the host's part of a step is but its launching.
+  /// If a device works, the host only launches during a step, so host times are not used.
   void collect_host() {
     if (std::any_of(busy_.begin(), busy_.end(), [](const auto& spans) { return !spans.empty(); })) return;
     for (const HostEvent& event : trace_.host_events) {
@@ -180,7 +182,8 @@ class Collector {
                        [](const Layer& layer) { return layer.floor > 0; });
   }
 
-  /// Sorts layers in the order of the model's steps; the others as they were first seen.
+  /// Sorts layers in the order of the model's steps, followed by other layers in the order of their first
+  /// event.
   void sort_by_run(std::vector<Layer>& layers) const {
     std::map<std::string, size_t> place;
     for (size_t i = 0; i < trace_.model_steps.size(); ++i)

@@ -21,7 +21,7 @@ using trace::Trace;
 
 constexpr double kCurvePoints = 512;
 
-/// For every allocation the innermost operator around it on its thread, as an index into host_events; -1
+/// For every allocation, the innermost operator around it on its thread, as an index into host_events; -1
 /// none.
 HostIndices operators_of(const Trace& trace) {
   HostIndices result(trace.allocations.size(), -1);
@@ -59,13 +59,13 @@ HostIndices operators_of(const Trace& trace) {
   return result;
 }
 
-/// Who made allocations, by name.
+/// Names the operators that made allocations.
 class Makers {
  public:
   explicit Makers(const Trace& trace)
       : trace_(trace), operators_(operators_of(trace)), around_(enclosing_events(trace, is_operator)) {}
 
-  /// aten::empty allocates for whoever calls it, so that one is named, too.
+  /// aten::empty allocates on behalf of its caller, so the caller is named too.
   std::string name_of(size_t allocation) const {
     const int32_t maker = operators_[allocation];
     const std::string& source = trace_.text(trace_.allocations[allocation].source);
@@ -90,12 +90,12 @@ int64_t process_of(const Trace& trace, const Allocation& event) {
   return event.thread < 0 ? -1 : trace.threads[static_cast<size_t>(event.thread)].process;
 }
 
-/// The blocks that are alive while allocations are followed. Addresses are a process's own.
+/// The blocks that are alive while allocations are replayed. Addresses belong to a process.
 class Live {
  public:
   explicit Live(const Trace& trace) : trace_(trace) {}
 
-  /// False for the release of something that is not known.
+  /// Returns false for the release of an unknown block.
   bool apply(size_t index) {
     const Allocation& event = trace_.allocations[index];
     if (event.address == 0) {
@@ -106,7 +106,7 @@ class Live {
     const auto entry = alive_.find(place);
     const bool known = entry != alive_.end();
     if (known) {
-      // Released now, or before: then its release was not recorded, for the address is in use again.
+      // The block was released now, or earlier without a record, because the address is in use again.
       bytes_ -= trace_.allocations[entry->second].bytes;
       alive_.erase(entry);
     }
@@ -130,7 +130,7 @@ class Live {
   int64_t bytes_ = 0;
 };
 
-/// Follows one device.
+/// Replays the allocations of one device.
 class Follower {
  public:
   Follower(const Trace& trace, Span window, int32_t device) : trace_(trace), window_(window), live_(trace) {
@@ -164,7 +164,7 @@ class Follower {
   }
 
  private:
-  /// Memory that was allocated before the window began counts, even if nothing happens to it.
+  /// Memory that was allocated before the window counts, even if no event in the window concerns it.
   void enter() {
     if (!std::exchange(entered_, true) && !events_.empty()) look(window_.start);
   }
@@ -189,14 +189,14 @@ class Follower {
     events_to_peak_ = events_.size();
   }
 
-  /// Frees of memory from before the recording have pulled the sums below zero.
+  /// Corrects the sums if frees of memory from before the recording made them negative.
   void raise() {
     memory_.live_at_end -= lowest_;
     memory_.peak -= lowest_;
     for (MemoryPoint& point : memory_.curve) point.allocated -= lowest_;
   }
 
-  /// The blocks that were alive at the peak are found by following the allocations once more, up to there.
+  /// Replays the allocations again up to the peak, to find the blocks that were alive then.
   void collect_peak(const Makers& makers) {
     Live live(trace_);
     for (size_t i = 0; i < events_to_peak_; ++i) live.apply(events_[i]);
@@ -221,7 +221,7 @@ class Follower {
   DeviceMemory memory_;
   std::vector<size_t> events_;
   size_t events_to_peak_ = 0;
-  int64_t lowest_ = 0;  // of the sums
+  int64_t lowest_ = 0;  // lowest value of the sums
   bool entered_ = false;
   bool peaked_ = false;
   int64_t reported_ = 0;

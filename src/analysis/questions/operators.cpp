@@ -45,8 +45,8 @@ class Builder {
   }
 
  private:
-  /// The time of events directly inside an operator is not its own. Events that lie side by side in it do not
-  /// overlap, or one would lie in the other.
+  /// Subtracts the time of events directly inside an operator. Events on the same level do not overlap, or
+  /// one would be inside the other.
   void add_host_times() {
     const HostIndices directly = enclosing_events(trace_, takes_host_time);
     for (size_t i = 0; i < costs_.size(); ++i) {
@@ -79,7 +79,7 @@ class Builder {
     }
   }
 
-  /// An operator stands before those inside it, so going backwards meets them first.
+  /// Outer operators come before inner ones, so the loop goes backward to visit the inner ones first.
   void add_up_device_totals() {
     for (size_t i = costs_.size(); i-- > 0;) {
       costs_[i].device_total += costs_[i].device_self;
@@ -95,7 +95,7 @@ class Builder {
     return {event.name, shaped ? trace_.operators[static_cast<size_t>(event.detail)].input_shapes : 0};
   }
 
-  /// A row, and how many of its calls are around the event that is looked at.
+  /// A row, and the number of its calls that enclose the current event.
   struct Row {
     OperatorRow figures;
     int open = 0;
@@ -115,7 +115,7 @@ class Builder {
 
   void collect_rows(OperatorTable* table) {
     std::map<Key, Row> rows;
-    std::vector<std::pair<int32_t, Row*>> open;  // the operators around the one that is looked at
+    std::vector<std::pair<int32_t, Row*>> open;  // the operators that enclose the current one
     for (size_t i = 0; i < costs_.size(); ++i) {
       if (!is_operator(trace_.host_events[i])) continue;
       for (; !open.empty() && open.back().first != around_[i]; open.pop_back()) --open.back().second->open;
@@ -140,7 +140,7 @@ class Builder {
   Span window_;
   bool by_input_shapes_;
   HostIndices around_;
-  std::vector<Cost> costs_;  // of host events; zeros where they are no operators
+  std::vector<Cost> costs_;  // for host events; zeros if they are not operators
 };
 
 }  // namespace

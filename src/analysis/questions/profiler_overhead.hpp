@@ -1,4 +1,4 @@
-// When the profiler itself was at work.
+// The times at which the profiler itself worked.
 #pragma once
 
 #include "analysis/intervals.hpp"
@@ -7,7 +7,7 @@
 namespace hone::analysis {
 
 /// Overheads that are the profiler's own work. The driver's own work (a full queue, lazy loading, compiling)
-/// is recorded as overhead too and would be there without it.
+/// is also recorded as overhead, but would happen without the profiler too, so it is excluded.
 Intervals profiler_overhead(const trace::Trace& trace);
 
 }  // namespace hone::analysis

@@ -1,4 +1,4 @@
-// Dividing the time of steps among the categories; see steps.hpp.
+// Divides the time of steps among the categories; see steps.hpp.
 #include "analysis/questions/steps.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using trace::Trace;
 constexpr std::array<std::string_view, kStepCategories> kNames = {
     "kernel", "memcpy", "memset", "communication", "runtime", "data loading", "cpu", "other"};
 
-/// A predicate on names, asked once for each.
+/// A predicate on names that is evaluated once for each name.
 class NameTest {
  public:
   NameTest(const Trace& trace, bool (*test)(std::string_view))
@@ -46,7 +46,7 @@ StepCategory category_of(const Trace& trace, const DeviceEvent& event, NameTest&
   return collective || communicates(event.name) ? StepCategory::kCommunication : StepCategory::kKernel;
 }
 
-/// Ranges and Python frames enclose work and waits alike, so they say nothing of either.
+/// Ranges and Python frames enclose both work and waits, so they have no category.
 std::optional<StepCategory> category_of(const HostEvent& event, NameTest& loads, NameTest& communicates) {
   switch (event.kind) {
     case HostKind::kRuntimeApi:
@@ -78,7 +78,7 @@ Ranges ranges_of(const Trace& trace) {
   return ranges;
 }
 
-/// The n-th summary of `value` over the steps.
+/// The summary of `value` over the steps.
 template <class Value>
 base::Summary summary_of(const std::vector<StepCost>& steps, const Value& value) {
   std::vector<double> samples;
@@ -106,7 +106,7 @@ StepBreakdown break_down_steps(const Trace& trace, const StepList& list) {
   }
   Ranges ranges = ranges_of(trace);
   Intervals left = unite(spans);
-  // Time that an earlier category took is not left for the later ones; time that no category took is "other".
+  // Time that belongs to an earlier category is not available to later ones; the rest is "other".
   for (size_t category = 0; category + 1 < kStepCategories; ++category) {
     const Intervals taken = unite(std::move(ranges.at(category)));
     const std::vector<Time> costs = lengths_within(intersect(left, taken), spans);

@@ -10,8 +10,8 @@
 namespace hone::analysis {
 namespace {
 
-/// Parts of names, in lower case. First what PyProf listed in 2020 and TensorBoard's plugin took over, less
-/// "conv1x1", which also ordinary kernels have in their names; then what came since.
+/// Parts of names, in lower case. The first group is PyProf's list of 2020, which TensorBoard's plugin also
+/// uses, without "conv1x1", because ordinary kernels contain it too. The other groups are newer.
 constexpr std::array<std::string_view, 39> kTensorParts = {
     "h884", "s884", "h1688", "s1688", "hmma", "i8816", "16816", "dgrad_1x1_stride_2x2",
     "first_layer_wgrad_kernel", "conv2d_c1_k1", "direct_group", "xmma_implicit_gemm", "xmma_sparse_conv",
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 39> kTensorParts = {
 
 constexpr std::array<std::string_view, 4> kOrdinaryParts = {"simt", "_ffma", "_fma_", "implicit_gemm<float"};
 
-/// Our own kernels that multiply with mma.sync or wgmma.
+/// hone's own kernels that multiply with mma.sync or wgmma.
 constexpr std::array<std::string_view, 11> kOwn = {"hone::device::cuda::implicit_gemm",
                                                    "hone::device::cuda::resident_gemm",
                                                    "hone::device::cuda::warp_gemm",

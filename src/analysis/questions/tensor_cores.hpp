@@ -1,6 +1,6 @@
-// Finds out whether a kernel uses Tensor Cores, and whether an operator could. A kernel's instructions show
-// it for certain; if they were not recorded, its name decides, and every figure made from that is labelled
-// "by name".
+// Decides whether a kernel uses Tensor Cores, and whether an operator could. The kernel's instructions are
+// certain evidence; if they were not recorded, its name decides, and every figure derived from that is
+// labelled "by name".
 #pragma once
 
 #include <string_view>
@@ -10,12 +10,12 @@
 
 namespace hone::analysis {
 
-/// Tells of the kernels of one trace, whose names are looked at once each.
+/// Classifies the kernels of one trace; each name is examined once.
 class TensorCores {
  public:
   struct Answer {
     bool uses = false;
-    bool by_name = true;  ///< else by the kernel's instructions
+    bool by_name = true;  ///< false: decided by the kernel's instructions
   };
 
   explicit TensorCores(const trace::Trace& trace);
@@ -23,14 +23,14 @@ class TensorCores {
 
  private:
   const trace::Trace& trace_;
-  std::vector<int8_t> by_name_;  // of a name of the trace: -1 not looked at yet
+  std::vector<int8_t> by_name_;  // for a name of the trace; -1 if it was not examined yet
 };
 
-/// Names of libraries from 2018 (h884) to today (nvjet, gmma, FlashAttention, Triton's templates), and of our
-/// own kernels. Names that say SIMT or FFMA do not.
+/// Recognizes names of libraries from 2018 (h884) to today (nvjet, gmma, FlashAttention, Triton's templates)
+/// and of hone's own kernels. Returns false for names with SIMT or FFMA.
 bool uses_tensor_cores_by_name(std::string_view kernel);
 
-/// Operators of frameworks that are matrix products or convolutions.
+/// True for operators of frameworks that are matrix products or convolutions.
 bool is_tensor_core_eligible(std::string_view operator_name);
 
 }  // namespace hone::analysis

@@ -17,7 +17,7 @@
 namespace hone::analysis {
 namespace {
 
-/// Error of sums of times in ns: no clock resolves a picosecond.
+/// Rounding error of sums of times in ns; no clock resolves a picosecond.
 constexpr double kRoundingError = 1e-3;
 
 Estimate estimate(const base::Summary& summary) {
@@ -36,7 +36,7 @@ void add(Estimate& sum, const Estimate& more) {
   }
 }
 
-/// The model's nodes in a layer; its own name where none were recorded.
+/// The model's nodes in a layer, or the layer's own name if none were recorded.
 std::vector<std::string> nodes_of(const Layer& layer) {
   const Json sources = Json::parse(layer.sources, nullptr, false);
   std::vector<std::string> nodes;
@@ -112,17 +112,17 @@ std::vector<MatchedLayers> match(const LayerTable& a, const LayerTable& b) {
   return result;
 }
 
-/// The parts of an iteration whose means add up to its mean.
+/// The parts of an iteration whose means add up to the mean of the iteration.
 struct Parts {
   double layers;
   double other;
   double overlap;  ///< negative: time in which events of the device overlapped
-  double rest;     ///< the device did nothing, or (negative) worked for it before it began
+  double rest;     ///< the device was idle or, if negative, worked for the iteration before it began
 
   explicit Parts(const LayerTable& table)
       : layers(table.layer_sum.mean),
         other(table.other_device.mean),
-        // On the CPU there is no device: then its layers are all that was busy.
+        // On the CPU there is no device, so the busy time is that of the layers.
         overlap(table.device_busy.mean > 0 ? table.device_busy.mean - layers - other : 0),
         rest(table.iteration.mean - layers - other - overlap) {}
 
@@ -161,7 +161,7 @@ std::vector<WaterfallBar> waterfall(const DiffSide& a, const DiffSide& b, bool b
   return bars;
 }
 
-/// Notes circumstances that make the two recordings less comparable than their times look.
+/// Adds notes about circumstances that make the two recordings less comparable than their times suggest.
 void add_differences(const Recorded& a, const Recorded& b, std::vector<std::string>& notes) {
   for (const auto& [what, in_a, in_b] :
        {std::tuple("models", &a.model, &b.model), std::tuple("devices", &a.device, &b.device),
@@ -204,7 +204,7 @@ DiffSide diff_side(const trace::Trace& trace, const StepList& steps) {
 
 namespace {
 
-/// Treats an iteration as its layers and nothing else.
+/// Defines an iteration as the sum of its layers.
 DiffSide by_layers(const DiffSide& side) {
   DiffSide result = side;
   LayerTable& table = result.layers;
@@ -252,7 +252,8 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
 std::optional<DiffSpeedup> TraceDiff::speedup() const {
   if (plain_a && plain_b) {
     DiffSpeedup speedup{plain_a->plain_ms / plain_b->plain_ms, std::nullopt, true};
-    // Quotients of the ends: it holds the quotient of the medians where both intervals hold theirs.
+    // Dividing the ends of both intervals gives an interval that contains the ratio of the medians if both
+    // intervals contain their medians.
     if (plain_a->plain_interval && plain_b->plain_interval)
       speedup.interval = {plain_a->plain_interval->low / plain_b->plain_interval->high,
                           plain_a->plain_interval->high / plain_b->plain_interval->low};

@@ -1,5 +1,5 @@
-// Why one recording of a model is faster than another: layers matched by the nodes of the model they come
-// from, whatever was fused into what, and a waterfall from one iteration to the other that adds up.
+// Explains why one recording of a model is faster than another: matches layers by their nodes in the model,
+// however they were fused, and computes a waterfall from one iteration to the other whose bars add up.
 #pragma once
 
 #include <array>
@@ -14,18 +14,19 @@
 
 namespace hone::analysis {
 
-/// A mean over iterations, ns, with the half-width of its 95 % confidence interval (Student's t), which one
-/// iteration does not give.
+/// A mean over iterations, ns, with the half-width of its 95 % confidence interval (Student's t). With a
+/// single iteration there is no interval.
 struct Estimate {
   double mean = 0;
   std::optional<double> half_width = 0;
 };
 
-/// True if two means differ by more than noise: their intervals do not overlap. Nothing where one has none.
+/// True if two means differ significantly, so that their intervals do not overlap. Nothing if one of them has
+/// no interval.
 std::optional<bool> differ(const Estimate& a, const Estimate& b);
 
-/// Layers of A and of B that share nodes of the model, directly or through each other. One side is empty for
-/// layers that only the other has.
+/// Layers of A and of B that share nodes of the model, directly or transitively. One side is empty for layers
+/// that only the other side has.
 struct MatchedLayers {
   std::vector<std::string> a;
   std::vector<std::string> b;
@@ -48,13 +49,13 @@ struct WaterfallBar {
 
 /// The speed of B relative to A.
 struct DiffSpeedup {
-  double ratio = 0;                               ///< A's time by B's
-  std::optional<std::array<double, 2>> interval;  ///< 95 % at least; nothing of too few runs
-  /// True for times of runs that nothing recorded, whose medians both traces hold; else they are those of the
-  /// recorded iterations.
+  double ratio = 0;                               ///< A's time divided by B's
+  std::optional<std::array<double, 2>> interval;  ///< at least 95 %; nothing if there are too few runs
+  /// True if the times are those of runs without recording, whose medians both traces contain; else they are
+  /// those of the recorded iterations.
   bool undisturbed = false;
 
-  /// True if it is more than noise; nothing if the runs cannot decide that.
+  /// True if the difference is significant; nothing if there are too few runs to decide.
   std::optional<bool> differs() const {
     if (!interval) return std::nullopt;
     return (*interval)[0] > 1 || (*interval)[1] < 1;
@@ -66,30 +67,30 @@ struct TraceDiff {
   std::vector<KernelExchange> kernels;  ///< kernels that replaced others, the largest change first
   Estimate iteration_a;
   Estimate iteration_b;
-  std::optional<base::Trend> trend_a;  ///< of iterations, ns each: means hide it
+  std::optional<base::Trend> trend_a;  ///< of iterations, ns each; means hide trends
   std::optional<base::Trend> trend_b;
-  /// Layers, other device work, events of the device at the same time, and the rest of the iteration, in
-  /// which the device did nothing: by cause, where that is known for both. Their sum is iteration_b -
-  /// iteration_a. Empty where one of the two has no time.
+  /// Bars: layers, other device work, overlap of device events, and the rest of the iteration, in which the
+  /// device was idle, divided by cause if the causes are known for both. Their sum is iteration_b -
+  /// iteration_a. Empty if one of the two has no time.
   std::vector<WaterfallBar> waterfall;
   std::vector<std::string> notes;
 
-  /// Times of runs that nothing recorded, in milliseconds; nothing if one of the two has none.
+  /// Times of runs without recording, in milliseconds; nothing if one of the two traces has none.
   std::optional<trace::RecordingCost> plain_a;
   std::optional<trace::RecordingCost> plain_b;
 
   /// True if both iterations have a time, so that they can be compared.
   bool timed() const { return iteration_a.mean > 0 && iteration_b.mean > 0; }
-  /// Nothing where one of the two has no time.
+  /// Nothing if one of the two has no time.
   std::optional<DiffSpeedup> speedup() const;
 
-  /// Values for the schema.
+  /// The parts of speedup() for the schema.
   std::optional<double> speedup_ratio() const;
   std::optional<std::array<double, 2>> speedup_interval() const;
   bool speedup_undisturbed() const;
 };
 
-/// A recording's description of itself; empty and nothing where it has none.
+/// The metadata of a recording; members are empty if the recording lacks them.
 struct Recorded {
   std::string model;
   std::string device;
@@ -99,20 +100,21 @@ struct Recorded {
   static Recorded of(const trace::Trace& trace);
 };
 
-/// One recording: its layers, what was left out of its steps, and, where a GPU was recorded, what that waited
-/// for.
+/// One recording: its layers, what was left out of its steps, and the causes of idle time if a GPU was
+/// recorded.
 struct DiffSide {
   LayerTable layers;
   std::optional<IterationIdle> idle = std::nullopt;
   std::vector<std::string> notes = {};
   Recorded recorded = {};
-  /// There are times of layers, and none of iterations; the other side then counts by its layers, too.
+  /// True if there are times of layers but none of iterations; the other side is then also represented by its
+  /// layers.
   bool layers_only = false;
 };
 
 DiffSide diff_side(const trace::Trace& trace, const StepList& steps);
 
-/// True if `side` is A where nobody says which is: the slower one, so that changes are gains.
+/// True if `side` becomes A when the user did not choose: the slower one, so that changes are gains.
 bool is_first(const DiffSide& side, const DiffSide& other);
 
 TraceDiff compare_traces(const DiffSide& a, const DiffSide& b);

@@ -21,7 +21,7 @@ struct Work {
   std::array<std::vector<Span>, kCopyDirections> copies;
 };
 
-/// A direction that was not recorded is taken for the link's, which most copies use.
+/// An unknown direction counts as a copy over the link, like most copies.
 bool uses_link(size_t direction) {
   const auto kind = static_cast<CopyDirection>(direction);
   return kind != CopyDirection::kDeviceToDevice && kind != CopyDirection::kHostToHost;
@@ -48,8 +48,8 @@ std::map<int32_t, Work> gather(const Trace& trace) {
   return devices;
 }
 
-/// Gives steps their parts of copies. Steps that a copy covers whole share a density (bytes per ns) that is
-/// added up at the end, so a copy across many steps costs no more than one in two.
+/// Divides the bytes of copies among steps. Steps that a copy covers completely get its density (bytes per
+/// ns) by a difference array, so a copy across many steps costs no more than one across two.
 class ByteDivider {
  public:
   ByteDivider(const std::vector<Span>& spans, std::vector<Overlap>& steps) : spans_(spans), steps_(steps) {
@@ -109,7 +109,7 @@ void add_bytes(const Trace& trace, int32_t device, const std::vector<Span>& span
   divider.finish();
 }
 
-/// Adds up the lengths of a set of time in each step.
+/// Adds the lengths of a set of time to each step.
 void add_lengths(const Intervals& set, const std::vector<Span>& spans, std::vector<Overlap>& steps,
                  Time Overlap::*member) {
   const std::vector<Time> lengths = lengths_within(set, spans);

@@ -1,4 +1,4 @@
-// Copies against computing, step by step: how long each took, how much of it at the same time, how fast the
+// Compares copies with computing in each step: how long each took, how much of it overlapped, how fast the
 // link was, and which of the two waited for the other.
 #pragma once
 
@@ -15,17 +15,17 @@ constexpr size_t kCopyDirections = 6;
 
 /// Copies of one direction.
 struct Traffic {
-  int64_t copies = 0;  ///< counted in the first step that they touch
-  double bytes = 0;    ///< of a copy that lies in several steps, each has its part
+  int64_t copies = 0;  ///< each counted in the first step that it touches
+  double bytes = 0;    ///< a copy in several steps is divided among them
   Time busy = 0;       ///< time in which at least one ran, ns
 
   /// Bytes per second while copies ran; 0 when there were none.
   double rate() const { return busy > 0 ? bytes * 1e9 / static_cast<double>(busy) : 0; }
 };
 
-/// One device in one step, or in all of them. Copies over the link are those between host and device or
-/// between devices; computing is kernels. link_only + compute_only + both + other + idle is the step's
-/// length. ns.
+/// One device in one step, or in all steps. Copies over the link are those between host and device or between
+/// devices; computing means kernels. link_only + compute_only + both + other + idle is the length of the
+/// step. ns.
 struct Overlap {
   std::string step;
   Time length = 0;
@@ -33,14 +33,14 @@ struct Overlap {
   Time link = 0;
   Time compute = 0;
   Time both = 0;
-  Time other = 0;  ///< copies within the device and sets only
-  Time idle = 0;   ///< the device did nothing that was recorded
+  Time other = 0;  ///< only copies within the device and sets
+  Time idle = 0;   ///< no activity of the device was recorded
 
-  Time link_only() const { return link - both; }        ///< the GPU does not compute while the link works
-  Time compute_only() const { return compute - both; }  ///< the link is idle while the GPU computes
-  /// By direction, those that were used.
+  Time link_only() const { return link - both; }        ///< the link works and the GPU does not compute
+  Time compute_only() const { return compute - both; }  ///< the GPU computes and the link is idle
+  /// The directions that were used.
   base::Named<Traffic> named_directions() const;
-  /// Time that a perfect overlap could save: the shorter of the two parts done one after the other.
+  /// The time that a perfect overlap could save: the shorter of the two parts that did not overlap.
   Time hideable() const { return std::min(link_only(), compute_only()); }
 };
 
@@ -48,11 +48,11 @@ struct DeviceTransfers {
   int32_t device = 0;
   std::vector<Overlap> steps;
   Overlap total;      ///< sums over the steps
-  Time hideable = 0;  ///< sum over the steps: in each, only its own kernels can hide its own copies
+  Time hideable = 0;  ///< sum over the steps; within each step, only its own kernels can hide its own copies
 };
 
 struct TransferAnalysis {
-  std::vector<DeviceTransfers> devices;  ///< those that did something, by id
+  std::vector<DeviceTransfers> devices;  ///< devices that did something, by id
 };
 
 TransferAnalysis analyze_transfers(const trace::Trace& trace, const StepList& steps);

@@ -37,7 +37,7 @@ std::vector<OperationName> operations_on_path(const EventGraph& graph) {
     if (charge.operation < 0) continue;
     const Operation& operation = graph.operations[static_cast<size_t>(charge.operation)];
     const bool runs = charge.kind == charge_kind(operation.kind);
-    // Host functions are the program's own code, which the trace says nothing about.
+    // Host functions are the program's own code, about which the trace says nothing.
     if (!runs || operation.kind == OperationKind::kHostFunction) continue;
     times[{operation.kind, operation.name}] += charge.span.end - charge.span.start;
   }
@@ -47,7 +47,8 @@ std::vector<OperationName> operations_on_path(const EventGraph& graph) {
 std::vector<StringId> waiting_calls(const EventGraph& graph) {
   std::map<StringId, Time> times;
   for (const HostWait& wait : graph.waits) {
-    // A full queue is the hardware's, and what other threads do is the program's purpose; locks need not be.
+    // A full queue is a property of the hardware, and waiting for another thread's work is usually necessary;
+    // waiting for locks is not.
     if (wait.kind != WaitKind::kQueueFull && wait.kind != WaitKind::kThread)
       times[graph.call_name(wait.call)] += wait.end - wait.begin;
   }

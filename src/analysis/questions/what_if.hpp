@@ -1,4 +1,4 @@
-// How much sooner a program would end if something about it changed: answers from replaying its event graph.
+// Predicts how much sooner a program would end after a change, by replaying its event graph.
 #pragma once
 
 #include <string>
@@ -20,20 +20,22 @@ struct WhatIf {
   ChangeKind kind = ChangeKind::kFaster;
   std::string name;   ///< of the operations or calls; empty for copies
   double factor = 0;  ///< kFaster: how many times faster; 0 for "takes no time", the limit of all speedups
-  Time wall = 0;      ///< it would take, ns
-  Time gain = 0;      ///< the measured wall time minus that
-  double share = 0;   ///< gain by the measured wall time
-  /// The operation may need data in ways that the trace does not show: the gain is at most this.
+  Time wall = 0;      ///< predicted wall time, ns
+  Time gain = 0;      ///< measured wall time minus the prediction
+  double share = 0;   ///< gain divided by the measured wall time
+  /// True if the gain is only an upper bound, because the operation may need data in ways that the trace does
+  /// not show.
   bool is_bound = false;
 };
 
 struct WhatIfs {
-  Time wall = 0;             ///< measured; also what a replay of the unchanged program gives
+  Time wall = 0;             ///< measured; a replay without changes gives the same
   std::vector<WhatIf> rows;  ///< largest gain first
 };
 
-/// Twice as fast and no time for each of the eight operations (by name) with the most time on the critical
-/// path; copies overlapped; no waiting in each of the four calls that waited longest. O(n log n).
+/// Evaluates for each of the eight operations (by name) with the most time on the critical path: twice as
+/// fast, and no time at all; overlapped copies; and no waiting in each of the four calls that waited longest.
+/// O(n log n).
 WhatIfs what_if(const EventGraph& graph);
 WhatIfs what_if(const trace::Trace& trace);
 

@@ -21,7 +21,7 @@ bool send(const Json& json, int pipe) {
   return ::write(pipe, line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
 
-/// The backend, ready for the device; what is missing is missing for all cases and ends the process.
+/// Makes the backend. If it is not available on the device, that concerns all cases, so the process ends.
 std::unique_ptr<backend::Backend> backend_of_child(const RunnerOptions& options, int pipe) {
   try {
     auto backend = backend::make_backend(options.backend);
@@ -35,8 +35,8 @@ std::unique_ptr<backend::Backend> backend_of_child(const RunnerOptions& options,
   }
 }
 
-/// Runs cases from the first one on until all are done; never returns. Only this process touches the device:
-/// a GPU that the parent had asked for anything would be lost to it.
+/// Runs the cases from the first to the last; never returns. Only this child process uses the device: after a
+/// fork, it could not use a GPU that the parent had already initialized.
 [[noreturn]] void run_child(std::span<const ConformanceCase> cases, const RunnerOptions& options, int pipe) {
   int status = 0;
   try {
@@ -97,7 +97,7 @@ class Child {
     }
   }
 
-  /// Ends the process; how it ended, in words.
+  /// Ends the process and describes how it ended.
   std::string stop() {
     ::kill(pid_, SIGKILL);
     return wait();

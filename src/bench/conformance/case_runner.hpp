@@ -1,5 +1,5 @@
-// Runs conformance cases in a child process that is replaced when it crashes or hangs, so that one bad case
-// is one failed case.
+// Runs conformance cases in a child process. If it crashes or hangs, it is replaced, so a bad case is only
+// one failed case.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ namespace hone::bench {
 struct RunnerOptions {
   std::string backend = "reference";
   ConformanceOptions conformance;
-  int timeout_seconds = 60;  ///< of one case
+  int timeout_seconds = 60;  ///< for one case
 };
 
-/// Results in the order of the cases; `progress` sees each as it comes in. The error of the backend when it
-/// is not to be had on the device.
+/// Returns results in the order of the cases, and passes each to `progress` as it arrives. Throws the
+/// backend's error if it is not available on the device.
 std::vector<CaseResult> run_cases(std::span<const ConformanceCase> cases, const RunnerOptions& options,
                                   const std::function<void(const CaseResult&)>& progress);
 

@@ -16,20 +16,22 @@ namespace {
 namespace fs = std::filesystem;
 using tensor::Tensor;
 
-/// The ONNX project's generator has no bfloat16: it stores the bits as uint16, and cuts them off where the
-/// specification rounds, which is up to one unit in the last place.
+/// The ONNX project's generator has no bfloat16. It stores the bits as uint16 and truncates where the
+/// specification rounds, which is an error of up to one unit in the last place.
 constexpr double kStoredBFloat16Tolerance = 1.0 / 128;
-/// A sum that differs in its last bits may be rounded to the next float16: one unit in the last place.
+/// A sum that differs in its last bits may be rounded to the adjacent float16, which is one unit in the last
+/// place.
 constexpr double kFloat16Tolerance = 1.0 / 1024;
 
-/// The stored tensor in the type that the model declares.
+/// Converts the stored tensor to the type that the model declares.
 Tensor as_declared(Tensor stored, tensor::DType declared) {
   if (stored.dtype() != tensor::DType::kUInt16 || declared != tensor::DType::kBFloat16) return stored;
   const auto owner = std::make_shared<const Tensor>(std::move(stored));
   return Tensor(declared, owner->shape(), owner->bytes(), owner);
 }
 
-/// input_0.pb, input_1.pb, … of a data set. Bad input where one has another name than the graph's value.
+/// Reads input_0.pb, input_1.pb, … of a data set. Bad input if a tensor has another name than the graph's
+/// value.
 std::vector<Tensor> read_numbered(const fs::path& folder, const std::string& stem, const graph::Graph& graph,
                                   const std::vector<graph::ValueId>& ids) {
   std::vector<Tensor> result;
@@ -92,8 +94,8 @@ std::vector<DataSet> read_data_sets(const ConformanceCase& test, const graph::Gr
   return sets;
 }
 
-/// The graph with the shapes of the given inputs. A few of the ONNX project's cases declare another shape
-/// than their data has (test_castlike_FLOAT_to_BFLOAT16); what is given counts.
+/// Returns the graph with the shapes of the given inputs. A few cases of the ONNX project declare a shape
+/// that differs from that of their data (test_castlike_FLOAT_to_BFLOAT16); the data decide.
 std::shared_ptr<const graph::Graph> for_inputs(const graph::Graph& graph, const std::vector<Tensor>& inputs) {
   graph::Graph result = graph;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -103,20 +105,21 @@ std::shared_ptr<const graph::Graph> for_inputs(const graph::Graph& graph, const 
   return std::make_shared<const graph::Graph>(graph::with_input_shapes(result, {}));
 }
 
-/// Type that holds what a precision keeps of a number: for tf32 a narrower one.
+/// A type that can hold what a precision keeps of a number; for tf32 it is a narrower one.
 tensor::DType rounded_type(tensor::Precision precision) {
   return precision == tensor::Precision::kFp16 ? tensor::DType::kFloat16 : tensor::DType::kBFloat16;
 }
 
-/// Half the distance between neighbours, relative.
+/// Half of the relative distance between adjacent numbers.
 double unit_roundoff(tensor::Precision precision) {
   return std::ldexp(1.0, precision == tensor::Precision::kBf16 ? -8 : -11);
 }
 
-/// True if an engine keeps values of this type in its own precision.
+/// True if an engine converts values of this type to its own precision.
 bool in_precision(tensor::DType dtype) { return dtype == tensor::DType::kFloat32 || tensor::is_half(dtype); }
 
-/// The set with float inputs rounded to the precision, and with the reference's results for them.
+/// Returns the set with float inputs rounded to the precision, and with the results of the reference for
+/// these inputs.
 DataSet rounded(DataSet set, const importer::Model& model, tensor::Precision precision) {
   for (Tensor& input : set.inputs) {
     const tensor::DType dtype = input.dtype();
@@ -135,7 +138,7 @@ tensor::Tolerance tolerance_of(const Tensor& expected, const ConformanceOptions&
   if (expected.dtype() == tensor::DType::kFloat16)
     allowed.relative = std::max(allowed.relative, kFloat16Tolerance);
   if (options.precision == tensor::Precision::kFp32 || !in_precision(expected.dtype())) return allowed;
-  // Roundings of the output, and of a value on the way to it.
+  // One rounding of the output, and one of an intermediate value.
   constexpr double kRoundings = 2;
   double largest = 0;
   for (const double value : expected.to_double()) {
@@ -145,7 +148,7 @@ tensor::Tolerance tolerance_of(const Tensor& expected, const ConformanceOptions&
   return {std::max(allowed.relative, rounding), std::max(allowed.absolute, rounding * largest)};
 }
 
-/// Without the timing cache, which hundreds of tiny models would fill that nobody builds again.
+/// Disables the timing cache, which hundreds of tiny models would fill although nobody builds them again.
 backend::LoadOptions load_options(const ConformanceOptions& conformance) {
   backend::LoadOptions options;
   options.device = conformance.device;
@@ -154,7 +157,7 @@ backend::LoadOptions load_options(const ConformanceOptions& conformance) {
   return options;
 }
 
-/// An empty string when the outputs are the expected ones.
+/// Returns an empty string if the outputs are as expected.
 std::string run_data_set(DataSet set, importer::Model model, backend::Backend& backend,
                          const ConformanceOptions& conformance) {
   backend::LoadOptions options = load_options(conformance);

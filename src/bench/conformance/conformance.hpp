@@ -1,9 +1,9 @@
-// ONNX conformance cases: finding them, running one on a backend, comparing its outputs.
+// ONNX conformance cases: finds them, runs one on a backend, and compares its outputs.
 //
-// Two layouts, both the ONNX project's own: a folder with `model.onnx` and
+// Supports both layouts of the ONNX project: a folder with `model.onnx` and
 // `test_data_set_N/{input,output}_M.pb`; and flat files `light_X.onnx` with `light_X_output_0.pb`, whose
-// inputs are not stored: element i of n of every (float32) input is i / n, and an unknown dimension is 1, as
-// in the ONNX project's runner.
+// inputs are not stored. As in the ONNX project's runner, element i of n of their (float32) inputs is then i
+// / n, and an unknown dimension is 1.
 #pragma once
 
 #include <filesystem>
@@ -35,23 +35,25 @@ struct CaseResult {
 
 std::string_view status_name(CaseStatus status);
 
-/// Every case below the folders, by name; bad input for a folder that is none or holds none.
+/// Finds every case below the folders, sorted by name. Bad input if a path is not a folder or contains no
+/// case.
 std::vector<ConformanceCase> find_cases(std::span<const std::filesystem::path> folders);
 
-/// How cases run, and how far their outputs may be off.
+/// How cases are run, and how large errors may be.
 struct ConformanceOptions {
   std::string device = "cpu";
-  /// In another one than fp32, floats are rounded to it before they are fed, so that only roundings within
-  /// the backend are left, and what the reference computes of them is expected instead of the stored outputs.
-  /// Two roundings of an output's largest value are then allowed.
+  /// In a precision other than fp32, float inputs are rounded to it first, so that only roundings inside the
+  /// backend remain. The expected outputs are then not the stored ones but those that the reference computes
+  /// for the rounded inputs, and two roundings of an output's largest value are allowed.
   tensor::Precision precision = tensor::Precision::kFp32;
   tensor::Tolerance tolerance;
 };
 
-/// The backend's error when it cannot compute in the precision at all, seen by a network of one Relu.
+/// Throws the backend's error if it cannot compute in the precision at all; tested with a network that
+/// consists of one Relu.
 void require_precision(backend::Backend& backend, const ConformanceOptions& options);
 
-/// Runs every data set of the case. Failures are results, not errors.
+/// Runs every data set of the case. A failure is a result, not an exception.
 CaseResult run_case(const ConformanceCase& test, backend::Backend& backend,
                     const ConformanceOptions& options);
 

@@ -24,7 +24,7 @@ std::optional<std::array<double, 2>> pair_of_megabytes(int64_t first, int64_t la
   return std::array{static_cast<double>(first) / kMegabyte, static_cast<double>(last) / kMegabyte};
 }
 
-/// Nothing for none.
+/// Returns nothing for 0.
 std::optional<double> megabytes(int64_t bytes) {
   return bytes > 0 ? std::optional(static_cast<double>(bytes) / kMegabyte) : std::nullopt;
 }

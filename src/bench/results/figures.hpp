@@ -10,7 +10,7 @@
 namespace hone::bench {
 
 TimesFigure times_figure(const std::vector<double>& times);
-/// Figures of a part of runs: nothing when it was not measured or is nothing but zeros.
+/// Figures of one part of runs; nothing if it was not measured or is always zero.
 std::optional<TimesFigure> phase_figure(const std::vector<double>& times);
 
 RunRecord record_of(const Run& run);

@@ -1,4 +1,4 @@
-// See gate.hpp. Measuring a suspect again before failing follows DuckDB's regression runner.
+// See gate.hpp. As in DuckDB's regression runner, a suspect is measured again before the gate fails.
 #include "bench/results/gate.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace hone::bench {
 namespace {
 
-/// Measurements again that all have to agree before the gate fails.
+/// Number of repeated measurements that must all agree before the gate fails.
 constexpr int kConfirmations = 2;
 
 bool same_configuration(const Setup& a, const Setup& b) {
@@ -33,7 +33,7 @@ std::string runs_text(const Sweep& sweep) {
   return sweep.runs.size() == 1 ? first : fmt::format("{} and {} more", first, sweep.runs.size() - 1);
 }
 
-/// A member of a context, which may come from a file that says anything.
+/// Reads a member of a context, which may come from a file with arbitrary content.
 std::string text_of(const Json& object, const char* name) {
   const Json member = object.is_object() ? object.value(name, Json()) : Json();
   return member.is_string() ? member.get<std::string>() : "unknown";
@@ -48,7 +48,7 @@ void require_same_machine(const Sweep& baseline, const Sweep& now) {
   }
 }
 
-/// Sweeps from before the GPU was recorded say nothing of it.
+/// Older sweeps did not record the GPU; their GPU is not checked.
 void require_same_gpu(const Sweep& baseline, const Sweep& now) {
   if (!baseline.context.contains("gpu") || !now.context.contains("gpu")) return;
   const std::string then_gpu = text_of(baseline.context["gpu"], "name");
@@ -59,7 +59,7 @@ void require_same_gpu(const Sweep& baseline, const Sweep& now) {
   }
 }
 
-/// Where both could have named theirs, once the sweep has ended.
+/// After the end of the sweep, both sweeps must name their GPU if they could.
 void require_known_gpu(const Sweep& baseline, const Sweep& now) {
   const bool on_gpu = std::any_of(now.runs.begin(), now.runs.end(),
                                   [](const Run& run) { return run.measured() && !run.setup.on_cpu(); });
@@ -92,7 +92,7 @@ std::string device_text(const Setup& setup) {
                          : "");
 }
 
-/// Both setups are those of one configuration.
+/// Both setups must be those of one configuration.
 void require_same_way(const Setup& then, const Setup& now) {
   if (comparable(then, now, {.model = true})) return;
   if (then.threads != now.threads) {
@@ -187,7 +187,7 @@ double parse_share(const std::string& text) {
   if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(value) || value < 0) {
     fail_usage("--max-regression '{}' is no share: give 5% or 0.05", text);
   }
-  // Whoever writes 5 means 5 %, and would be given 500 %.
+  // A user who writes 5 means 5 %, but would get 500 %.
   if (!percent && value >= 1)
     fail_usage("--max-regression '{0}' is neither in per cent nor below 1: write {0}% or {1:g}", text,
                value / 100);

@@ -34,7 +34,7 @@ Json megabytes(const std::optional<int64_t>& bytes) {
   return bytes ? Json(static_cast<double>(*bytes) / kMegabyte) : Json(nullptr);
 }
 
-/// One figure of all samples that have it: its series, and smallest, median and largest.
+/// Adds one figure over all samples that have it: its series, and its smallest, median and largest value.
 template <class F>
 void add_figure(const std::vector<system::GpuSample>& samples, const char* name, const F& figure,
                 Json* summary, Json* series) {

@@ -1,5 +1,4 @@
-// The state of a GPU while a run was measured: a bounded series of samples, and the figures that a verdict
-// needs.
+// The state of a GPU while a run was measured: a bounded series of samples, and the figures for the verdict.
 #pragma once
 
 #include <cstdint>
@@ -27,20 +26,21 @@ enum class ClockReason : uint64_t {
   kDisplayClocks = 0x100,
 };
 
-/// "HW thermal slowdown", for every bit that is set.
+/// Names such as "HW thermal slowdown", for every bit that is set.
 std::vector<std::string> clock_reason_names(uint64_t reasons);
 
 class GpuConditions {
  public:
-  /// Samples kept of one run; beyond it, every other one is dropped and only every second is taken from then
-  /// on.
+  /// Limit on the samples of one run. Each time it is reached, every second sample is dropped and the
+  /// sampling rate is halved.
   static constexpr size_t kMostSamples = 1024;
 
-  /// Why nothing was watched; empty when something was.
+  /// Why nothing was watched; empty if something was.
   std::string unknown;
-  /// The most at one time, besides the workers of the sweep; absent when the library does not list processes.
+  /// The largest number of processes at one time, besides the workers of the sweep; absent if the library
+  /// does not list processes.
   std::optional<int> other_processes;
-  /// The most that the run's worker took of the GPU's memory.
+  /// The largest amount of GPU memory that the run's worker used.
   std::optional<int64_t> process_memory_bytes;
 
   void add(const system::GpuSample& sample, double cost_ms);
@@ -49,7 +49,7 @@ class GpuConditions {
 
   int64_t taken() const { return taken_; }
   const std::vector<system::GpuSample>& samples() const { return samples_; }
-  /// The reasons in all samples, including those that were dropped.
+  /// The clock reasons of all samples, including those that were dropped.
   uint64_t clock_reasons() const { return clock_reasons_; }
 
   struct ClockHalves {
@@ -57,10 +57,11 @@ class GpuConditions {
     double second_mhz = 0;
     double change() const { return second_mhz / first_mhz - 1; }
   };
-  /// Median SM clocks of the first and second half of the samples; nothing for fewer than three in each.
+  /// Median SM clocks of the first and second half of the samples; nothing if either half has fewer than
+  /// three.
   std::optional<ClockHalves> sm_clock_halves() const;
 
-  /// Figures and series, as docs/BENCHMARK.md describes `machine.gpu`.
+  /// Figures and series, as described for `machine.gpu` in docs/BENCHMARK.md.
   Json to_json() const;
 
  private:
@@ -71,16 +72,16 @@ class GpuConditions {
   double cost_ms_ = 0;
 };
 
-/// The processes on a GPU, as a sweep sees them whose workers the caller knows.
+/// The processes on a GPU during a sweep.
 struct GpuTenants {
-  /// Absent when the list is shorter than it must be, so that it hides processes.
+  /// Absent if the list is too short to contain all workers, because it then hides processes.
   std::optional<int> others;
   std::optional<int64_t> worker_bytes;
 };
 
-/// `is_own` and `is_worker` are asked for each process id; the second about the worker being measured. If no
-/// worker of `live_workers` is listed under one of its ids, the list is in the ids of another namespace, and
-/// that many of its entries are taken to be the workers.
+/// `is_own` and `is_worker` are called for each process id; `is_worker` is about the worker that is being
+/// measured. If the list contains no id of the `live_workers` workers, its ids belong to another namespace,
+/// and that many of its entries count as workers.
 GpuTenants count_tenants(std::span<const system::GpuProcess> listed, const std::function<bool(pid_t)>& is_own,
                          const std::function<bool(pid_t)>& is_worker, int live_workers);
 

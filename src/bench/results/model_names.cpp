@@ -11,7 +11,7 @@
 namespace hone::bench {
 namespace {
 
-/// Without what a shell, a terminal or a file system would make something else of.
+/// Replaces characters that a shell, a terminal or a file system would interpret.
 std::string safe_name(std::string name) {
   const bool only_dots = name.find_first_not_of('.') == std::string::npos;
   for (char& c : name) {
@@ -21,12 +21,12 @@ std::string safe_name(std::string name) {
   return name;
 }
 
-/// A model's name with as much of its path as is asked for.
+/// A model's name with the folders of its path that are needed.
 struct LongName {
   std::vector<std::string> folders;  ///< the outermost first
   std::string file;
   std::string stem;
-  size_t shown = 0;  ///< folders
+  size_t shown = 0;  ///< number of folders
   std::string text = {};
 
   explicit LongName(const std::string& model) : stem(file_stem(model)) {
@@ -46,7 +46,7 @@ struct LongName {
   }
 };
 
-/// The names whose text another one has, too.
+/// Returns the names whose text is not unique.
 std::vector<LongName*> alike(std::vector<LongName>& names) {
   std::map<std::string, std::vector<LongName*>> groups;
   for (LongName& name : names) groups[name.text].push_back(&name);

@@ -10,7 +10,7 @@ namespace hone::bench {
 namespace {
 
 constexpr uint64_t kLargestFile = uint64_t{1} << 30;
-/// Nothing that people measure nests deeper; writing the JSON recurses.
+/// Limits recursion when the JSON is written; no real result nests deeper.
 constexpr int kDeepestJson = 64;
 
 Json parse_shallow(const std::string& text) {

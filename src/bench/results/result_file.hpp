@@ -1,4 +1,4 @@
-// The one door to result files of `hone bench`, for the gate, the report and the figures.
+// Reads result files of `hone bench`, for the gate, the report and the figures.
 #pragma once
 
 #include <filesystem>
@@ -12,16 +12,17 @@ namespace hone::bench {
 inline constexpr std::string_view kSchema = "hone.bench";
 inline constexpr int kSchemaVersion = 1;
 
-/// The file's JSON, which check_result accepts: at most 1 GiB, nesting at most 64 deep. Bad input naming the
-/// file.
+/// Returns the file's JSON, checked by check_result. The file may have at most 1 GiB, and may nest at most 64
+/// deep. Bad input names the file.
 Json read_result_file(const std::filesystem::path& path);
 
-/// Bad input when this is not of schema hone.bench and its version, with a list of runs.
+/// Bad input if this is not JSON of schema hone.bench in its version, with a list of runs.
 void check_result(const Json& json);
 
-/// All that a result file holds. Bad input naming the field; impossible numbers are left as they stand.
+/// Parses the whole content of a result file. Bad input names the field; impossible numbers are kept
+/// unchanged.
 SweepRecord parse_record(const Json& json);
-/// Bad input for a sample that is no time.
+/// Bad input if a sample is not a valid time.
 void check_samples(const SweepRecord& sweep);
 
 }  // namespace hone::bench

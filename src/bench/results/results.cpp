@@ -23,7 +23,7 @@ constexpr std::string_view kPipelined =
     "batch x runs / wall time of runs that overlap on `streams` streams, two in flight each (three of hone's "
     "with transfers)";
 
-/// In words, for who reads the file.
+/// Explains the fields to readers of the file.
 Json definitions() {
   return {{"latency_ms", kLatency},
           {"throughput_per_s", "batch x runs / wall time of back-to-back runs, one in flight"},
@@ -46,7 +46,7 @@ Json to_json(const Run& run) {
 
 Json to_json(const Sweep& sweep) {
   Json json = base::described_json(SweepRecord{sweep.complete, sweep.context, sweep.options, {}});
-  // Before the runs, of which there may be many.
+  // Removed here so that the definitions come before the runs, which may be many.
   json.erase("runs");
   json["definitions"] = definitions();
   Json& runs = json["runs"] = Json::array();

@@ -1,4 +1,4 @@
-// One run: the samples of one configuration, with everything that explains them. Plain data.
+// One run: the samples of one configuration, and all data that explain them. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -20,29 +20,29 @@ namespace hone::bench {
 struct RunMemory {
   int64_t peak = 0;      ///< largest resident memory of the worker
   int64_t baseline = 0;  ///< resident memory before the model was loaded
-  int64_t inputs = 0;    ///< part of the peak: the input sets the benchmark keeps
+  int64_t inputs = 0;    ///< part of the peak: the input sets that the benchmark keeps
   int64_t weights = 0;
   int64_t activations = 0;
   int64_t engine_file = 0;
-  /// Use with one run at a time.
+  /// Memory use with one run at a time.
   backend::DeviceMemoryUse device;
-  /// device.allocated with all streams of the pipelined runs.
+  /// device.allocated including all streams of the pipelined runs.
   int64_t streams_allocated = 0;
 };
 
-/// Bytes held after the first and after the last round, to see what runs do not free.
+/// Bytes in use after the first and after the last round, to detect memory that runs do not free.
 struct MemoryGrowth {
-  int64_t runs = 0;  ///< in between
+  int64_t runs = 0;  ///< number of runs in between
   int64_t resident_first = 0;
   int64_t resident_last = 0;
-  /// Bytes taken on the device, as the driver counts them.
+  /// Bytes in use on the device, as the driver counts them.
   int64_t device_first = 0;
   int64_t device_last = 0;
 };
 
-/// Error against the reference; absent figures carry the reason.
+/// Error relative to the reference; absent figures have a reason.
 struct Accuracy {
-  /// To what the reference rounds, which computes a model in the types that it has.
+  /// The precision to which the reference rounds, because it computes a model in the model's own types.
   tensor::Precision reference = tensor::Precision::kFp32;
   std::optional<double> relative_l2;
   std::optional<double> max_abs;
@@ -50,26 +50,27 @@ struct Accuracy {
   int64_t samples = 0;
   bool finite = true;
   std::string reason;
-  std::string impossible;  ///< why they are not the model's at all, which is in the verdict
+  std::string impossible;  ///< why the outputs cannot be those of the model; it is part of the verdict
 };
 
-/// The speed of a run relative to the comparison run of the same model and batch: above 1 is faster.
+/// The speed of a run relative to the comparison run with the same model and batch; above 1 is faster.
 struct Speedup {
   std::string backend;
   std::string precision;
   base::Ratio ratio;
-  /// Both ran in the same rounds.
+  /// True if both ran in the same rounds.
   bool interleaved = false;
 };
 
 struct Run {
   Setup setup;
-  /// Runs with the same number took turns in the same rounds. Older files do not hold it.
+  /// Runs with the same number took turns in the same rounds. Older files lack it.
   std::optional<int> session;
   std::string backend_version;
   base::Rounds rounds;  ///< latencies in milliseconds
   std::vector<double> block_wall_ms;
-  /// Parts of runs and overlapping runs, from rounds of their own; empty where the backend has none.
+  /// Parts of runs and overlapping runs, measured in separate rounds; empty if the backend does not support
+  /// them.
   PhaseBlock phases;
   PipelineBlock pipelined;
   GpuConditions gpu;
@@ -82,25 +83,26 @@ struct Run {
   Accuracy accuracy;
   system::Interference interference;
   std::optional<Speedup> speedup;
-  /// Milliseconds, of a partition that was made for this setup.
+  /// Predicted latency in milliseconds, for a partition that was made for this setup.
   std::optional<double> predicted_ms;
-  std::vector<LayerFigure> layers;  ///< where they were asked for and the backend reports them
-  /// The share of the multiply-adds that are multiplied as integers; absent where nothing is quantized or the
+  std::vector<LayerFigure> layers;  ///< if they were requested and the backend reports them
+  /// The share of multiply-adds that are computed with integers; absent if nothing is quantized or the
   /// backend does not report it.
   std::optional<double> int8_share;
   std::vector<std::string> notes;
   Verdict verdict;
   std::optional<std::string> failure;
-  bool failed_by_bug = false;  ///< of the backend, as its worker reports or ends; files do not keep it
+  bool failed_by_bug =
+      false;  ///< whether the backend failed because of a bug, according to its worker; not stored in files
 
   bool measured() const { return !failure && !rounds.empty(); }
-  /// Remarks for readers on how it was measured, beyond its notes.
+  /// Remarks for readers about the measurement, in addition to its notes.
   std::vector<std::string> remarks() const;
   int64_t sample_count() const;
   double measured_seconds() const;
-  /// Samples of the model per second in back-to-back runs, one in flight: batch * runs / wall time.
+  /// Samples of the model per second for consecutive runs, one at a time: batch * runs / wall time.
   double throughput() const;
-  /// Samples of the model per second in overlapping runs; 0 when there were none.
+  /// Samples of the model per second for overlapping runs; 0 if there were none.
   double pipelined_throughput() const;
 };
 

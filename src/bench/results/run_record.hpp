@@ -1,6 +1,5 @@
-// A run and a sweep as they stand in the result file; run_schema.hpp describes the fields, by which they are
-// written and read. Whoever shows results reads these, however they came to be. Plain data; what is not known
-// is absent.
+// A run and a sweep as stored in the result file; run_schema.hpp describes their fields, by which they are
+// written and read. All code that shows results uses these structs. Plain data; unknown values are absent.
 #pragma once
 
 #include <array>
@@ -69,7 +68,7 @@ struct SpeedupFigure {
     return {std::move(over), ratio.value,
             ratio.known ? std::optional(std::array{ratio.low, ratio.high}) : std::nullopt, interleaved};
   }
-  /// True if the interval leaves out 1: the difference is more than noise.
+  /// True if the interval excludes 1, so that the difference is significant.
   bool differs() const { return interval && ((*interval)[0] > 1 || (*interval)[1] < 1); }
 };
 
@@ -91,18 +90,18 @@ struct MachineFigure {
 struct LayerFigure {
   std::string name;
   std::string kind;    ///< operator
-  std::string tactic;  ///< how the engine runs it
+  std::string tactic;  ///< the tactic that runs it
   std::vector<std::string> sources;
   std::vector<std::string> inputs;  ///< "float32 1x64x56x56 blocked8"
   std::vector<std::string> outputs;
-  TimesFigure time;  ///< milliseconds in one run
-  double flops = 0;  ///< a multiply-add is two; 0 where not known
-  double bytes = 0;  ///< inputs, weights and outputs, each counted once; 0 where not known
+  TimesFigure time;  ///< milliseconds per run
+  double flops = 0;  ///< a multiply-add counts as two; 0 if unknown
+  double bytes = 0;  ///< inputs, weights and outputs, each counted once; 0 if unknown
 };
 
 struct RunRecord {
   Setup setup;
-  /// Runs with the same number took turns in the same rounds. Older files do not hold it.
+  /// Runs with the same number took turns in the same rounds. Older files lack it.
   std::optional<int> session;
   std::string backend_version;
   TimesFigure latency;
@@ -125,7 +124,7 @@ struct RunRecord {
   std::optional<std::string> failure;
   base::Rounds samples;  ///< latencies in milliseconds
   std::vector<double> block_wall_ms;
-  /// The result file has them only where there are any (layer_schema.hpp).
+  /// Present in the result file only if there are any (layer_schema.hpp).
   std::vector<LayerFigure> layers;
 
   bool measured() const { return !failure && !samples.empty(); }

@@ -1,5 +1,5 @@
-// Fields of a run and of a sweep in the result file: schema hone.bench. The result file is written and read
-// by them; a field that distinguishes nothing may be absent, since fields were added within the version.
+// Fields of a run and of a sweep in the result file, schema hone.bench, by which it is written and read.
+// Fields that were added within the version may be absent.
 #pragma once
 
 #include "base/described.hpp"

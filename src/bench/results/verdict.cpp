@@ -10,27 +10,27 @@
 namespace hone::bench {
 namespace {
 
-/// Interquartile range over median above which torch.utils.benchmark speaks of system fluctuation.
+/// Interquartile range divided by the median; above this, torch.utils.benchmark warns of system fluctuations.
 constexpr double kMaxSpread = 0.10;
-/// A change between the first and the second half that matters, beyond the noise.
+/// A relevant change between the first and the second half, in addition to the noise.
 constexpr double kMaxDrift = 0.03;
 constexpr double kMaxOtherShare = 0.05;
 constexpr double kMaxStealShare = 0.02;
 /// A change of the SM clock changes the time of arithmetic by the same share, so the limit is that of drift.
-/// The clock moves in steps of 15 MHz, below 1 % on every GPU that hone runs on.
+/// The clock changes in steps of 15 MHz, which is less than 1 % on every GPU that hone runs on.
 constexpr double kMaxClockChange = kMaxDrift;
-/// Clocks that something outside of the run lowered. The software power cap is not among them: large batches
-/// run against the power limit all the time, at a clock that is steady or that the rules of drift see.
+/// Reasons outside of the run that lower clocks. The software power cap is excluded, because large batches
+/// always run at the power limit; their clock is steady, or the drift rules detect that it is not.
 constexpr uint64_t kSlowdowns = static_cast<uint64_t>(ClockReason::kHwSlowdown) |
                                 static_cast<uint64_t>(ClockReason::kSwThermalSlowdown) |
                                 static_cast<uint64_t>(ClockReason::kHwThermalSlowdown) |
                                 static_cast<uint64_t>(ClockReason::kHwPowerBrake);
-/// /proc/stat counts in ticks of 10 ms per core; in short measurements a few of them, which fell into the
-/// rounds by chance, would pass every share.
+/// /proc/stat counts in ticks of 10 ms per core. In short measurements, a few ticks that fall into the rounds
+/// by chance would exceed any share.
 constexpr double kTickAllowanceSeconds = 0.03;
 
-/// Relative L2 error above which outputs are wrong and not merely rounded: far above what any network of ours
-/// shows (1e-6, 1e-3, 2e-3 and 4e-2 from fp32 to bf16).
+/// Relative L2 error above which outputs are wrong, not only rounded. It is far above the errors of all
+/// tested networks (1e-6, 1e-3, 2e-3 and 4e-2 from fp32 to bf16).
 double max_error(tensor::Precision precision) {
   switch (precision) {
     case tensor::Precision::kFp32: return 1e-3;
@@ -62,7 +62,7 @@ void check_spread(const base::Summary& summary, Reasons* reasons) {
   }
 }
 
-/// Halves of equal numbers of rounds; the noise is that of the rounds' medians (Welch's t).
+/// Compares halves with equal numbers of rounds; the noise is that of the rounds' medians (Welch's t).
 void check_drift(const base::Rounds& rounds, Reasons* reasons) {
   std::vector<double> medians;
   for (const auto& round : rounds) {
@@ -104,8 +104,8 @@ bool passes(double seconds, double share, double capacity_s) {
 
 void check_machine(const VerdictInput& input, Reasons* reasons) {
   const system::Interference& seen = input.interference;
-  // Runs on a CPU wait for caches and memory that all cores share. The host of a GPU does so much less, and
-  // else sweeps on two GPUs of a machine would make each other INVALID.
+  // Runs on a CPU wait for caches and memory that all cores share. The host part of a GPU run does so much
+  // less, and with the limits for CPUs, sweeps on two GPUs of a machine would make each other INVALID.
   const bool on_gpu = input.gpu != nullptr;
   if (passes(on_gpu ? seen.near_s : seen.other_s, kMaxOtherShare, seen.capacity_s)) {
     reasons->push_back(
@@ -148,7 +148,8 @@ Verdict judge(const VerdictInput& input) {
   Verdict verdict;
   const base::Summary summary = base::summarize(base::all_samples(input.rounds));
   check_sample_count(input, summary.n, &verdict.reasons);
-  // Latencies spread where busy threads take turns with the run's own; that is what is to be measured.
+  // If busy threads are part of the setup, they spread the latencies, which is what the user wants to
+  // measure.
   if (summary.n > 0 && !input.disturbed) check_spread(summary, &verdict.reasons);
   check_drift(input.rounds, &verdict.reasons);
   if (!input.warm)

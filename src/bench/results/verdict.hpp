@@ -1,4 +1,4 @@
-// The verdict of a run: VALID, or INVALID with every reason. The thresholds stand in verdict.cpp and in
+// Decides the verdict of a run: VALID, or INVALID with all reasons. The thresholds are in verdict.cpp and in
 // docs/BENCHMARK.md.
 #pragma once
 
@@ -21,23 +21,23 @@ struct Verdict {
 
 struct VerdictInput {
   base::Rounds rounds;
-  /// The highest percentile the run has to support, for example 0.99.
+  /// The highest percentile that the run must support, for example 0.99.
   double percentile = 0.5;
   bool warm = true;
   int threads = 1;
   int cores = 1;
   system::Interference interference;
-  /// Disturbed by threads that are part of the setup.
+  /// True if the setup includes disturbing threads.
   bool disturbed = false;
   /// State of the GPU; null on the CPU.
   const GpuConditions* gpu = nullptr;
   bool outputs_finite = true;
-  /// Why they cannot be those of the model; empty when they can.
+  /// Why the outputs cannot be those of the model; empty if they can.
   std::string impossible_outputs;
-  /// Relative L2 distance of the outputs from the reference, where it is known.
+  /// Relative L2 distance of the outputs from the reference, if it is known.
   std::optional<double> error;
   tensor::Precision precision = tensor::Precision::kFp32;
-  /// In which the reference computes, where the model itself is of a narrower type.
+  /// The precision of the reference, if the model itself has narrower types.
   tensor::Precision reference = tensor::Precision::kFp32;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using tensor::Tensor;
 
-/// Samples compared: the reference takes seconds for each of them.
+/// Number of samples that are compared; the reference takes seconds for each.
 constexpr int64_t kSamples = 2;
 
 std::vector<std::vector<Tensor>> run_reference(const ReferenceRequest& request, int64_t units) {
@@ -31,7 +31,7 @@ std::vector<std::vector<Tensor>> run_reference(const ReferenceRequest& request, 
   std::vector<std::vector<Tensor>> outputs;
   for (size_t unit = 0; unit < static_cast<size_t>(units); ++unit) {
     std::vector<Tensor>& tensors = outputs.emplace_back();
-    // One request a unit, so that the time limit holds for each.
+    // One request for each unit, so that the time limit applies to each.
     const auto sets = worker.accuracy(std::span(&unit, 1), request.folder);
     for (const OutputFile& file : sets.front()) {
       tensors.push_back(read_output(file));
@@ -41,7 +41,8 @@ std::vector<std::vector<Tensor>> run_reference(const ReferenceRequest& request, 
   return outputs;
 }
 
-/// Row `row` of `rows` along the first dimension, as a tensor of batch 1; the tensor itself for one row.
+/// Returns row `row` of `rows` along the first dimension as a tensor with batch 1; if there is only one row,
+/// the tensor itself.
 Tensor slice_unit(const Tensor& tensor, int64_t row, int64_t rows) {
   if (rows == 1) return tensor;
   tensor::Shape shape = tensor.shape();
@@ -61,7 +62,7 @@ bool all_finite(const Tensor& tensor) {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
-/// The largest error of any output in any unit; top-1 on the first output.
+/// Computes the largest error of any output in any unit, and top-1 agreement on the first output.
 class Comparison {
  public:
   void add(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected) {
@@ -103,7 +104,7 @@ std::string impossible_outputs(const ModelInfo& model, const std::vector<Tensor>
     for (size_t axis = 0; model.outputs[i] && model.outputs[i]->size() == unit.size() && axis < unit.size();
          ++axis) {
       const graph::Dim& dim = (*model.outputs[i])[axis];
-      // If only the inputs of a network were made dynamic, its outputs in the file still have a batch of 1.
+      // If only the inputs of a network were made dynamic, its outputs in the file still have batch 1.
       const bool may_be_batch = model.dynamic_batch && unit[axis] == 1;
       if (dim.is(unit[axis]) && !may_be_batch) known[axis] = dim;
       if (may_be_batch && !dim.symbol().empty() && dim.symbol() == model.batch_symbol)

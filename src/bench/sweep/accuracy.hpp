@@ -1,5 +1,6 @@
-// Accuracy of a run: its outputs compared with those of the fp32 reference for the first few samples. The
-// reference is slow, so its outputs are computed once a model, in a worker of their own, and cached on disk.
+// Accuracy of a run: compares its outputs for the first few samples with those of the fp32 reference. The
+// reference is slow, so a separate worker computes its outputs once for each model, and they are cached on
+// disk.
 #pragma once
 
 #include <filesystem>
@@ -15,13 +16,13 @@
 
 namespace hone::bench {
 
-/// Outputs of the reference for the first units of the inputs (samples, or the whole input of a model whose
-/// batch is fixed).
+/// Outputs of the reference for the first units of the inputs. A unit is a sample, or the whole input of a
+/// model with a fixed batch.
 class ReferenceOutputs {
  public:
-  /// Says why accuracy is not measured.
+  /// Stores the reason why accuracy is not measured.
   explicit ReferenceOutputs(std::string reason) : reason_(std::move(reason)) {}
-  /// [unit][output].
+  /// Indexed by [unit][output].
   explicit ReferenceOutputs(std::vector<std::vector<tensor::Tensor>> outputs)
       : outputs_(std::move(outputs)) {}
 
@@ -38,27 +39,28 @@ class ReferenceOutputs {
 struct ReferenceRequest {
   const ModelInfo& model;
   InputPool& inputs;
-  Command command;  ///< of a worker that runs the reference backend
+  Command command;  ///< starts a worker that runs the reference backend
   std::filesystem::path folder;
   double timeout_seconds = 120;
   int threads = 1;
   const system::StopFlag* stop = nullptr;
 };
 
-/// From the cache, else from a worker. A failure is a ReferenceOutputs with its reason.
+/// Takes the outputs from the cache, else from a worker. On failure, the result contains the reason.
 ReferenceOutputs reference_outputs(const ReferenceRequest& request);
 
-/// `outputs` are those of consecutive input sets, each holding `units_per_set` units.
+/// `outputs` belong to consecutive input sets, each with `units_per_set` units.
 Accuracy compare_to_reference(const ReferenceOutputs& reference,
                               const std::vector<std::vector<OutputFile>>& outputs, int64_t units_per_set);
 
-/// Why outputs of a run at `batch` cannot be the model's, whatever their values are: their number, their
-/// rank, or a dimension that the graph knows and the reference has. Empty when they can be. `expected`: the
-/// reference's results for one unit, since a file's declarations alone are often wrong.
+/// Returns why outputs of a run at `batch` cannot be those of the model, whatever their values: a wrong
+/// number of outputs, a wrong rank, or a wrong dimension that both the graph and the reference know. Empty if
+/// they can be. `expected` holds the results of the reference for one unit, because the declarations in a
+/// file are often wrong.
 std::string impossible_outputs(const ModelInfo& model, const std::vector<tensor::Tensor>& expected,
                                const std::vector<OutputFile>& outputs, int64_t batch);
 
-/// The tensor in an output file; bad input when the file's length is not that of its type and shape.
+/// Reads the tensor in an output file. Bad input if the length of the file does not match its type and shape.
 tensor::Tensor read_output(const OutputFile& file);
 
 }  // namespace hone::bench

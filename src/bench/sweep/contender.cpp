@@ -13,13 +13,13 @@
 namespace hone::bench {
 namespace {
 
-/// Warm-up is asked for in blocks of this length, so that its end is noticed soon.
+/// Warm-up runs in blocks of this length, so that its end is noticed soon.
 constexpr double kWarmupBlockSeconds = 0.1;
-/// The parts of a run are not taken apart for longer in one round.
+/// Limit on the time of one round of phase measurements.
 constexpr double kMostPhaseSeconds = 10;
-/// A run that takes more than this part of a round's time is measured from its first run on.
+/// If a run takes more than this share of a round, its first run in the round is measured too.
 constexpr double kLongRunShare = 0.2;
-/// Seconds of a block of an exact number of runs.
+/// Time limit of a block with an exact number of runs.
 constexpr double kNoLimit = 1e9;
 
 }  // namespace
@@ -99,8 +99,8 @@ void Contender::load(const Command& command, const std::filesystem::path& folder
   run_.load_ms = loaded_.load_ms;
   const bool replaced = loaded_.tuned;
   if (replaced) {
-    // Kernels of candidates stay in a device's memory, and memory for trying them in the peak of the process;
-    // whoever runs the model later has only the chosen ones.
+    // After tuning, the worker is replaced: kernels of candidates remain in device memory, and the memory for
+    // trying them is part of the peak of the process, but later processes load only the chosen tactics.
     worker_->quit();
     start();
     loaded_ = worker_->load(request, on_progress);
@@ -160,8 +160,8 @@ void Contender::measure_round(std::span<const pid_t> busy) {
     const int64_t samples = options_.exact ? options_.iterations : MeasureOptions::kMostSamples;
     const int64_t left = samples - run_.sample_count();
     const int64_t most = std::min((samples + options_.rounds - 1) / options_.rounds, left);
-    // The others have just used the caches and the cores; the first run after them is not ours to count,
-    // unless it is so long that caches fill in a small part of it.
+    // Other configurations have just used the caches and the cores, so the first run is not counted, unless
+    // it is so long that filling the caches is a small part of it.
     if (run_seconds_ < kLongRunShare * share) worker_->run(WorkerClient::Purpose::kWarmup, 1, 0);
     if (run_.rounds.empty()) first_round_ = base::Clock::now();
     const system::CpuCounters before = system::read_cpu_counters(worker_->pid(), busy);
@@ -214,7 +214,7 @@ void append(const std::vector<double>& from, std::vector<double>* to) {
 void Contender::measure_extras() {
   if (worker_ == nullptr) return;
   const bool has_phases = loaded_.has(kPhasesFeature);
-  // Overlapping runs keep the caches warm.
+  // Overlapping runs keep the caches warm, so they cannot be measured with cold caches.
   const bool overlaps = loaded_.has(kPipelineFeature) && !run_.setup.cold_l2;
   if (!has_phases && !overlaps) return;
   guarded([&] {
@@ -238,7 +238,7 @@ void Contender::measure_extras() {
 void Contender::measure_layers() {
   if (worker_ == nullptr || !options_.layers) return;
   guarded([&] {
-    // At least the number that an interval of the median needs, and one that is left out.
+    // An interval of the median needs six runs; one more is left out.
     constexpr int64_t kFewest = 7;
     constexpr int64_t kMost = 51;
     const double seconds = options_.duration_seconds / options_.rounds;
@@ -263,7 +263,7 @@ bool Contender::done() const {
   if (seconds >= MeasureOptions::kOvertime * options_.duration_seconds) return true;
   if (run_.sample_count() >= MeasureOptions::kMostSamples) return true;
   const int64_t needed = std::max(options_.iterations, base::samples_for_percentile(options_.percentile));
-  // The last block may end a little early; a tenth of a round is no reason for another one.
+  // The last block may end slightly early; a tenth of a round does not justify another one.
   const double enough = options_.duration_seconds * (1 - 0.1 / options_.rounds);
   return seconds >= enough && run_.sample_count() >= needed;
 }

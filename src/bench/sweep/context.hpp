@@ -1,4 +1,4 @@
-// The context of a sweep: everything about the machine and the software that explains its numbers.
+// The context of a sweep: the facts about the machine and the software that explain its numbers.
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 
 namespace hone::bench {
 
-/// CPU model, instruction sets, cores, frequency and governor where readable, memory, kernel, load
-/// average, hone's version and commit, command line, date. Unknown figures are null.
+/// CPU model, instruction sets, cores, frequency and governor (if readable), memory, kernel, load average,
+/// hone's version and commit, command line, date. Unknown values are null.
 Json describe_context(const std::vector<std::string>& command_line);
 
 }  // namespace hone::bench

@@ -26,7 +26,7 @@ std::optional<system::GpuIdentity> GpuMonitor::identity() const {
 }
 
 bool GpuMonitor::is_own(pid_t process) const {
-  // A worker leads a process group, so what it starts is known by that.
+  // A worker leads a process group, which identifies the processes that it starts.
   return process == ::getpid() || workers_.contains(process) || workers_.contains(::getpgid(process));
 }
 
@@ -51,7 +51,8 @@ void GpuWatch::watch(const std::stop_token& stop) {
   std::condition_variable_any wake;
   std::unique_lock lock(mutex);
   auto wait = monitor_->timing_.first;
-  // A wait that is stopped while it begins says false in libstdc++, so that is asked for again.
+  // In libstdc++, a wait whose stop is requested just as it begins returns false, so stop_requested() is
+  // checked again.
   while (!wake.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); }) && !stop.stop_requested()) {
     take();
     wait = monitor_->timing_.interval;

@@ -1,6 +1,5 @@
-// Watches a GPU through NVML while configurations are measured. Samples are taken by a thread of the
-// benchmark's own process, which sleeps in between, so the worker that is being measured does nothing for
-// them.
+// Watches a GPU through NVML during a measurement. A thread of the benchmark's own process takes the samples
+// and sleeps in between, so the measured worker is not disturbed.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +21,7 @@ namespace hone::bench {
 class GpuMonitor {
  public:
   struct Timing {
-    /// The clocks of a GPU that was idle rise at once; what they were before is not what was measured with.
+    /// The clocks of an idle GPU rise at once under load, so the first sample is taken after this delay.
     std::chrono::milliseconds first = std::chrono::milliseconds(10);
     std::chrono::milliseconds interval = std::chrono::milliseconds(50);
   };
@@ -31,14 +30,14 @@ class GpuMonitor {
       : GpuMonitor(std::move(library), Timing()) {}
   GpuMonitor(std::string library, Timing timing) : library_(std::move(library)), timing_(timing) {}
 
-  /// A worker has made its context on the GPU at `bus_id` (empty: the first one). The first worker decides
-  /// which GPU is watched.
+  /// Call it when a worker has created its context on the GPU at `bus_id` (empty: the first GPU). The first
+  /// worker decides which GPU is watched.
   void add_worker(pid_t worker, const std::string& bus_id);
   void remove_worker(pid_t worker) { live_workers_.erase(worker); }
 
-  /// Nothing before the first worker, and where there is no NVML.
+  /// Nothing before the first worker, and without NVML.
   std::optional<system::GpuIdentity> identity() const;
-  /// Why nothing can be watched; empty when it can.
+  /// Why nothing can be watched; empty if the GPU is watched.
   const std::string& unknown() const { return unknown_; }
 
  private:
@@ -50,20 +49,20 @@ class GpuMonitor {
   Timing timing_;
   std::unique_ptr<system::Nvml> nvml_;
   std::string unknown_;
-  /// Process groups: of all workers ever, and of those alive.
+  /// Process groups of all workers so far, and of those that are alive.
   std::set<pid_t> workers_;
   std::set<pid_t> live_workers_;
 };
 
-/// Adds samples to a run's conditions as long as it lives, and one when it ends.
+/// Adds samples to a run's conditions during its lifetime, and one at its end.
 class GpuWatch {
  public:
   enum class Scope {
     kAll,
-    kDisturbances,  ///< what slowed the GPU and who else was there: work and memory are not those of
-                    ///< latencies
+    kDisturbances,  ///< only slowdowns of the GPU and other processes, because work and memory are not those
+                    ///< of the latencies
   };
-  /// `start`: when the first watch of the run began. No monitor: nothing happens.
+  /// `start` is the begin of the first watch of the run. If `monitor` is null, nothing happens.
   GpuWatch(GpuMonitor* monitor, GpuConditions* conditions, pid_t worker, base::Clock::time_point start,
            Scope scope = Scope::kAll);
   ~GpuWatch();

@@ -11,7 +11,7 @@
 namespace hone::bench {
 namespace {
 
-constexpr double kMillisecond = 1e6;  // ns
+constexpr double kMillisecond = 1e6;  // in ns
 
 /// Milliseconds of each layer in each run, by name.
 class Times {
@@ -31,8 +31,8 @@ class Times {
     }
   }
 
-  /// Empty where the layer was never seen, or its time is asked for again: two steps of one name have one
-  /// time.
+  /// Empty if the layer never ran, or if its times were already taken, because two steps with the same name
+  /// share one time.
   std::vector<double> take(const std::string& name) {
     std::vector<double> times = std::move(times_[name]);
     times_[name].clear();

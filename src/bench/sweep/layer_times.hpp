@@ -1,5 +1,5 @@
-// Layers of a run with their times, from runs in which every step announced itself, or from the profiler of
-// the system that ran them.
+// The times of a run's layers, from runs in which every step was announced, or from the profiler of the
+// system that ran them.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@
 
 namespace hone::bench {
 
-/// Figures in the order of the engine; empty for a backend that does not describe its steps. On a GPU the
-/// time of a layer is the sum of its kernels and copies, on the CPU that of its range. The first of several
-/// runs is left out.
+/// Returns figures in the order of the engine; empty for a backend that does not describe its steps. On a
+/// GPU, the time of a layer is the sum of its kernels and copies; on the CPU, it is that of its range. If
+/// there are several runs, the first is left out.
 std::vector<LayerFigure> layer_figures(const TracedRuns& traced);
 
-/// Bad input where the description of the engine is no JSON of TensorRT's inspector.
+/// Bad input if the description of the engine is not JSON of TensorRT's inspector.
 std::vector<LayerFigure> layer_figures(const backend::LayerProfile& profile);
 
 }  // namespace hone::bench

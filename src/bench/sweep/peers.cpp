@@ -27,7 +27,7 @@ std::filesystem::path find_worker(const std::string& backend) {
   return {};
 }
 
-/// A partition is run by our own worker, whatever its blocks run on.
+/// hone's own worker runs a partition, even if its blocks run on other backends.
 bool is_builtin(const std::string& backend) {
   if (backend::partition::is_partition(backend)) return true;
   const std::vector<std::string> names = backend::backend_names();
@@ -52,7 +52,7 @@ bool Peers::is_external(const std::string& backend) const {
 }
 
 Command Peers::command(const std::string& backend) const {
-  // exec: the worker shall be the process whose memory and processor time are read.
+  // With exec, the worker replaces the shell, so that memory and CPU time are read from the right process.
   if (const auto found = shell_commands_.find(backend); found != shell_commands_.end()) {
     return {"/bin/sh", "-c", "exec " + found->second};
   }

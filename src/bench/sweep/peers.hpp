@@ -1,4 +1,4 @@
-// How a backend's worker is started: the built-in ones through `hone worker`, external ones through a
+// How the worker of a backend is started: built-in backends through `hone worker`, external ones through a
 // command of the user (--peer) or an executable file named `worker` in a folder of bench/peers.
 #pragma once
 
@@ -12,15 +12,16 @@ using Command = std::vector<std::string>;
 
 class Peers {
  public:
-  /// `has_option`: whether the user can name others by --peer.
+  /// `has_option` is true if the user can define others with --peer.
   explicit Peers(Command builtin, bool has_option = true)
       : builtin_(std::move(builtin)), has_option_(has_option) {}
 
-  /// "name=command", run by the shell; returns the name. Usage error when malformed.
+  /// Adds a definition "name=command", which the shell runs; returns the name. Usage error if it is
+  /// malformed.
   std::string add(const std::string& definition);
   /// True if the backend is an external program.
   bool is_external(const std::string& backend) const;
-  /// Usage error for a name that is neither built in, defined, nor a folder of bench/peers.
+  /// Usage error for a name that is neither built in nor defined nor a folder of bench/peers.
   Command command(const std::string& backend) const;
 
  private:

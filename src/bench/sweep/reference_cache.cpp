@@ -1,4 +1,4 @@
-// See reference_cache.hpp. A file is one line of JSON (types and shapes), then the values.
+// See reference_cache.hpp. A file contains one line of JSON (types and shapes), then the values.
 #include "bench/sweep/reference_cache.hpp"
 
 #include <algorithm>

@@ -20,14 +20,15 @@
 namespace hone::bench {
 namespace {
 
-/// Rounds of figures besides the latency, after those of latencies: enough to even out the turns.
+/// Rounds of figures besides the latency, which follow those of latencies; enough to average over the order
+/// of turns.
 constexpr int kExtraRounds = 3;
-/// The verdict of a run until it is judged: a sweep that is killed leaves a file that says so.
+/// The verdict of a run before it is judged, so that the file of a killed sweep says so.
 constexpr const char* kNotFinished = "not finished: the sweep was still running when this file was written";
-/// Another worker is started next to the living ones only while this much memory would stay free.
+/// Another worker is started only if at least this much memory would remain free.
 constexpr int64_t kMemoryReserve = int64_t{1} << 30;
 
-/// The fields of a setup that each configuration has of its own.
+/// The fields of a setup that differ between configurations.
 constexpr std::string_view kOwn[] = {"model", "backend", "precision", "batch"};
 
 Json options_json(const SweepOptions& options) {
@@ -49,7 +50,7 @@ Json options_json(const SweepOptions& options) {
   return json;
 }
 
-/// Everything about one model that its groups share.
+/// Data about one model that its groups share.
 struct Subject {
   ModelInfo info;
   std::vector<int64_t> batches;
@@ -70,14 +71,14 @@ class SweepRunner {
     const Sweep planned = plan(subjects);
     plan_ = std::make_unique<TimePlan>(planned.runs.size(), options_.measure.duration_seconds);
     if (events_.on_plan) events_.on_plan(planned, plan_->left_seconds());
-    // Contenders keep pointers to their runs.
+    // Contenders hold pointers to their runs, so the vector must not grow.
     sweep_.runs.reserve(planned.runs.size());
     changed();
     try {
       for (const Subject& subject : subjects) run_model(subject);
       sweep_.complete = true;
     } catch (const system::Interrupted&) {
-      // The group that was cut short has been kept; `complete` stays false.
+      // The results of the interrupted group were kept; `complete` stays false.
     }
     changed();
     return std::move(sweep_);
@@ -102,7 +103,8 @@ class SweepRunner {
     std::vector<Subject> subjects;
     for (ModelInfo& model : models) {
       std::vector<int64_t> batches = options_.batches;
-      // A first dimension that is fixed need not be a batch: one run is one run.
+      // If the first dimension is fixed, it need not be a batch, so the default batch 1 means one run of the
+      // model as it is.
       const bool one_run = !model.dynamic_batch && (batches.empty() || batches == std::vector<int64_t>{1});
       if (one_run) batches = {model.fixed_batch};
       if (batches.empty())
@@ -121,7 +123,7 @@ class SweepRunner {
     return planned;
   }
 
-  /// The runs of one group, none of them begun.
+  /// Adds the runs of one group without measuring them.
   void add_group(const ModelInfo& model, int64_t batch, std::vector<Run>* runs) const {
     const std::vector<std::string> precisions = model.engine_precision.empty()
                                                     ? options_.precisions
@@ -155,8 +157,8 @@ class SweepRunner {
     for (const int64_t batch : subject.batches) run_group(tested, batch);
   }
 
-  /// The file that external workers load: the user's, or a built-in architecture written out. Empty when none
-  /// takes part, and for TorchScript archives.
+  /// The file that external workers load: the user's file, or a built-in architecture exported to ONNX. Empty
+  /// if there is no external worker, and for TorchScript archives.
   std::string onnx_file(const ModelInfo& model, const std::filesystem::path& folder) const {
     const bool wanted = std::any_of(options_.backends.begin(), options_.backends.end(),
                                     [&](const std::string& backend) { return peers_.is_external(backend); });
@@ -185,7 +187,7 @@ class SweepRunner {
     finish_group(group);
   }
 
-  /// False when they cannot be made, which fails every run of the group.
+  /// Returns false if inputs cannot be generated, which fails every run of the group.
   bool make_inputs(const ModelUnderTest& tested, int64_t batch, std::span<Run> group) {
     progress(fmt::format("{} batch {}: making inputs", names_.at(tested.model.spec), batch));
     try {
@@ -208,7 +210,7 @@ class SweepRunner {
     if (events_.on_group) events_.on_group(group);
   }
 
-  /// Keeps what was measured of the group, each run marked as cut short.
+  /// Keeps what was measured of the group, and marks each run as interrupted.
   void finish_interrupted(std::span<Run> group) {
     std::vector<Run> kept;
     for (Run& run : group) {
@@ -240,12 +242,12 @@ class SweepRunner {
       prepare(&contender);
       largest = std::max(largest, free_before - system::available_memory());
     }
-    // Models are loaded, and what is timed to choose among tactics is timed, on a quiet machine: the load may
-    // change the engines' speed only.
+    // Busy threads start only after the models were loaded and tuned: the load may change the engines' speed,
+    // but not the choice of tactics.
     const system::BusyThreads busy(options_.measure.setup.busy);
     for (size_t round = 0; measure_round(&contenders, round, busy.pids()); ++round) changed();
     for (Contender& contender : contenders) contender.read_memory(contenders.size() == 1);
-    // The CPU has no device whose figures would differ from the latency; runs may overlap there, too.
+    // On the CPU, device figures do not differ from the latency, but runs can overlap there too.
     const Setup& setup = options_.measure.setup;
     const int extras = setup.on_cpu() && setup.streams == 1 ? 0 : kExtraRounds;
     for (int round = 0; round < extras; ++round) measure_extras(&contenders, static_cast<size_t>(round));
@@ -276,7 +278,7 @@ class SweepRunner {
     changed();
   }
 
-  /// False when no contender takes part any more. Each round starts with another contender.
+  /// Returns false if no contender remains. Each round starts with another contender.
   bool measure_round(std::deque<Contender>* contenders, size_t round, std::span<const pid_t> busy) {
     bool any = false;
     for (size_t i = 0; i < contenders->size(); ++i) {
@@ -308,7 +310,7 @@ class SweepRunner {
     contender->measure_layers();
   }
 
-  /// A configuration with its model's short name.
+  /// Names a configuration by its model's short name.
   std::string text_of(Setup setup) const {
     setup.model = names_.at(setup.model);
     return setup.text();
@@ -332,7 +334,7 @@ class SweepRunner {
   int model_index_ = 0;
   int worker_index_ = 0;
   int session_ = 0;
-  /// The latency that the warm-up of the last configuration saw: something to read long before the first row.
+  /// The latency during the warm-up of the last configuration, which can be shown long before the first row.
   std::string first_figure_;
 };
 

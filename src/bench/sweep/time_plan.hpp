@@ -1,5 +1,5 @@
-// Estimates how long a sweep still takes, from the times of its configurations so far. The estimate never
-// grows: a configuration that takes longer than was thought holds it where it is.
+// Estimates the remaining time of a sweep from the times of its configurations so far. The estimate never
+// grows: if a configuration takes longer than expected, the estimate stays constant.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class TimePlan {
     --waiting_;
   }
   void measured(double seconds) { measuring_s_ = measuring_s_ > seconds ? measuring_s_ - seconds : 0; }
-  /// A configuration will take no more rounds after `seconds` of measuring.
+  /// A configuration needs no more rounds after `seconds` of measuring.
   void finished(double seconds) {
     if (seconds < seconds_each_) measured(seconds_each_ - seconds);
   }

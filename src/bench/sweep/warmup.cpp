@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kTolerance = 0.02;
 /// Standard error of a median of n normal samples: 1.2533 sd / sqrt(n); sd is 1.4826 times the median
-/// absolute deviation (Rousseeuw and Croux 1993). Two medians, two standard errors.
+/// absolute deviation (Rousseeuw and Croux 1993). The factor 1.4142 is for the difference of two medians, and
+/// 2 for two standard errors.
 constexpr double kNoiseFactor = 2 * 1.4142 * 1.2533 * 1.4826;
 
 void add_deviations(std::span<const double> samples, double center, std::vector<double>* deviations) {
@@ -27,7 +28,7 @@ void WarmupDetector::add(std::span<const double> latencies_ms, double seconds) {
 
 bool WarmupDetector::stationary() const {
   const size_t window = std::max(kWindow, samples_.size() / 6);
-  // The very first run pays for page faults and lazy initialisation and never counts.
+  // The first run includes page faults and lazy initialization, so it never counts.
   if (samples_.size() < 2 * window + 1) return false;
   const std::span<const double> all(samples_);
   const auto last = all.last(window);

@@ -1,5 +1,5 @@
-// Warm-up detection: a configuration is warm when its latency has stopped falling or rising, not after a
-// fixed number of runs.
+// Detects the end of the warm-up: a configuration is warm when its latency neither falls nor rises any more,
+// not after a fixed number of runs.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@ namespace hone::bench {
 
 struct WarmupLimits {
   double min_seconds = 0;  ///< --warmup
-  double max_seconds = 5;  ///< give up waiting here; the run is then marked
+  double max_seconds = 5;  ///< the warm-up ends at this time at the latest; the run is then marked
 };
 
 class WarmupDetector {
@@ -17,10 +17,11 @@ class WarmupDetector {
   explicit WarmupDetector(WarmupLimits limits) : limits_(limits) {}
 
   void add(std::span<const double> latencies_ms, double seconds);
-  /// The last two windows of equal length, each at least kWindow samples and a sixth of all samples, have
-  /// medians that differ by less than the tolerance: 2 %, or the noise of such medians where it is larger.
+  /// True if the medians of the last two windows differ by less than the tolerance, which is 2 % or, if
+  /// larger, the noise of such medians. Both windows have the same length, at least kWindow samples and a
+  /// sixth of all samples.
   bool stationary() const;
-  /// Stationary after the minimum time, or out of time.
+  /// True if the latency is stationary after the minimum time, or if the maximum time is over.
   bool done() const;
 
   size_t runs() const { return samples_.size(); }

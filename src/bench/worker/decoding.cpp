@@ -17,10 +17,10 @@ using graph::Graph;
 using graph::Value;
 using tensor::Shape;
 
-/// A length of caches by which their growth shows.
+/// A cache length for probing how much caches grow.
 constexpr int64_t kProbe = 3;
 
-/// The shapes of all inputs for caches of one length.
+/// The shapes of all inputs for one length of the caches.
 class DecoderShapes {
  public:
   DecoderShapes(const importer::Model& model, const std::map<std::string, Shape>& given,
@@ -40,10 +40,10 @@ class DecoderShapes {
     for (const auto& [name, shape] : given) note(name, shape);
   }
 
-  /// Tokens that a run adds to the caches.
+  /// The number of tokens that a run adds to the caches.
   int64_t growth() const {
     std::map<std::string, Shape> shapes = at(kProbe, 0);
-    // Masks are as long as a dimension that is not known yet.
+    // A mask is as long as a dimension that is not known yet.
     std::erase_if(shapes, [&](const auto& item) { return is_mask(item.first); });
     const Graph probed = graph::with_input_shapes(graph_, shapes);
     int64_t growth = -1;
@@ -138,9 +138,9 @@ class DecoderShapes {
   const std::map<std::string, Shape>& given_;
   std::vector<engine::Carry> carries_;
   std::set<std::string> bound_;
-  /// Symbols of the caches' open dimension.
+  /// The symbols of the open dimensions of the caches.
   std::set<std::string> past_;
-  /// By symbol, what the user gives and, for others, what is typical.
+  /// By symbol: the size that the user gave, else a typical size.
   std::map<std::string, int64_t> typical_;
 };
 

@@ -1,4 +1,4 @@
-// A decoder with its cache, as a benchmark runs it: the next token at a given context.
+// Benchmarks a decoder with its cache: computes the next token at a given context length.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@
 namespace hone::bench {
 
 struct Decoding {
-  /// Texts as engine::parse_carries() has them: which outputs become which inputs; empty: nothing is decoded.
+  /// The outputs that become inputs of the next run, in the form of engine::parse_carries(); empty: no
+  /// decoding.
   std::vector<std::string> bind;
-  /// Tokens that the new ones see, themselves included; 0: what the model's author calls typical.
+  /// Number of tokens that the new ones see, including themselves; 0: the typical number of the model.
   int64_t context = 0;
 };
 
-/// describe_model() of a decoder whose caches hold the tokens before the new ones. A further open dimension
-/// without a given size is one token, and as long as the context for an attention mask. Usage error where the
-/// bound inputs are no caches that grow by a known number of tokens, where the context has no room for those,
-/// and where `shapes` has a bound input.
+/// Like describe_model(), for a decoder whose caches hold the tokens before the new ones. An open dimension
+/// without a given size is one token, or the length of the context for an attention mask. Usage error if the
+/// bound inputs are not caches that grow by a known number of tokens, if the context has no room for these,
+/// or if `shapes` contains a bound input.
 ModelInfo describe_decoder(const importer::Model& model, const std::string& spec,
                            const std::map<std::string, tensor::Shape>& shapes, const Decoding& decoding);
 

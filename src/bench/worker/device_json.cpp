@@ -14,7 +14,7 @@ using base::DeviceLaunch;
 using base::DeviceRecord;
 using base::DeviceWork;
 
-/// `optional`: -1 is none.
+/// With `optional`, -1 is allowed and means none.
 template <class T>
 void check_index(int64_t index, const std::vector<T>& rows, const char* field, bool optional = false) {
   if (optional && index == -1) return;

@@ -1,4 +1,4 @@
-// JSON form of a device's work, in answers of workers.
+// The JSON form of a device's work in answers of workers.
 #pragma once
 
 #include "base/device_record.hpp"
@@ -7,7 +7,7 @@
 namespace hone::bench {
 
 Json to_json(const base::DeviceRecord& record);
-/// Bad input naming the field when one is missing, has another type or names a row that is not there.
+/// Bad input names the field if one is missing, has another type, or refers to a row that does not exist.
 base::DeviceRecord parse_device_record(const Json& json);
 
 }  // namespace hone::bench

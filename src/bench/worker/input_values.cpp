@@ -20,7 +20,7 @@ std::optional<int64_t> looked_up_size(const graph::Graph& graph, const graph::No
   return (*table.dims)[static_cast<size_t>(index)].value();
 }
 
-/// The smallest of the tables that the input looks up; nothing where it looks up none.
+/// The size of the smallest table that the input indexes; nothing if it indexes none.
 std::optional<int64_t> table_size(const graph::Graph& graph, graph::ValueId input) {
   std::optional<int64_t> smallest;
   std::set<graph::ValueId> carried{input};

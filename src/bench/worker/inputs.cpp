@@ -21,10 +21,11 @@ using tensor::DType;
 using tensor::Tensor;
 
 constexpr int64_t kLargeSetBytes = 8 << 20;
-/// Made at a time: some hundredths of a second, after which whoever interrupts is heard.
+/// Number of elements generated at once: some hundredths of a second, so that an interruption is noticed
+/// soon.
 constexpr int64_t kChunkElements = 1 << 20;
 
-/// Values of consecutive elements, the first of which has this index.
+/// Fills consecutive elements; `first` is the index of the first one.
 template <class T>
 void fill(const InputInfo& input, int64_t first, std::span<T> values, base::Random* random) {
   const InputValues& rule = input.values;
@@ -59,7 +60,7 @@ int64_t unit_bytes(const InputInfo& input) {
   return base::checked_mul<int64_t>(count, static_cast<int64_t>(tensor::dtype_size(input.dtype)));
 }
 
-/// Bytes between the start of one set and the next; 0 where every set has the same values.
+/// Bytes between the starts of consecutive sets; 0 if all sets have the same values.
 int64_t set_stride(const ModelInfo& model, const InputInfo& input, int64_t batch) {
   if (model.dynamic_batch && !input.batched) return 0;
   return base::checked_mul(unit_bytes(input), model.units(batch));
@@ -69,7 +70,7 @@ void require_written(const std::ofstream& file, const std::filesystem::path& pat
   if (!file) fail_environment("{}: cannot write: {}", path.string(), std::strerror(errno));
 }
 
-/// A view into the mapped input file, which lives as long as the tensor.
+/// A view of the mapped input file; the tensor keeps the mapping alive.
 tensor::Tensor read_set(const InputFile& input, size_t set) {
   const auto file = std::make_shared<base::MappedFile>(input.file);
   const tensor::Tensor shape_only(input.dtype, input.shape);
@@ -111,7 +112,7 @@ void InputPool::reserve(int64_t batch) {
 }
 
 void InputPool::require_room(int64_t batch, size_t sets) const {
-  int64_t held = 0;     // by every worker
+  int64_t held = 0;     // by all workers together
   int64_t missing = 0;  // in the files
   for (size_t i = 0; i < parts_.size(); ++i) {
     const InputInfo& input = model_.inputs[i];

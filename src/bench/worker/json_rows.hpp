@@ -1,4 +1,4 @@
-// Tables of integers in answers of workers.
+// Parses tables of integers in answers of workers.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace hone::bench {
 
-/// Rows of that many integers each; none when the member is missing and may be. Bad input naming the member.
+/// Rows with this many integers each; empty if the member is missing and `optional`. Bad input names the
+/// member.
 template <size_t kColumns>
 std::vector<std::array<int64_t, kColumns>> rows(const Json& json, const char* name, bool optional = false) {
   if (optional && !json.contains(name)) return {};

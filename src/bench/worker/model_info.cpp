@@ -16,7 +16,8 @@
 namespace hone::bench {
 namespace {
 
-/// 64 bits at a time with the mixing step of SplitMix64: fast enough for hundreds of megabytes of weights.
+/// Hashes 64 bits at a time with the mixing step of SplitMix64, which is fast enough for hundreds of
+/// megabytes of weights.
 class Hash {
  public:
   void add(uint64_t word) {
@@ -96,7 +97,7 @@ void hash_graph(const graph::Graph& graph, Hash* hash) {
   hash_ids(graph.outputs, hash);
 }
 
-/// Workers load the model by it.
+/// Workers use this text to load the model.
 void check_spec(const std::string& spec) {
   try {
     (void)line_of(spec);
@@ -105,7 +106,8 @@ void check_spec(const std::string& spec) {
   }
 }
 
-/// By symbol, of the dimensions after the batch: what the user gives one input, else what is typical.
+/// Sizes by symbol, for the dimensions after the batch: the size that the user gave for an input, else a
+/// typical size.
 std::map<std::string, int64_t> open_sizes(const importer::Model& model,
                                           const std::map<std::string, tensor::Shape>& shapes) {
   std::map<std::string, int64_t> sizes;
@@ -117,7 +119,7 @@ std::map<std::string, int64_t> open_sizes(const importer::Model& model,
     for (size_t i = 1; i < given->second.size(); ++i)
       sizes.try_emplace((*value.type.dims)[i].symbol(), given->second[i]);
   }
-  sizes.erase("");  // dimensions without a name, each its own
+  sizes.erase("");  // dimensions without a name are independent of each other
   sizes.merge(importer::typical_sizes(model.metadata));
   return sizes;
 }
@@ -165,7 +167,7 @@ InputInfo describe_input(const graph::Graph& graph, const graph::Value& value,
 
 }  // namespace
 
-/// True if a node has a result of this type, also within loops and branches. A model that only stores halves
+/// True if a node has a result of this type, also in loops and branches. A model that only stores halves
 /// computes in float32.
 bool computes_in(const graph::Graph& graph, tensor::DType dtype) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const graph::Node& node) {

@@ -1,5 +1,5 @@
-// The description of a model that the benchmark needs without running it: its inputs, its batch dimension,
-// and hashes that seed the inputs and name the cached reference outputs.
+// The description of a model that a benchmark needs without running it: its inputs, its batch dimension, and
+// hashes that seed the inputs and name the cached reference outputs.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace hone::bench {
 
-/// Loads what the user named, a built-in architecture or a file; throws as importer::load_model does.
+/// Loads a built-in architecture or a file that the user named; throws like importer::load_model.
 using ModelLoader = std::function<importer::Model(const std::string& spec)>;
 
 struct InputInfo {
   std::string name;
   tensor::DType dtype = tensor::DType::kFloat32;
-  /// Dimension 0 is the batch when `batched`, and is 1 here.
+  /// If `batched`, dimension 0 is the batch and is 1 here.
   tensor::Shape shape;
   bool batched = false;
   InputValues values = {};
@@ -32,58 +32,57 @@ struct InputInfo {
 struct ModelInfo {
   std::string name;
   std::string spec;   ///< as the user named it
-  uint64_t hash = 0;  ///< of its computation
-  /// Includes the types and shapes of its inputs, on which the outputs depend.
+  uint64_t hash = 0;  ///< hash of its computation
+  /// Also includes the types and shapes of its inputs, because the outputs depend on them.
   uint64_t outputs_hash = 0;
   std::vector<InputInfo> inputs;
-  /// False when no input has a free first dimension; then the model runs at `fixed_batch` only.
+  /// False if no input has an open first dimension; the model then runs only at `fixed_batch`.
   bool dynamic_batch = false;
   int64_t fixed_batch = 1;
-  /// False for a TorchScript archive and for an engine, which the reference cannot run.
+  /// False for a TorchScript archive and for an engine, because the reference cannot run them.
   bool has_graph = false;
-  /// The precision to which its results are rounded: fp16 or bf16 where a node's is of that type, fp32
-  /// elsewhere.
+  /// The precision to which its results are rounded: fp16 or bf16 if a node has this type, else fp32.
   tensor::Precision precision = tensor::Precision::kFp32;
   std::string file;  ///< empty for built-in architectures
-  /// The precision in which an engine runs that is built already; empty for a model.
+  /// The precision of an engine that is already built; empty for a model.
   std::string engine_precision = {};
-  /// The batch that an engine of open batch was tuned for; 0 for a model.
+  /// The batch for which an engine with an open batch was tuned; 0 for a model.
   int64_t tuned_batch = 0;
-  /// As the graph has them, each dimension known or not; a nullopt where not even their number is.
+  /// Shapes as in the graph, with known and unknown dimensions; nullopt if even the rank is unknown.
   std::vector<std::optional<graph::Dims>> outputs;
-  std::string batch_symbol;  ///< of the inputs' first dimension; empty when it has no name
+  std::string batch_symbol;  ///< symbol of the inputs' first dimension; empty if it has none
   /// The members of LoadRequest for a decoder at a given context.
   std::vector<std::string> bind;
   int64_t context = 0;
 
-  /// How many of the units that input sets are made of one run takes: samples, or 1 for a fixed batch.
+  /// Number of units (of which input sets consist) per run: the samples, or 1 for a fixed batch.
   int64_t units(int64_t batch) const { return dynamic_batch ? batch : 1; }
   bool runs_at(int64_t batch) const { return dynamic_batch || batch == fixed_batch; }
-  /// The shapes of the inputs, by their names.
+  /// The shapes of the inputs by name.
   std::map<std::string, tensor::Shape> shapes_at(int64_t batch) const;
 };
 
-/// How a model of fixed batch comes to run at others, as the end of a sentence: "hone export net.onnx -o
+/// How to run a model with a fixed batch at other batches, as the end of a sentence: "hone export net.onnx -o
 /// ...".
 std::string way_to_other_batches(const ModelInfo& model);
 
-/// Usage error where the model cannot run at this batch, with a remedy.
+/// Usage error with a remedy if the model cannot run at this batch.
 void require_runs_at(const ModelInfo& model, int64_t batch);
 
-/// `shapes` gives dimensions that the model leaves open (and, for TorchScript archives, all inputs), also
-/// where other inputs have them under the same name; what it does not give is what the model's author calls
-/// typical (typical_sizes.hpp). Usage error naming the input when a dimension other than the batch stays
-/// unknown; bad input for a name or path that no worker can be told.
+/// `shapes` gives sizes for dimensions that the model leaves open (for TorchScript archives, for all inputs);
+/// they also apply to dimensions of other inputs with the same symbol. Other open dimensions get a typical
+/// size (typical_sizes.hpp). Usage error that names the input if a dimension other than the batch stays
+/// unknown; bad input for a name or path that cannot be sent to a worker.
 ModelInfo describe_model(const importer::Model& model, const std::string& spec,
                          const std::map<std::string, tensor::Shape>& shapes);
 
-/// Usage error for a shape of an input that none of the models (one at least) has, and for one whose batch is
-/// neither 1 nor the only one of `batches`: it would change nothing.
+/// Usage error for a shape of an input that none of the models (at least one) has, and for a shape whose
+/// batch is neither 1 nor the only one of `batches`, because it would have no effect.
 void check_shapes(const std::map<std::string, tensor::Shape>& shapes, std::span<const ModelInfo> models,
                   std::span<const int64_t> batches);
 
-/// "name:1x3x224x224" (several with commas, as trtexec writes them) into the map; usage error when malformed,
-/// and for a name that is in the map already.
+/// Parses "name:1x3x224x224" (or several, separated by commas as in trtexec) into the map. Usage error if it
+/// is malformed, and for a name that is already in the map.
 void parse_shapes(const std::string& text, std::map<std::string, tensor::Shape>* shapes);
 
 }  // namespace hone::bench

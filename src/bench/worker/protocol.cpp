@@ -12,7 +12,7 @@
 namespace hone::bench {
 namespace {
 
-/// The least share of the sum of its latencies that a block must have taken: clocks differ a little.
+/// The time of a block must be at least this share of the sum of its latencies; clocks differ slightly.
 constexpr double kLeastWallShare = 0.5;
 
 Json to_json(const InputFile& input) {
@@ -59,7 +59,7 @@ std::string line_of(const Json& message) {
 }
 
 Json to_json(const base::Progress& progress) {
-  // JSON has no infinity.
+  // JSON cannot represent infinity.
   const Json left = std::isfinite(progress.left_seconds) ? Json(progress.left_seconds) : Json(nullptr);
   return {{"type", kProgress},
           {"done_seconds", progress.done_seconds},
@@ -126,7 +126,8 @@ Block parse_block(const Json& json) {
   for (const double latency : block.latencies_ms) {
     if (!(latency > 0)) fail_bad_input("the field latencies_ms holds {}", latency);
   }
-  // They follow each other, so that a time which does not add up would let a benchmark never end.
+  // The runs are consecutive, so their latencies must add up to the time of the block; otherwise a faulty
+  // worker could keep the benchmark from ending.
   const double sum = std::accumulate(block.latencies_ms.begin(), block.latencies_ms.end(), 0.0);
   if (!(block.wall_ms >= kLeastWallShare * sum)) {
     fail_bad_input("the field wall_ms holds {}, the latencies add up to {}", block.wall_ms, sum);

@@ -1,4 +1,4 @@
-// Fields of workers' answers, by which these are written and read.
+// Fields of workers' answers, by which answers are written and read.
 #pragma once
 
 #include "base/described.hpp"

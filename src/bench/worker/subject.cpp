@@ -12,8 +12,8 @@
 namespace hone::bench {
 namespace {
 
-/// The graph with fixed dimensions where the engine takes only one size. Without constants, most of which the
-/// engine keeps only packed: it describes the engine and cannot be run.
+/// The graph with fixed dimensions if the engine accepts only one size. It has no constants, because the
+/// engine keeps most of them only in packed form; it describes the engine and cannot be run.
 std::shared_ptr<const graph::Graph> narrowed_graph(const engine::Engine& engine) {
   auto graph = std::make_shared<graph::Graph>(*engine.graph);
   for (graph::Value& value : graph->values) value.constant.reset();
@@ -30,9 +30,9 @@ std::shared_ptr<const graph::Graph> narrowed_graph(const engine::Engine& engine)
   return graph;
 }
 
-/// The name of its first policy, as setups have it.
+/// The name of the engine's first policy, in the form of setups.
 std::string precision_of(const engine::Engine& engine) {
-  // A run in bf16 is one, whether the CPU has the instructions or they are emulated ("bf16-emulated").
+  // bf16 counts as such whether the CPU has instructions for it or emulates it ("bf16-emulated").
   const std::string_view policy = engine::policy_name(engine.policies.front());
   const std::string own(policy.substr(0, policy.find('-')));
   if (!engine.metadata.contains(std::string(backend::kQuantizationNote))) return own;

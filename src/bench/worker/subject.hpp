@@ -1,4 +1,4 @@
-// The subject of a measurement: a model, or an engine that is built already.
+// The subject of a measurement: a model, or an engine that is already built.
 #pragma once
 
 #include <map>
@@ -11,14 +11,15 @@
 
 namespace hone::bench {
 
-/// The engine in a file; null for a file that is no engine. Usage error for one that binds its caches.
+/// Loads the engine in a file; null if the file is not an engine. Usage error for an engine that binds its
+/// caches.
 std::shared_ptr<const engine::Engine> load_engine_subject(const std::string& spec);
 
-/// The model that a spec names. For an engine it is a graph that describes it, whose dimensions are as fixed
-/// as the engine's are, and which cannot be run.
+/// Loads the model that a spec names. For an engine, the result is a graph that describes it, with the same
+/// fixed dimensions; it cannot be run.
 importer::Model load_subject(const std::string& spec, const importer::LoadModelOptions& options = {});
 
-/// describe_model() of a subject: an engine's open dimensions are those that it was tuned for.
+/// Like describe_model(). The open dimensions of an engine get the sizes for which it was tuned.
 ModelInfo describe_subject(const importer::Model& model, const std::string& spec,
                            const std::map<std::string, tensor::Shape>& shapes);
 

@@ -20,7 +20,7 @@
 namespace hone::bench {
 namespace {
 
-/// Writes down every range that is announced while it lives.
+/// Records every range that is announced during its lifetime.
 class Recorder final : public base::RangeListener {
  public:
   Recorder(TracedRuns& runs, const system::ThreadCounters* counters) : runs_(runs), counters_(counters) {
@@ -50,7 +50,7 @@ class Recorder final : public base::RangeListener {
     open.pop_back();
   }
 
-  /// Adds the threads' use in the ranges, when no more will come.
+  /// Adds the CPU use of threads in the ranges; call it after the last range.
   void add_usages() {
     if (counters_ == nullptr) return;
     read_counters();
@@ -72,11 +72,11 @@ class Recorder final : public base::RangeListener {
  private:
   struct Counted {
     size_t range;
-    size_t at_start;  ///< index of the reading
+    size_t at_start;  ///< index of the counter reading
     size_t at_end = 0;
   };
 
-  /// Returns its place.
+  /// Returns the index of the reading.
   size_t read_counters() {
     if (counters_ == nullptr) return 0;
     readings_.push_back(counters_->read());
@@ -115,7 +115,7 @@ class Names {
       fail_bad_input("the field '{}' names text {} of {}", field, index, names_.size());
   }
 
-  /// -1 is none.
+  /// -1 means none.
   void check_list(int64_t index, const char* field) {
     if (index == -1) return;
     check(index, field);
@@ -128,7 +128,7 @@ class Names {
 
  private:
   const std::vector<std::string>& names_;
-  std::vector<bool> is_list_;  // checked already
+  std::vector<bool> is_list_;  // true if it was already checked
 };
 
 Json operators_json(const TracedRuns& traced) {
@@ -179,7 +179,7 @@ Json step_json(const backend::StepInfo& step) {
           {"rivals", std::move(rivals)}};
 }
 
-/// `position`: its own among the steps.
+/// `position` is its index among the steps.
 backend::StepInfo parse_step(const Json& json, size_t position) {
   backend::StepInfo step;
   step.name = member<std::string>(json, "name");

@@ -8,7 +8,7 @@
 namespace hone::bench {
 namespace {
 
-/// Lines that are no answer (libraries print to standard output) are skipped, up to this many.
+/// Libraries may print to standard output, so up to this many lines that are no answers are skipped.
 constexpr int kMaxNoiseLines = 1000;
 
 ErrorKind parse_kind(const Json& answer) {
@@ -19,13 +19,13 @@ ErrorKind parse_kind(const Json& answer) {
   return ErrorKind::kInternal;
 }
 
-/// Null when the line is no JSON object.
+/// Null if the line is not a JSON object.
 Json parse_answer(const std::string& line) {
   Json answer = Json::parse(line, nullptr, false);
   return answer.is_object() && answer.contains("type") ? answer : Json();
 }
 
-/// A number from 0 to 1, null or nothing at all.
+/// Accepts a number from 0 to 1, null, or a missing member.
 std::optional<double> share_or_none(const Json& answer, const char* name) {
   if (!answer.contains(name) || answer.at(name).is_null()) return std::nullopt;
   const auto share = member<double>(answer, name);
@@ -52,7 +52,8 @@ Json WorkerClient::ask(const char* type, const Json& request, const OnProgress& 
   line.update(request);
   const auto deadline = base::Clock::now() + std::chrono::duration_cast<base::Clock::duration>(
                                                  std::chrono::duration<double>(timeout_s_));
-  // A worker that has ended may have said why before: its answer is read even when it takes no request.
+  // A worker that has ended may have sent an explanation before, so its answer is read even if the request
+  // could not be sent.
   process_.send_line(line_of(line));
   std::string text;
   for (int noise = 0; noise < kMaxNoiseLines; ++noise) {
@@ -66,7 +67,7 @@ Json WorkerClient::ask(const char* type, const Json& request, const OnProgress& 
     if (answer.is_null()) continue;
     const std::string kind = member<std::string>(answer, "type");
     if (kind == kProgress) {
-      // Late ones of an earlier request are noise.
+      // Skips late answers to an earlier request.
       if (answer.value("id", Json()) != id) continue;
       if (on_progress) on_progress(parse_progress(answer));
       --noise;

@@ -1,5 +1,5 @@
-// The parent's side of one worker: typed requests over the protocol. Every way in which a worker can fail
-// (an error answer, a crash, a hang, nonsense) is one Error with one sentence.
+// The parent's side of one worker: typed requests over the protocol. Every failure of a worker (an error
+// answer, a crash, a hang, an invalid answer) becomes one Error with one sentence.
 #pragma once
 
 #include <filesystem>
@@ -23,17 +23,17 @@ struct WorkerHello {
 struct WorkerLoaded {
   std::vector<std::string> notes;
   double load_ms = 0;
-  /// Its measurements beyond latencies; see protocol.hpp.
+  /// Its optional measurements; see protocol.hpp.
   std::vector<std::string> features;
-  /// The bus id of the GPU it computes on; empty when it does not say.
+  /// The bus id of the GPU that it computes on; empty if it does not report one.
   std::string bus_id;
-  /// The predicted time of a run, milliseconds; 0 where nobody predicted.
+  /// The predicted time of a run, milliseconds; 0 if there is no prediction.
   double predicted_ms = 0;
-  /// The version of the system on the device; empty when it does not say more than at first.
+  /// The version of the system on the device; empty if it adds nothing to the version reported first.
   std::string version;
-  /// True if it timed candidates to choose among, which the next worker need not do.
+  /// True if it timed candidates; the next worker need not do that again.
   bool tuned = false;
-  /// The share of its multiply-adds that runs on integers.
+  /// The share of its multiply-adds that are computed with integers.
   std::optional<double> int8_share = {};
 
   bool has(std::string_view feature) const;
@@ -41,38 +41,38 @@ struct WorkerLoaded {
 
 class WorkerClient {
  public:
-  /// Starts the command; `timeout_s` bounds the wait for every answer; `stop` as of a Process.
+  /// Starts the command. `timeout_s` limits the wait for every answer; `stop` is as in Process.
   WorkerClient(const std::vector<std::string>& command, const std::filesystem::path& error_file,
                double timeout_s, const system::StopFlag* stop);
 
   WorkerHello hello(const std::string& backend);
-  /// `on_progress` may be called while it is loaded.
+  /// Called during loading.
   using OnProgress = std::function<void(const base::Progress&)>;
   WorkerLoaded load(const LoadRequest& request, const OnProgress& on_progress = {});
   enum class Purpose { kWarmup, kSample };
-  /// At least one run, then on until `runs` are done or `seconds` have passed.
+  /// Runs at least once, and until `runs` are done or `seconds` have passed.
   Block run(Purpose purpose, int64_t runs, double seconds);
-  /// The parts of runs, for `seconds` and at least one run.
+  /// Measures the parts of runs for `seconds`, at least one run.
   PhaseBlock phases(double seconds);
-  /// Overlapping runs handed over for `seconds`, at least one.
+  /// Submits overlapping runs for `seconds`, at least one.
   PipelineBlock pipeline(double seconds);
-  /// `runs` runs with the times of all that the model announced and the backend reports.
+  /// Records `runs` runs with the times of all announced ranges and of the device's work that the backend
+  /// reports.
   TracedRuns trace(int64_t runs, const TraceOptions& options);
-  /// The layers of `runs` runs, as the system's own profiler times them.
+  /// Times the layers in `runs` runs with the system's own profiler.
   backend::LayerProfile layers(int runs);
   /// Runs each set of inputs once and returns the outputs, which the worker writes into `folder`.
   std::vector<std::vector<OutputFile>> accuracy(std::span<const size_t> sets,
                                                 const std::filesystem::path& folder);
   backend::MemoryUse memory();
-  /// Asks it to end; it is killed when it does not.
+  /// Asks the worker to end, and kills it if it does not.
   void quit();
 
   pid_t pid() const { return process_.pid(); }
 
  private:
   Json ask(const char* type, const Json& request, const OnProgress& on_progress = {});
-  /// Sends a request and returns the result of `read` on the answer; an Error of its own says whose answer it
-  /// was.
+  /// Sends a request and returns the result of `read` for the answer. Errors name the worker.
   template <class Read>
   auto ask_for(const char* type, const Json& request, const Read& read, const OnProgress& on_progress = {});
   [[noreturn]] void fail_ended(const char* type);

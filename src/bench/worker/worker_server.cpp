@@ -37,7 +37,8 @@ const char* kind_name(ErrorKind kind) {
   }
 }
 
-/// Says how many numbers of the inputs lie beyond the range of the type that an engine keeps them in.
+/// Adds a note with the number of inputs' values that exceed the range of the type in which an engine keeps
+/// them.
 void add_saturation_note(const std::vector<std::vector<Tensor>>& sets, tensor::Precision precision,
                          std::vector<std::string>& notes) {
   if (precision != tensor::Precision::kBf16 && precision != tensor::Precision::kFp16) return;
@@ -97,7 +98,7 @@ Json WorkerServer::hello(const Json& request) {
 
 namespace {
 
-/// Sends how far a request is, and not more often than a reader can follow.
+/// Sends the progress of a request, at a limited rate.
 std::function<void(const base::Progress&)> progress_to(const WorkerServer::Write& write, const Json& id) {
   constexpr double kBetweenSeconds = 0.2;
   return [&write, id, last = base::Clock::time_point()](const base::Progress& progress) mutable {
@@ -239,7 +240,7 @@ Json WorkerServer::trace(const Json& request) {
 Json WorkerServer::layers(const Json& request) {
   const int runs = member<int>(request, "runs");
   if (runs < 0) fail_bad_input("the field 'runs' holds {}", runs);
-  // An engine that is only looked at needs no inputs.
+  // With 0 runs, the request only describes the engine, which needs no inputs.
   if (runs > 0) executable().upload(next_inputs());
   return to_json(executable().profile_layers(runs));
 }
@@ -249,7 +250,7 @@ Json WorkerServer::pipeline(const Json& request) {
   if (pipeline_ == nullptr) {
     pipeline_ = executable().make_pipeline(streams_, transfers_, sets_);
     if (pipeline_ == nullptr) fail_environment("the backend {} has no pipeline", backend_->name());
-    // Every stream once: what is made at the first run is not part of the time.
+    // Runs every stream once, so that one-time initialization is not part of the measured time.
     for (int i = 0; i < streams_; ++i) pipeline_->submit();
     pipeline_->finish();
   }

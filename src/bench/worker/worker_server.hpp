@@ -19,7 +19,7 @@ namespace hone::bench {
 
 class WorkerServer {
  public:
-  /// Reads the next request; false at the end of the input.
+  /// Reads the next request; returns false at the end of the input.
   using Read = std::function<bool(std::string* line)>;
   using Write = std::function<void(const std::string& line)>;
 
@@ -30,13 +30,13 @@ class WorkerServer {
       MakeBackend make_backend = [](const std::string& name) { return backend::make_backend(name); })
       : load_model_(std::move(load_model)), make_backend_(std::move(make_backend)) {}
 
-  /// Answers requests until 'quit' or the end of the input. Failures are answers, never exceptions.
+  /// Answers requests until 'quit' or the end of the input. Failures become answers; nothing is thrown.
   void serve(const Read& read, const Write& write);
 
  private:
   Json answer(const std::string& type, const Json& request, const Write& write);
   Json hello(const Json& request);
-  /// Tells `write` now and then how far it is.
+  /// Reports progress to `write` from time to time.
   Json load(const Json& request, const Write& write);
   Json run(const Json& request);
   Json phases(const Json& request);
@@ -55,7 +55,7 @@ class WorkerServer {
   std::vector<std::vector<tensor::Tensor>> sets_;
   size_t next_set_ = 0;
   bool transfers_ = true;
-  /// The device whose caches are emptied before a timed run; null when they are left as they are.
+  /// The device whose caches are emptied before each timed run; null if caches are left unchanged.
   const engine::Device* cold_ = nullptr;
   int streams_ = 1;
   std::unique_ptr<backend::Pipeline> pipeline_;

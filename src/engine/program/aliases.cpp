@@ -10,8 +10,8 @@ bool is_at(const Operand& operand, Operand::Storage storage, size_t index) {
   return operand.storage == storage && operand.position == static_cast<int64_t>(index);
 }
 
-/// True if the step may write the output while it reads the input, both at one address. The reference makes
-/// its results before it puts them where they belong.
+/// True if the step may write the output while it reads the input at the same address. The reference computes
+/// its results before it stores them.
 bool is_in_place(const ProgramStep& step, size_t output, size_t operand) {
   if (step.runs_on_host() || step.copies_bytes()) return true;
   return std::any_of(step.in_place.begin(), step.in_place.end(), [&](const SharedOperand& shared) {
@@ -35,7 +35,7 @@ std::string alias_fault(const Program& program, size_t output, size_t input) {
       if (writes && !is_in_place(step, output, i))
         return fmt::format("step '{}' reads the input while it writes the output", step.name);
     }
-    // A copy of the one to the other changes nothing.
+    // A copy from this input to this output changes nothing if both are at the same address.
     const bool same = step.copies_bytes() && is_at(step.inputs[0], Operand::Storage::kInput, input) && writes;
     written = written || (writes && !same);
   }

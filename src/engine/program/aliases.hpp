@@ -1,4 +1,5 @@
-// Decides whether an output of a program may be in the memory of an input: a cache that is changed in place.
+// Decides whether an output of a program may use the memory of an input, as a cache that is updated in place
+// does.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,9 @@
 
 namespace hone::engine {
 
-/// Which step forbids it, as a sentence: one that reads the input when the output has been written, or while
-/// it is written by a kernel that does not compute in place. Empty when none does.
+/// Names the step that forbids it, in a sentence: a step that reads the input after the output was written,
+/// or that reads the input and writes the output with a kernel that cannot compute in place. Empty if there
+/// is no such step.
 std::string alias_fault(const Program& program, size_t output, size_t input);
 
 }  // namespace hone::engine

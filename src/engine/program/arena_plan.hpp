@@ -1,4 +1,4 @@
-// The places of the slots of a program's steps in its arena.
+// Assigns addresses in the arena to the slots of a program's steps.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@ namespace hone::engine {
 
 class ArenaPlan {
  public:
-  /// Finds the slots' lives in these steps. Buffers are the roots that lie in the arena; each lives as long
-  /// as anything inside it. The table outlives the plan.
+  /// Finds the lifetimes of slots in these steps. Buffers are the root slots in the arena; each lives as long
+  /// as any slot inside it. The table must outlive the plan.
   ArenaPlan(SlotTable& slots, const std::vector<DraftStep>& ordered);
 
   const MemoryPlan& memory() const { return memory_; }

@@ -19,17 +19,17 @@ using tensor::Tensor;
 struct Subgraph {
   std::string name;
   std::shared_ptr<const Program> program;
-  /// The error where there is none.
+  /// If there is no program, the error.
   std::exception_ptr fault;
 };
 
 class State final : public KernelState {
  public:
-  /// Indexed by subgraph; null until it runs.
+  /// Indexed by subgraph; null until its first run.
   std::vector<std::unique_ptr<Executor>> executors;
 };
 
-/// True if the tensors have the very types that the graph's inputs have, all of which are known.
+/// True if the tensors have exactly the types of the graph's inputs, all of which must be known.
 bool are_declared(const graph::Graph& graph, const std::vector<Tensor>& tensors) {
   if (tensors.size() != graph.inputs.size()) return false;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -81,14 +81,14 @@ class ControlNode final : public NodeKernel {
   std::vector<Tensor> run_subgraph(size_t index, const std::vector<Tensor>& arguments, State& state) const {
     const Subgraph& subgraph = subgraphs_[index];
     if (subgraph.fault != nullptr) std::rethrow_exception(subgraph.fault);
-    // The check takes as long as a small step, and loops hand over the same types again and again.
+    // The full check takes as long as a small step, and loops pass the same types in every iteration.
     if (!are_declared(subgraph.program->graph(), arguments))
       reference::check_inputs(subgraph.program->graph(), arguments);
     std::unique_ptr<Executor>& executor = state.executors[index];
     if (executor == nullptr) executor = device_.make_executor(*subgraph.program);
     executor->upload(arguments);
     executor->execute(nullptr);
-    // On the host, the inputs would be kept until the next run.
+    // Releases the inputs, which a host executor would otherwise keep until the next run.
     if (device_.place().kind == tensor::PlaceKind::kCpu) executor->upload({});
     return executor->download();
   }
@@ -98,7 +98,7 @@ class ControlNode final : public NodeKernel {
   std::vector<Subgraph> subgraphs_;
 };
 
-/// True if every step of it and of the programs that it runs has its operands' shapes.
+/// True if all operands of all its steps, and of the programs that it runs, have known shapes.
 bool is_static(const Program& program) {
   const auto is_known = [](const Operand& operand) { return operand.storage != Operand::Storage::kDynamic; };
   for (const graph::ValueId id : program.graph().inputs) {
@@ -110,7 +110,7 @@ bool is_static(const Program& program) {
   });
 }
 
-/// A subgraph of the node, with the types of the inputs that the node gives it.
+/// A subgraph of the node, with the types of the inputs that the node passes to it.
 std::shared_ptr<const graph::Graph> typed(const graph::Graph& graph, const graph::Node& node,
                                           const std::string& attribute) {
   const auto& body = *node.attributes.get<std::shared_ptr<graph::Graph>>(attribute);

@@ -1,4 +1,4 @@
-// Runs If, Loop and Scan with their subgraphs as programs of the device.
+// Runs If, Loop and Scan, whose subgraphs are programs of the device.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace hone::engine {
 
-/// Makes the kernel of a node of `graph`, with its key. `options` are those of the graph's program but for
-/// the policy and layout, which are the subgraphs'. A subgraph that does not fit is bad input when it runs,
-/// and not before. Null where the device cannot run one, because it has memory of its own and a shape inside
-/// is not known.
+/// Makes the kernel of a node of `graph`, with its key. `options` are those of the graph's program, except
+/// for the policy and layout, which are those of the subgraphs. A subgraph that does not fit causes bad input
+/// only when it runs. Returns null if the device cannot run a subgraph, because it has its own memory and a
+/// shape inside is unknown.
 std::shared_ptr<const NodeKernel> make_control_node(const graph::Graph& graph, const graph::Node& node,
                                                     const StepKey& key, const Device& device,
                                                     WeightStore& weights, const ProgramOptions& options);

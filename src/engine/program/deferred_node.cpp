@@ -19,27 +19,28 @@ using graph::kNoValue;
 using graph::ValueId;
 using tensor::Tensor;
 
-/// Programs kept of a node; the one that was used longest ago makes room for another.
+/// Limit on the programs of a node; a new one replaces the least recently used one.
 constexpr size_t kMostPrograms = 64;
-/// Elements of inputs and outputs together up to which the reference kernel is as fast as any.
+/// If inputs and outputs together have at most this number of elements, the reference kernel is as fast as
+/// others.
 constexpr int64_t kSmallElements = 128;
-/// The longest list that may decide a shape.
+/// The longest list of numbers that may determine a shape.
 constexpr int64_t kListElements = 64;
-/// Operations per element of the output from which rows are worth padding.
+/// Padding rows is worthwhile from this number of operations per output element on.
 constexpr double kOperationsOfProduct = 64;
-/// Rows have this many significant bits after padding.
+/// The number of rows has this many significant bits after padding.
 constexpr int kRowBits = 4;
 
-/// The information, besides the shapes of the inputs, that decides the shapes of the outputs.
+/// The data that determine the shapes of the outputs, in addition to the shapes of the inputs.
 enum class Decides { kShapes, kIntegers, kNumbers, kData };
 
-/// The shapes of a run, and the elements that decide shapes.
+/// The shapes of a run, and the elements that determine shapes.
 using Key = std::vector<int64_t>;
 
 struct Entry {
   Key key;
   std::vector<Shape> outputs;
-  /// Null where the reference kernel runs these shapes, or there is nothing to compute.
+  /// Null if the reference kernel runs these shapes, or if there is nothing to compute.
   std::shared_ptr<const Program> program;
   std::unique_ptr<Executor> executor;
   bool is_view = false;
@@ -51,7 +52,7 @@ class State final : public KernelState {
   Decides decides = Decides::kShapes;
   /// The ranks of the inputs whose rows are padded; empty if none are.
   std::vector<int64_t> padded_ranks;
-  /// The one that was used last at the end.
+  /// The most recently used one is at the end.
   std::vector<Entry> entries;
   Key key;
 };
@@ -73,7 +74,7 @@ int64_t elements_of(const graph::TensorType& type) { return tensor::element_coun
 
 graph::Dims dims_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
-/// The first elements of a tensor as one of fewer rows, which keeps its memory alive.
+/// Returns the first elements of a tensor as a tensor with fewer rows, which keeps the memory alive.
 Tensor first_rows(Tensor tensor, const Shape& shape) {
   const auto whole = std::make_shared<const Tensor>(std::move(tensor));
   return {whole->dtype(), shape, whole->bytes(), whole};
@@ -123,7 +124,7 @@ class DeferredNode final : public NodeKernel {
  private:
   const graph::Node& node() const { return graph_.nodes.front(); }
 
-  /// The value in the graph of one node; the same for every mention.
+  /// The value in the graph of one node; the same value for every occurrence.
   ValueId take(const graph::Graph& graph, ValueId id, std::vector<ValueId>& mine) {
     if (id == kNoValue) return kNoValue;
     ValueId& known = mine[static_cast<size_t>(id)];
@@ -141,19 +142,19 @@ class DeferredNode final : public NodeKernel {
     return reference::run_node(node(), inputs);
   }
 
-  /// Runs a node whose outputs' shapes depend on more than inference reads.
+  /// Runs a node whose output shapes depend on more data than shape inference reads.
   std::vector<Tensor> run_on_data(const std::vector<const Tensor*>& inputs) const {
     const HostFunction function = find_host_function(node().op);
     return function == nullptr ? run_by_reference(inputs) : function(node(), inputs);
   }
 
-  /// The tensor that stands for an input of the graph of one node.
+  /// The tensor for an input of the graph of one node.
   const Tensor& argument(const std::vector<const Tensor*>& inputs, ValueId id) const {
     const auto& ids = node().inputs;
     return *inputs[static_cast<size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin())];
   }
 
-  /// Rows that all inputs have, where they are padded; else -1.
+  /// The number of rows of all inputs, if they are padded; else -1.
   int64_t rows_to_pad(const std::vector<const Tensor*>& inputs, const State& state) const {
     if (state.padded_ranks.size() != graph_.inputs.size()) return -1;
     int64_t rows = -1;
@@ -198,7 +199,7 @@ class DeferredNode final : public NodeKernel {
     return entries.back();
   }
 
-  /// The graph of one node for these inputs; of numbers that decide shapes constants are made.
+  /// Returns the graph of one node for these inputs; numbers that determine shapes become constants.
   graph::Graph typed(const std::vector<const Tensor*>& inputs, const State& state) const {
     graph::Graph result = graph_;
     const int64_t rows = rows_to_pad(inputs, state);
@@ -216,7 +217,7 @@ class DeferredNode final : public NodeKernel {
     return result;
   }
 
-  /// Sets what decides the shapes, and whether rows are padded, as soon as it is seen.
+  /// Decides, at the first opportunity, what determines the shapes and whether rows are padded.
   graph::Graph decided(const std::vector<const Tensor*>& inputs, State& state) const {
     graph::Graph result = typed(inputs, state);
     const auto is_open = [&] {
@@ -235,8 +236,8 @@ class DeferredNode final : public NodeKernel {
     return result;
   }
 
-  /// True if each row of the one output is computed of the same row of the first input, and of constants,
-  /// with much work.
+  /// True if each row of the single output depends only on the same row of the first input and on constants,
+  /// and costs much work.
   bool is_product_of_rows(const graph::Graph& typed) const {
     if (typed.outputs.size() != 1 || typed.outputs[0] != node().outputs[0]) return false;
     const graph::Dims& made = *typed.value(typed.outputs[0]).type.dims;
@@ -301,7 +302,7 @@ class DeferredNode final : public NodeKernel {
     }
     entry.executor->upload(arguments);
     entry.executor->execute(nullptr);
-    // It would keep them until it runs again.
+    // Releases the inputs, which the executor would otherwise keep until its next run.
     entry.executor->upload({});
     std::vector<Tensor> made = entry.executor->download();
     if (cut) {
@@ -319,7 +320,7 @@ class DeferredNode final : public NodeKernel {
 
   std::shared_ptr<NodeCompiler> compiler_;
   bool float32_;
-  /// A graph that holds only this node, its values without shapes.
+  /// A graph with only this node, whose values have no shapes.
   graph::Graph graph_;
 };
 

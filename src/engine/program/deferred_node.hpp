@@ -1,9 +1,9 @@
-// Runs a node whose shapes are only known when it runs by the tactics of the device: a program of this one
-// node is compiled for the shapes that are met, and kept for the next time they are.
+// Runs a node whose shapes become known only at run time with the tactics of the device: a program of this
+// single node is compiled for the actual shapes and kept for later runs.
 //
-// Rows of a product that come in any number are padded to one of few numbers, so that a detector whose number
-// of boxes always changes compiles next to nothing. Small nodes run by the reference kernel, which is faster
-// than preparing another one.
+// If the number of rows of a product varies, it is padded to one of a few numbers, so that a detector whose
+// number of boxes always changes rarely compiles. Small nodes use the reference kernel, which is faster than
+// preparing another one.
 #pragma once
 
 #include <memory>
@@ -15,16 +15,17 @@
 
 namespace hone::engine {
 
-/// State that the deferred nodes of a program share. Safe for concurrent use, but for take_weights(). The
-/// device outlives it.
+/// State that the deferred nodes of a program share. Safe for concurrent use, except take_weights(). The
+/// device must outlive it.
 class NodeCompiler {
  public:
   NodeCompiler(const Device& device, Layout layout, NumericPolicy policy)
       : device_(device), layout_(layout), policy_(policy) {}
 
-  /// Forms of constants that are there already.
+  /// Takes packed forms of constants that already exist.
   void take_weights(const WeightStore& weights) { weights_ = weights; }
-  /// A graph of one node with concrete shapes. `float32`: whatever the engine's policy is.
+  /// Compiles a graph of one node with concrete shapes. With `float32`, the policy is fp32 whatever the
+  /// engine's policy is.
   std::shared_ptr<const Program> compile(graph::Graph graph, bool float32);
   const Device& device() const { return device_; }
 
@@ -36,7 +37,8 @@ class NodeCompiler {
   WeightStore weights_;
 };
 
-/// Rows that a product of `rows` rows is compiled for: the next number of four significant bits.
+/// The number of rows for which a product of `rows` rows is compiled: the next number with four significant
+/// bits.
 int64_t padded_rows(int64_t rows);
 
 /// Makes the kernel of a node of `graph`, whose constants it shares.

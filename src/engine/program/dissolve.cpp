@@ -21,7 +21,7 @@ std::vector<Node> dissolve(graph::Graph& graph, const Node& whole,
                            const std::function<bool(const Node&)>& takes) {
   if (graph::is_region(whole)) return transform::pieces_of_region(graph, whole);
   const graph::Value& result = graph.value(whole.outputs[0]);
-  // No operation changes the type or the shape.
+  // None of the operations changes the type or the shape.
   const ValueId between = graph.add_value(fmt::format("{}/0", result.name), graph::TensorType(result.type));
   const bool has_base = whole.op != "FusedElementwise";
   for (size_t inside = transform::chained_ops(whole); inside-- > (has_base ? 0 : 1);) {
@@ -29,7 +29,7 @@ std::vector<Node> dissolve(graph::Graph& graph, const Node& whole,
     if (takes(base)) return {std::move(base), std::move(rest)};
   }
   if (!has_base) return {};
-  // The device has not the base operator; what follows gains where its first operation has a kernel.
+  // The device lacks the base operator; the rest is useful if its first operation has a kernel.
   auto [base, rest] = transform::split_chain(whole, 0, between);
   const bool gains =
       takes(transform::chained_ops(rest) == 1 ? rest : transform::split_chain(rest, 1, between)[0]);

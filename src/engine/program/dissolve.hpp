@@ -1,4 +1,4 @@
-// Dissolving: what a device does not take whole is written as pieces that it takes.
+// Dissolving: replaces a node that a device does not take by pieces that it takes.
 #pragma once
 
 #include <functional>
@@ -8,20 +8,21 @@
 
 namespace hone::engine {
 
-/// True if the node was fused of others.
+/// True if the node was fused from others.
 bool is_fused(const graph::Node& node);
 
-/// True if it is fused of more than one operation, so that it can run as pieces.
+/// True if it was fused from more than one operation, so that it can run as pieces.
 bool has_pieces(const graph::Node& node);
 
-/// Pieces of a fused node in the order they run: of a region, the nodes in its body; of a base operator and
-/// its post-ops, the operator with the first of them, as far as `takes` says that a tactic takes them, and a
-/// FusedElementwise of the others. None where the device would take neither. Values between the pieces are
-/// added to the graph; `takes` is asked about nodes that read and make them.
+/// Returns the pieces of a fused node in the order in which they run. For a region, they are the nodes in its
+/// body. For a base operator with post-ops, they are the operator with those of its first post-ops that a
+/// tactic accepts (according to `takes`), and a FusedElementwise of the others. Returns nothing if the device
+/// would accept neither. Values between the pieces are added to the graph; `takes` is called for nodes that
+/// use them.
 std::vector<graph::Node> dissolve(graph::Graph& graph, const graph::Node& whole,
                                   const std::function<bool(const graph::Node&)>& takes);
 
-/// Inputs of a whole node that none of its pieces reads: constants that others were computed of.
+/// Inputs of a whole node that none of its pieces reads: constants from which others were computed.
 std::vector<graph::ValueId> unread_inputs(const graph::Node& whole, const std::vector<graph::Node>& pieces);
 
 }  // namespace hone::engine

@@ -72,7 +72,7 @@ void DynamicValues::run(const ProgramStep& step, const Fetch& fetch, const Store
     const Operand& operand = step.outputs[i];
     if (operand.storage == Operand::Storage::kAbsent) continue;
     if (operand.storage == Operand::Storage::kDynamic) {
-      // A view of an argument would dangle once the arena is reused.
+      // A result that is a view of an argument would become invalid when the arena is reused.
       const bool dangles = std::any_of(arguments.begin(), arguments.end(),
                                        [&](const Tensor& whole) { return is_part_of(results[i], whole); });
       values_[static_cast<size_t>(operand.position)] = dangles ? results[i].clone() : results[i];

@@ -1,4 +1,4 @@
-// A program, and the memory that it runs in.
+// A program and the memory in which it runs.
 #pragma once
 
 #include <memory>
@@ -12,20 +12,20 @@
 
 namespace hone::engine {
 
-/// Used by one thread at a time; others may run the same program at the same time.
+/// Used by one thread at a time; other executions may run the same program at the same time.
 class Execution {
  public:
-  /// The device outlives it.
+  /// The device must outlive it.
   Execution(std::shared_ptr<const Program> program, const Device& device)
       : program_(std::move(program)), device_(device) {}
 
-  /// Outputs in graph order for inputs in graph order; bad input when an input contradicts the graph.
-  /// `step_times`, when given, receives microseconds per step.
+  /// Returns outputs in graph order for inputs in graph order; bad input for an input that contradicts the
+  /// graph. If `step_times` is given, it receives microseconds per step.
   std::vector<tensor::Tensor> run(std::span<const tensor::Tensor> inputs,
                                   std::vector<double>* step_times = nullptr);
-  /// The first third of run(): execute() and download() of the executor are the rest.
+  /// The first of three parts of run(); the others are execute() and download() of the executor.
   void upload(std::span<const tensor::Tensor> inputs);
-  /// Made when first asked for: a program that is only looked at takes no memory.
+  /// Created on first use, so that a program that never runs takes no memory.
   Executor& executor();
 
   const Program& program() const { return *program_; }

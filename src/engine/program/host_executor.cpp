@@ -17,7 +17,7 @@ namespace {
 
 using tensor::Tensor;
 
-/// No single node asks for the arena, so a refusal names what it holds.
+/// The arena belongs to no single node, so the error names its content.
 Tensor make_arena(int64_t bytes) {
   try {
     return {DType::kUInt8, {bytes}};
@@ -26,9 +26,9 @@ Tensor make_arena(int64_t bytes) {
   }
 }
 
-/// Microseconds of a step, for the search. A single thread counts its time on a processor: turns
-/// that other programs take on a busy machine last longer than most steps, and would choose tactics by
-/// chance. Several threads wait for each other, so their time is the clock's.
+/// Microseconds of a step, for the search. A single thread measures its CPU time, because on a busy machine
+/// the time slices of other programs are longer than most steps and would make the choice of tactics random.
+/// Several threads wait for each other, so they are measured with the wall clock.
 class Stopwatch {
  public:
   double elapsed_us() const { return now_us() - begin_; }
@@ -118,7 +118,7 @@ class HostExecutor final : public Executor {
     return nullptr;
   }
 
-  /// In memory that every call of it uses, so that a run allocates nothing but its outputs.
+  /// Uses memory that all calls share, so that a run allocates only its outputs.
   const Pointers& pointers_of(const ProgramStep& step, const IoAddresses& io) {
     fill(step_pointers_, step, io);
     return step_pointers_;
@@ -131,7 +131,7 @@ class HostExecutor final : public Executor {
     for (const Operand& operand : step.outputs) pointers.outputs.push_back(address(operand, io));
   }
 
-  /// Outputs whose shape depends on data go to `open_outputs`.
+  /// Outputs whose shape depends on data are stored in `open_outputs`.
   void run_step(size_t index, const Pointers& pointers, const IoAddresses& io,
                 std::vector<Tensor>& open_outputs) {
     const ProgramStep& step = program_.steps()[index];
@@ -175,7 +175,7 @@ class HostExecutor final : public Executor {
   DynamicValues dynamic_;
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;
-  /// The addresses of both.
+  /// The addresses of inputs and outputs.
   IoAddresses io_;
   Pointers step_pointers_;
 };
@@ -188,7 +188,7 @@ class HostBoundRuns final : public BoundRuns {
     for (size_t i = 0; i < steps.size(); ++i) {
       BoundStep bound{.index = i};
       executor.fill(bound.pointers, steps[i], io_);
-      // A copy of an input to the output that is in its memory has been done.
+      // If an output uses the memory of an input, a copy between them is unnecessary.
       if (!steps[i].copies_bytes() || bound.pointers.inputs[0] != bound.pointers.outputs[0])
         steps_.push_back(std::move(bound));
     }
@@ -212,7 +212,7 @@ class HostBoundRuns final : public BoundRuns {
   IoAddresses io_;
   std::vector<InputCopy> copies_;
   std::vector<BoundStep> steps_;
-  /// Indexed by output; undefined unless the shape depends on data.
+  /// Indexed by output; defined only if the shape depends on data.
   std::vector<Tensor> open_;
 };
 

@@ -1,6 +1,6 @@
-// Faster ways than the reference kernels to compute nodes whose number of result rows depends on data. They
-// are not tactics, which are asked for known shapes, and belong to no device: such steps run on the host,
-// whatever the program's device is.
+// Faster implementations, compared with the reference kernels, of nodes whose number of result rows depends
+// on data. They are not tactics, because tactics need known shapes, and they belong to no device, because
+// such steps always run on the host.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 
 namespace hone::engine {
 
-/// Computes the outputs of a node from tensors in host memory, null where they are absent; bad input where it
-/// does not take them.
+/// Computes the outputs of a node from tensors in host memory, which are null if absent; bad input for
+/// tensors that it does not accept.
 using HostFunction = std::vector<tensor::Tensor> (*)(const graph::Node& node,
                                                      const std::vector<const tensor::Tensor*>& inputs);
 
-/// The function for an operator, or null.
+/// Returns the function for an operator, or null.
 HostFunction find_host_function(std::string_view op);
 
-/// A static object of it says what there is.
+/// A static object of this class registers functions.
 class HostFunctions {
  public:
   struct Entry {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
-/// Looking for gaps among all neighbours in time takes time with the square of the number of buffers. More of
-/// them than this, which no known network has, are placed in the order of time instead.
+/// Comparing all buffers with overlapping lifetimes takes quadratic time. If there are more buffers than
+/// this, which no known network has, they are placed in order of time instead.
 constexpr size_t kMaxCompared = 4096;
 
 int64_t align(int64_t bytes) { return base::checked_add(bytes, kAlignment - 1) / kAlignment * kAlignment; }
@@ -43,7 +43,7 @@ int64_t lower_bound(const std::vector<BufferLife>& buffers) {
 /// The free parts of an arena that grows on demand.
 class Arena {
  public:
-  /// The smallest gap that is large enough, or new bytes at the end.
+  /// Takes the smallest gap that is large enough, or new memory at the end.
   int64_t take(int64_t size) {
     const auto gap = by_size_.lower_bound({size, 0});
     if (gap == by_size_.end()) return grow(size);
@@ -73,7 +73,7 @@ class Arena {
   int64_t size() const { return end_; }
 
  private:
-  /// Bytes at the end, with the gap that may be there.
+  /// Takes memory at the end, including a gap that ends there.
   int64_t grow(int64_t size) {
     int64_t offset = end_;
     if (!gaps_.empty() && gaps_.rbegin()->first + gaps_.rbegin()->second == end_) {
@@ -99,7 +99,7 @@ class Arena {
   int64_t end_ = 0;
 };
 
-/// Buffers as they come and go; n log n.
+/// Places buffers in the order in which their lifetimes begin and end; O(n log n).
 void place_in_time(const std::vector<BufferLife>& buffers, MemoryPlan& plan) {
   std::vector<size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -119,7 +119,7 @@ void place_in_time(const std::vector<BufferLife>& buffers, MemoryPlan& plan) {
   plan.peak_bytes = arena.size();
 }
 
-/// Large buffers first, each at the lowest offset that is free while it lives.
+/// Places large buffers first, each at the lowest offset that is free during its lifetime.
 void place_by_size(const std::vector<BufferLife>& buffers, MemoryPlan& plan) {
   std::vector<size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -129,7 +129,8 @@ void place_by_size(const std::vector<BufferLife>& buffers, MemoryPlan& plan) {
   std::vector<size_t> placed;
   for (const size_t index : order) {
     const int64_t size = align(buffers[index].bytes);
-    // Placed neighbours in time, by offset: the first gap that is large enough is the lowest.
+    // Placed buffers with overlapping lifetimes, sorted by offset: the first gap that is large enough is the
+    // lowest.
     std::vector<size_t> neighbours;
     for (const size_t other : placed) {
       if (alive_together(buffers[index], buffers[other])) neighbours.push_back(other);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxPredecessors = 1'000'000;
 
-/// Who wrote which bytes last.
+/// Records which step wrote which bytes last.
 class LastWriters {
  public:
   void write(int64_t begin, int64_t end, int32_t step) {
@@ -33,7 +33,7 @@ class LastWriters {
     int32_t step;
   };
 
-  /// Lets no part reach over `position`.
+  /// Splits the part that extends over `position`.
   void split(int64_t position) {
     const auto after = written_.lower_bound(position);
     if (after == written_.begin()) return;
@@ -66,8 +66,8 @@ class Finder {
   }
 
  private:
-  /// True if a step adds to the tensor that the engine copied into its output just before: no input of it
-  /// says so.
+  /// True if the engine copied a tensor into the step's output just before, and the step adds to it; the step
+  /// has no input for this tensor.
   bool adds_to_copy(size_t i) const {
     if (i == 0 || steps_[i].outputs.empty()) return false;
     const ProgramStep& before = steps_[i - 1];

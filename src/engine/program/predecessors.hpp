@@ -1,5 +1,4 @@
-// Which steps of a program read what which others wrote: the edges of its graph, found from where
-// operands are stored.
+// Finds the edges between the steps of a program from the addresses of their operands.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +8,10 @@
 
 namespace hone::engine {
 
-/// For each step, lists the earlier steps whose results it reads, ascending and each once. Values that do not
-/// live at the same time may share bytes: whoever wrote them last is read. A step whose inputs are the
-/// program's own, or constants, has none. All lists are empty where they would hold more than a million
-/// together, which only a chain of concatenations can need.
+/// Returns for each step the earlier steps whose results it reads, ascending and without repetition. Values
+/// with disjoint lifetimes may share memory, so the last step that wrote it counts. A step that reads only
+/// inputs of the program and constants has none. All lists are empty if they would have more than a million
+/// entries in total, which only a chain of concatenations can cause.
 std::vector<std::vector<int32_t>> find_predecessors(const std::vector<ProgramStep>& steps);
 
 }  // namespace hone::engine

@@ -1,4 +1,4 @@
-// Queries of a program; building one is in program_builder.cpp.
+// Queries of a program; program_builder.cpp builds one.
 #include "engine/program/program.hpp"
 
 #include <set>

@@ -1,5 +1,5 @@
-// Compiles a graph with concrete shapes: asks the device for each node, brings operands into the wanted
-// arrangement, shares and plans memory.
+// Compiles a graph with concrete shapes: asks the device for each node, converts operands to the required
+// arrangement, and shares and plans memory.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -28,7 +28,7 @@ using tensor::Tensor;
 
 namespace {
 
-constexpr int64_t kCounterAlignment = 256;  ///< of each step's counters, bytes
+constexpr int64_t kCounterAlignment = 256;  ///< alignment of each step's counters, bytes
 
 std::vector<TacticRefusal> both(std::vector<TacticRefusal> first, const std::vector<TacticRefusal>& second) {
   first.insert(first.end(), second.begin(), second.end());
@@ -88,13 +88,13 @@ class ProgramBuilder {
         {.desc = std::move(desc), .storage = Operand::Storage::kInput, .index = static_cast<int64_t>(index)});
   }
 
-  /// The slot a value has now; constants get theirs when first asked for.
+  /// The current slot of a value; constants get a slot when one is first requested.
   int32_t slot(ValueId id) {
     int32_t& known = slot_of_[static_cast<size_t>(id)];
     if (known < 0) {
       const Tensor* constant = graph_->constant(id);
       if (constant == nullptr && graph_->value(id).constant) {
-        // Only a packed form is stored; tactics that take it do not read these bytes.
+        // Only a packed form is stored; tactics that accept it do not read these bytes.
         const Tensor& type = *graph_->value(id).constant;
         return known = slots_.add({.desc = {type.dtype(), type.shape(), Layout::kPlain},
                                    .storage = Operand::Storage::kConstant});
@@ -108,8 +108,8 @@ class ProgramBuilder {
   }
 
   void need_plain_constant(ValueId id) {
-    // A view of a constant: its source was noted when the view was made. One in a branch is kept with it, one
-    // that shapes decide is made again.
+    // For a view of a constant, the source was already recorded when the view was made. A constant in a
+    // branch is stored with the branch, and one that depends on shapes is computed again.
     if (id == kNoValue || !graph_.is_given_constant(id)) return;
     if (graph_->constant(id) == nullptr) {
       fail_bad_input("the engine holds constant '{}' in packed form only, and a step needs it plain",
@@ -118,7 +118,7 @@ class ProgramBuilder {
     plain_constants_.insert(id);
   }
 
-  /// A slot that holds the same value arranged as `wanted`, after a reorder step if need be.
+  /// Returns a slot with the same value in the arrangement `wanted`, after a reorder step if necessary.
   int32_t arrange(int32_t from, const TensorDesc& wanted, const std::string& name) {
     if (slots_.at(from).storage == Operand::Storage::kDynamic)
       fail_internal("'{}' has no shape to arrange", name);
@@ -160,14 +160,14 @@ class ProgramBuilder {
     return draft;
   }
 
-  /// A node, or a piece of a dissolved one, that is to become a step.
+  /// A node, or a piece of a dissolved one, that will become a step.
   struct Work {
     const Node& node;
     StepKey key;
-    /// Taken from its plan unless it has a layout of its own.
+    /// Taken from its plan, unless the work has its own layout.
     Layout layout = Layout::kPlain;
     NumericPolicy policy = {};
-    /// For a piece, its ProgramStep::whole_refusals, together with those of the pieces that contain it.
+    /// For a piece, its ProgramStep::whole_refusals, including those of the pieces that contain it.
     std::vector<TacticRefusal> whole_refusals = {};
     std::vector<TacticRefusal> refusals = {};
   };
@@ -208,7 +208,7 @@ class ProgramBuilder {
     slot_of_[static_cast<size_t>(node.outputs[0])] = slots_.add(std::move(view));
   }
 
-  /// How the value lies, or will lie as far as is known.
+  /// The current or expected arrangement of the value.
   TensorDesc desc_of(ValueId id) {
     if (id == kNoValue) return {};
     const bool made = slot_of_[static_cast<size_t>(id)] >= 0 || graph_->value(id).constant;
@@ -290,7 +290,7 @@ class ProgramBuilder {
     steps_.push_back(std::move(draft));
   }
 
-  /// Adds a fused node as its pieces; false, and nothing, where that is of no use.
+  /// Adds a fused node as its pieces; returns false without any effect if that is useless.
   bool add_pieces(const Work& whole, const StepPlan& plan, const std::vector<TacticRefusal>& refusals) {
     if (!is_fused(whole.node)) return false;
     std::vector<Node> pieces = dissolve(graph_.own(), whole.node, [&](const Node& node) {
@@ -298,7 +298,7 @@ class ProgramBuilder {
       return choice_.is_taken(request_for(node, plan));
     });
     if (pieces.empty()) return false;
-    // Loading the engine computes others of them again.
+    // Other constants are computed from these when the engine is loaded, so they are kept in plain form.
     for (const ValueId id : unread_inputs(whole.node, pieces)) need_plain_constant(id);
     for (size_t i = 0; i < pieces.size(); ++i)
       pieces[i].name = fmt::format("{} [{}/{}]", whole.node.name, i + 1, pieces.size());
@@ -306,7 +306,7 @@ class ProgramBuilder {
     return true;
   }
 
-  /// Adds nodes that stand for a whole one; they run by its layout and policy unless they have plans.
+  /// Adds nodes that replace a whole one; they run with its layout and policy unless they have plans.
   void add_each(std::vector<Node> pieces, const StepKey& parent, const Work& whole, const StepPlan& plan,
                 const std::vector<TacticRefusal>& refusals) {
     slot_of_.resize(graph_->values.size(), -1);
@@ -331,8 +331,9 @@ class ProgramBuilder {
     return true;
   }
 
-  /// Adds an If as the nodes of the branch that the shapes or a constant choose, its pieces, whose keys
-  /// differ by branch. False where that is not known, or the reference is to run it.
+  /// Adds an If as the nodes of the branch that the shapes or a constant select. They become its pieces, with
+  /// different keys for each branch. Returns false if the branch is unknown, or if the reference must run the
+  /// node.
   bool add_branch(const Work& whole) {
     const auto condition = graph::known_condition(*graph_, whole.node);
     const auto planned = options_.plans.find(whole.key);
@@ -349,8 +350,8 @@ class ProgramBuilder {
     return plan != options_.plans.end() && plan->second.tactic.name == reference_tactic().name;
   }
 
-  /// Adds an If, a Loop or a Scan as a step that runs programs. False for other nodes, and where the
-  /// reference is to run it or the device cannot.
+  /// Adds an If, a Loop or a Scan as a step that runs programs. Returns false for other nodes, if the
+  /// reference must run the node, and if the device cannot run it.
   bool add_control_step(const Work& work) {
     if (!graph::controls_subgraphs(work.node) || is_by_reference(work)) return false;
     ProgramOptions inner = options_;
@@ -364,7 +365,7 @@ class ProgramBuilder {
     return true;
   }
 
-  /// A step with a value whose shape is only known when it runs.
+  /// Adds a step with a value whose shape becomes known only at run time.
   void add_dynamic_step(const Work& work) {
     std::shared_ptr<const NodeKernel> kernel;
     if (device_.place().kind == tensor::PlaceKind::kCpu && !is_by_reference(work)) {
@@ -375,7 +376,7 @@ class ProgramBuilder {
     add_tensor_step(work, kernel == nullptr ? "reference" : "deferred", kernel);
   }
 
-  /// A step that takes and gives whole tensors; without a kernel by the reference.
+  /// Adds a step that takes and returns whole tensors; without a kernel, it uses the reference.
   void add_tensor_step(const Work& work, const char* tactic, std::shared_ptr<const NodeKernel> kernel) {
     const Node& node = work.node;
     DraftStep draft;
@@ -400,7 +401,7 @@ class ProgramBuilder {
     steps_.push_back(std::move(draft));
   }
 
-  /// The value as the graph declares it: plain, in its own element type.
+  /// Returns the value as the graph declares it: in plain layout with its own element type.
   int32_t plain_slot(ValueId id) {
     const int32_t current = slot(id);
     if (slots_.at(current).storage == Operand::Storage::kDynamic) return current;
@@ -477,7 +478,7 @@ class ProgramBuilder {
   std::vector<int32_t> slot_of_;
   /// Indexed by node of the given graph.
   NodePolicies policies_;
-  /// (slot, the same value in another arrangement).
+  /// Pairs of a slot and another slot with the same value in another arrangement.
   std::multimap<int32_t, int32_t> arranged_;
   std::vector<DraftStep> steps_;
   std::set<WeightKey> packed_;

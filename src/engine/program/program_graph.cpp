@@ -23,9 +23,9 @@ using graph::Node;
 using graph::ValueId;
 using tensor::Tensor;
 
-/// A causal mask of 2048 tokens in float32 has 16 MiB.
+/// Enough for a causal mask of 2048 tokens in float32, which has 16 MiB.
 constexpr double kMostBytes = 1 << 24;
-/// A moment of reference kernels.
+/// Limits the time in reference kernels to a moment.
 constexpr double kMostOperations = 1e7;
 
 std::optional<Tensor> known_result(const Graph& graph, ValueId id) {
@@ -39,7 +39,7 @@ std::optional<Tensor> known_result(const Graph& graph, ValueId id) {
   return Tensor::of<int64_t>(*elements, std::move(shape)).cast(value.type.dtype);
 }
 
-/// The result of a node of one output that the shapes decide; nullopt for any other node.
+/// The result of a node with one output if the shapes determine it; nullopt for any other node.
 std::optional<Tensor> decided(const Graph& graph, const Node& node) {
   if (graph::traits_of(node).random || graph::has_body(node)) return std::nullopt;
   if (auto known = known_result(graph, node.outputs[0])) return known;
@@ -59,7 +59,8 @@ std::optional<Tensor> decided(const Graph& graph, const Node& node) {
   return reference::run_node(node, std::move(inputs))[0];
 }
 
-/// Packed forms of constants are kept by name, and this one differs from shape to shape.
+/// Packed forms of constants are identified by name, so the name must depend on the content, which differs
+/// between shapes.
 std::string name_of_content(const std::string& name, const Tensor& tensor) {
   base::Fnv1a hash;
   hash.add_number(static_cast<uint64_t>(tensor.dtype()));

@@ -1,5 +1,5 @@
-// The graph that a program is compiled from: the one that was given until something is added to it, whose
-// values need a copy.
+// The graph from which a program is compiled: the given graph, which is copied when something is first added
+// to it.
 #pragma once
 
 #include <memory>
@@ -20,12 +20,12 @@ class ProgramGraph {
   std::shared_ptr<const graph::Graph> share() const { return graph_; }
   graph::Graph& own();
 
-  /// True if a value is absent or a constant of the graph that was given.
+  /// True if a value is absent or a constant of the given graph.
   bool is_given_constant(graph::ValueId id) const;
-  /// Replaces a node whose result the shapes decide by a constant, which passes could not do while shapes
-  /// were open: integers that inference knows, and small tensors that are computed from such and from
-  /// constants. False where the node is none. The constant's name distinguishes its content from those of
-  /// other shapes.
+  /// Replaces a node whose result depends only on shapes by a constant, which passes could not do while
+  /// shapes were open: integers that shape inference knows, and small tensors that are computed from such
+  /// values and constants. Returns false for other nodes. The constant's name depends on its content, so that
+  /// it differs between shapes.
   bool make_constant(const graph::Node& node);
 
  private:

@@ -7,12 +7,12 @@
 namespace hone::engine {
 namespace {
 
-/// Slots still in use that shared_after looks at before it gives up.
+/// Limit on the slots in use that shared_after examines.
 constexpr int kMaxLooks = 1024;
 
 bool owns_bytes(const Slot& slot) { return slot.storage == Operand::Storage::kArena && slot.parent < 0; }
 
-/// True if every input would begin at a multiple of the bytes that its readers and writers need.
+/// True if every input would begin at the alignment that its readers and writers need.
 bool parts_are_aligned(const SlotTable& slots, const DraftStep& step) {
   int64_t offset = 0;
   return std::all_of(step.inputs.begin(), step.inputs.end(), [&](int32_t input) {
@@ -22,11 +22,12 @@ bool parts_are_aligned(const SlotTable& slots, const DraftStep& step) {
   });
 }
 
-/// Puts the inputs of a concatenation into its output, or its output around inputs that already lie in a row.
+/// Places the inputs of a concatenation inside its output, or the output around inputs that are already
+/// adjacent.
 void place_concatenation(SlotTable& slots, DraftStep& step) {
   const int32_t output = step.outputs[0];
   if (slots.at(output).storage != Operand::Storage::kArena || !parts_are_aligned(slots, step)) return;
-  // Feature lists grow by concatenation (DenseNet): the inputs may already lie in a row in a later, longer
+  // Feature lists grow by concatenation (DenseNet), so the inputs may already be adjacent in a later, longer
   // list.
   if (owns_bytes(slots.at(output))) {
     const auto [root, begin] = slots.root(step.inputs[0]);
@@ -140,7 +141,7 @@ void SlotTable::find_lives(const std::vector<DraftStep>& steps) {
 bool SlotTable::shared_after(int32_t id, int32_t time) {
   const auto [own_root, begin] = root(id);
   const int64_t end = begin + at(id).desc.bytes();
-  // The contents of a root begin at 0 and have its size, so a root that is used later is shared.
+  // The content of a root slot begins at 0 and has its size, so a root that is used later shares its bytes.
   if (own_root != id && at(own_root).last > time) return true;
   std::vector<int32_t>& others = inside(own_root);
   int looks = 0;

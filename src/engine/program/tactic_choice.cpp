@@ -21,7 +21,7 @@ TacticAnswer TacticChoice::ask(const StepRequest& request, const TacticId& wante
 }
 
 void TacticChoice::ask_reference(const StepRequest& request, TacticAnswer& answer) {
-  // It reads constants plain, so also the one that is missing.
+  // The reference reads constants in plain form, so it also needs the missing one.
   if (answer.missing) throw MissingForm(*answer.missing);
   ask_one(reference_tactic(), request, {}, answer, false);
   if (!answer.offers())
@@ -57,8 +57,8 @@ void TacticChoice::ask_one(const Tactic& tactic, const StepRequest& request, con
   answer.offer = std::move(offer);
 }
 
-/// Its offer, of one variant where there are several. A tactic refuses if the engine does not hold the form
-/// of a constant that it needs.
+/// Returns its offer, for one variant if there are several. The tactic refuses if the engine lacks the packed
+/// form of a constant that it needs.
 Offer TacticChoice::ask_way(const Tactic& tactic, const StepRequest& request, const std::string* variant,
                             TacticAnswer& answer) {
   try {
@@ -90,8 +90,8 @@ std::vector<Preparation> TacticChoice::prepare() const {
   return preparations;
 }
 
-/// The tactic's offer by the variant `named` if any, else by the first of `variants` that does not refuse;
-/// those before it leave the list.
+/// Returns the tactic's offer for the variant `named`, if any, else for the first of `variants` that does not
+/// refuse; variants before it are removed from the list.
 Offer TacticChoice::first_offer(const Tactic& tactic, const StepRequest& request, const std::string& named,
                                 std::vector<std::string>& variants, TacticAnswer& answer, bool list) {
   Offer offer;

@@ -1,4 +1,4 @@
-// Which tactic runs a step: the device's are asked in order until one offers.
+// Chooses the tactic that runs a step: asks those of the device in order until one makes an offer.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@ namespace hone::engine {
 
 /// The tactics' answers to one request.
 struct TacticAnswer {
-  /// The first offer's; empty while all that were asked refuse.
+  /// The tactic and the offer of the first one that accepts; empty as long as all tactics refuse.
   TacticId tactic;
   Offer offer;
-  /// ProgramStep's.
+  /// As in ProgramStep.
   std::vector<TacticRefusal> refusals;
   std::vector<TacticId> candidates;
-  /// The first form of a constant that a tactic wants and the engine does not hold.
+  /// The first packed form of a constant that a tactic needs and the engine lacks.
   std::optional<MissingForm> missing;
 
   bool offers() const { return !tactic.empty(); }
@@ -28,19 +28,19 @@ class TacticChoice {
  public:
   TacticChoice(const Device& device, WeightStore& weights) : device_(device), weights_(weights) {}
 
-  /// The device's tactics, the one that is `wanted` first; the reference only where it is wanted. Candidates
-  /// are listed where that was asked for: after the first offer, variants unasked, since it may take long to
-  /// get one of them ready.
+  /// Asks the device's tactics, first the `wanted` one; the reference only if it is wanted. If candidates are
+  /// requested, variants are listed without asking them after the first offer, because preparing one may take
+  /// long.
   TacticAnswer ask(const StepRequest& request, const TacticId& wanted, bool list_candidates);
-  /// The reference, which closes the list of tactics that refused. Environment error when one of them would
-  /// run the step with a form of a constant that is missing, internal error when the reference has not the
-  /// operator.
+  /// Asks the reference, after all other tactics refused. Environment error if one of them could run the step
+  /// with a packed form of a constant that is missing; internal error if the reference lacks the operator.
   void ask_reference(const StepRequest& request, TacticAnswer& answer);
   /// True if a tactic of the device makes an offer.
   bool is_taken(const StepRequest& request);
 
-  /// Starts to get the listed candidates ready: the first variants of all steps before the second one of any,
-  /// as a search asks for them. The requests' graphs and nodes must still be there.
+  /// Starts to prepare the listed candidates in the background: the first variants of all steps before the
+  /// second variant of any step, which is the order of a search. The requests' graphs and nodes must still
+  /// exist.
   std::vector<Preparation> prepare() const;
 
  private:

@@ -10,14 +10,14 @@
 namespace hone::engine {
 namespace {
 
-/// A challenger must be this much faster than the incumbent.
+/// A challenger must be faster than the incumbent by this factor.
 constexpr double kMargin = 0.97;
-/// After one look, groups slower than the fastest by this factor are not timed again.
+/// After one sample, groups that are slower than the fastest by this factor are not timed again.
 constexpr double kHopeless = 1.5;
 constexpr int kRounds = 5;
-/// Seconds after which no further round is timed.
+/// After this number of seconds, no further round is timed.
 constexpr double kRoundSeconds = 6;
-/// Share of the remaining budget after which no further group is looked at.
+/// After this share of the remaining budget, no further group is tried.
 constexpr double kFirstLookShare = 0.6;
 
 struct Group {
@@ -47,7 +47,7 @@ std::vector<Group> promising_groups(const Engine& engine, const Device& device,
     variant->shapes.clear();
     fits([&] {
       Group group{images, std::make_unique<Context>(variant, device, engine.threads), {}};
-      // The first run also touches the memory; it only shows which sizes are hopeless.
+      // The first run also touches the memory for the first time, so it only shows which sizes are hopeless.
       const double first_us = sample_us(group, inputs);
       fastest_us = std::min(fastest_us, first_us);
       if (images == 0 || first_us <= fastest_us * kHopeless) groups.push_back(std::move(group));

@@ -13,27 +13,27 @@
 namespace hone::engine {
 namespace {
 
-/// After one look, two where other work disturbed it, candidates slower than the best by this factor are not
-/// timed again.
+/// After one sample (two if other work disturbed it), candidates that are slower than the best by this factor
+/// are not timed again.
 constexpr double kHopeless = 1.5;
-/// At most this many of the fastest are timed, because all their programs, which take turns, are in memory at
-/// once.
+/// Limit on the fastest candidates that are timed, because all their programs take turns and are in memory at
+/// the same time.
 constexpr size_t kMostTimed = 16;
-/// Seconds after which no further look at the promising ones is begun.
+/// After this number of seconds, no further samples of the promising candidates are begun.
 constexpr double kLookSeconds = 6;
-/// Shares of the budget that is left when they begin: one look at every candidate, and the check of those
-/// that were only seen in networks that were wrong. The rest is for further looks.
+/// Shares of the remaining budget: for one sample of every candidate, and for checking candidates that ran
+/// only in wrong networks. The rest is for further samples.
 constexpr double kFirstLookShare = 0.7;
 constexpr double kCheckShare = 0.6;
 
-/// The outputs of the rounds; round k took candidate k of every step.
+/// The outputs of the rounds; round k used candidate k of every step.
 struct FirstLook {
   std::vector<Ballot> ballots;
-  /// The ballot of each round; none if it could not run, which proves nothing about the others.
+  /// The ballot of each round; nothing if it could not run, which proves nothing about the others.
   std::vector<std::optional<size_t>> votes;
 };
 
-/// A candidate of a step (by index) about which nothing is known yet.
+/// A candidate of a step (both by index) that is neither proven right nor wrong.
 struct Suspect {
   size_t step;
   size_t candidate;
@@ -66,14 +66,15 @@ class CandidateTiming {
     return trials_.program(search_.layout, search_.plans_of_round(k));
   }
 
-  /// One sample of every step of round `k`.
+  /// Takes one sample of every step of round `k`.
   void time_round(Execution& program, size_t k) {
     StepTimer timer(program);
     timer.sample(trials_.inputs());
     search_.take_times(timer, program.program(), k);
   }
 
-  /// One program after another: all of them at once would take much memory. The first one always runs.
+  /// Runs one program after another, because all of them together would take much memory. The first one
+  /// always runs.
   FirstLook look_once(const SearchBudget& budget) {
     FirstLook seen;
     const size_t rounds = search_.rounds();
@@ -93,7 +94,7 @@ class CandidateTiming {
     return seen;
   }
 
-  /// Leaves out the candidates that no earlier round took.
+  /// Leaves out the candidates that no round has used.
   void leave_out_unseen(size_t round) {
     for (StepSearch& step : search_.steps) {
       if (step.cached || step.candidates.empty()) continue;
@@ -105,14 +106,14 @@ class CandidateTiming {
     }
   }
 
-  /// Refuses candidates with which the network computes something else, or that cannot run. The candidates of
-  /// a right round are right; those of a wrong round that no right one has proved are tried among right ones,
-  /// together and then by halves.
+  /// Refuses candidates with which the network computes a wrong result or cannot run. The candidates of a
+  /// right round are right. Candidates of a wrong round that no right round has proven are tried in an
+  /// otherwise right network, first together and then by halves.
   void refuse_wrong(FirstLook seen, const SearchBudget& budget) {
     trials_.expect(seen.ballots, search_.layout);
     std::vector<bool> right;
     for (const Ballot& ballot : seen.ballots) right.push_back(trials_.agrees(ballot.outputs));
-    seen.ballots.clear();  // they take room that candidates want
+    seen.ballots.clear();  // they take memory that candidates need
     const auto is_right = [&](std::optional<size_t> vote) { return vote && right[*vote]; };
     const auto first = std::find_if(seen.votes.begin(), seen.votes.end(), is_right);
     sound_ = search_.plans_of_round(static_cast<size_t>(first - seen.votes.begin()));
@@ -125,7 +126,7 @@ class CandidateTiming {
     for (size_t k = 0; k < seen.votes.size(); ++k) {
       if (!is_right(seen.votes[k])) find_wrong(unknown_of_round(k), budget);
     }
-    // From the last one on, so that what is before it keeps its place.
+    // Removes from the end, so that earlier indices stay valid.
     std::sort(wrong_.begin(), wrong_.end(), [](const Wrong& a, const Wrong& b) {
       return std::pair(a.suspect.step, a.suspect.candidate) > std::pair(b.suspect.step, b.suspect.candidate);
     });
@@ -140,7 +141,7 @@ class CandidateTiming {
     }
   }
 
-  /// The candidates that round `k` took of steps that have a choice, except those already judged.
+  /// The candidates that round `k` used for steps with a choice, except those already judged.
   std::vector<Suspect> unknown_of_round(size_t k) const {
     std::vector<Suspect> suspects;
     for (size_t i = 0; i < search_.steps.size(); ++i) {
@@ -180,13 +181,13 @@ class CandidateTiming {
     }
   }
 
-  /// `reason` is empty where there was no time to find out.
+  /// `reason` is empty if there was no time to find out.
   void note_wrong(const Suspect& suspect, const std::string& reason) {
     known_[suspect.step][suspect.candidate] = true;
     wrong_.push_back({suspect, reason, reason == trials_.misfit() && trials_.short_of_memory()});
   }
 
-  /// One sample of those whose round could not run.
+  /// Takes one sample of candidates whose round could not run.
   void time_untimed(std::span<const Suspect> suspects, Execution& program) {
     std::optional<StepTimer> timer;
     for (const auto& [step, candidate] : suspects) {
@@ -197,7 +198,7 @@ class CandidateTiming {
     }
   }
 
-  /// Whose kernel stood aside for another one's whenever it was asked for.
+  /// Refuses candidates that were never timed, because another kernel ran whenever they were requested.
   void refuse_untimed() {
     for (StepSearch& step : search_.steps) {
       for (size_t k = step.candidates.size(); !step.cached && k-- > 0;) {
@@ -209,7 +210,7 @@ class CandidateTiming {
     }
   }
 
-  /// The least of a candidate's samples: other work makes times longer and never shorter.
+  /// The least of a candidate's samples, because other work makes times only longer.
   static double least(const Candidate& candidate) { return sample_quantile(candidate.times, 0); }
 
   /// The largest least sample with which a candidate is still timed further.
@@ -220,8 +221,8 @@ class CandidateTiming {
     return std::min(times.front() * kHopeless, times[std::min(kMostTimed, times.size()) - 1]);
   }
 
-  /// A second look at what one look, a sample of every step alike, would rule out: other work may have made
-  /// it slow.
+  /// Takes a second sample of candidates that a single sample would rule out, because other work may have
+  /// made it slow.
   void look_at_hopeless_again(const SearchBudget& budget) {
     const auto is_doubtful = [&](const StepSearch& step, size_t k) {
       if (step.cached || step.candidates.size() < 2) return false;
@@ -238,7 +239,7 @@ class CandidateTiming {
     }
   }
 
-  /// They go back into the list for the log, after the others, with their few samples.
+  /// They return to the list for the log, after the others, with their few samples.
   std::vector<std::vector<Candidate>> set_aside_hopeless() {
     std::vector<std::vector<Candidate>> hopeless(search_.steps.size());
     for (size_t i = 0; i < search_.steps.size(); ++i) {
@@ -253,7 +254,7 @@ class CandidateTiming {
     return hopeless;
   }
 
-  /// Programs take turns: all of them, or those that fit at a time.
+  /// Programs take turns: all of them, or those that fit into memory at a time.
   void look_again(int looks, const SearchBudget& budget) {
     if (budget.is_over()) return;
     const size_t rounds = search_.rounds();
@@ -285,7 +286,7 @@ class CandidateTiming {
   TacticTrials& trials_;
   const SearchProgress& progress_;
   Plans sound_;
-  /// For each candidate of each step, whether it is settled that the network is right or wrong with it.
+  /// For each candidate of each step: true if it is known whether the network is right or wrong with it.
   std::vector<std::vector<bool>> known_;
   std::vector<Wrong> wrong_;
 };

@@ -1,4 +1,4 @@
-// First part of a tactic search: every candidate of every step is timed inside running networks.
+// The first part of a tactic search: times every candidate of every step inside running networks.
 #pragma once
 
 #include "engine/search/search_budget.hpp"
@@ -7,10 +7,10 @@
 
 namespace hone::engine {
 
-/// Runs whole networks, each with another candidate of every step, and keeps the time of each step. Refuses
-/// candidates with which the network computes something else, or that cannot run, times the promising ones
-/// `looks` times more, and chooses. Candidates for which the budget has no time are left out with a reason;
-/// their steps are cut short. Returns plans with which the network computes what it should.
+/// Runs whole networks, each with another candidate of every step, and records the time of each step. Refuses
+/// candidates with which the network computes a wrong result or cannot run, takes `looks` further samples of
+/// the promising ones, and chooses. Candidates for which the budget has no time are left out with a reason,
+/// and their steps are marked as cut short. Returns plans with which the network computes the right result.
 Plans time_candidates(LayoutSearch& search, TacticTrials& trials, int looks, const SearchBudget& budget,
                       const SearchProgress& progress);
 

@@ -8,7 +8,7 @@ namespace hone::engine {
 namespace {
 
 constexpr double kMostShare = 0.05;
-/// The system counts in ticks of 10 ms, of each core.
+/// The system counts in ticks of 10 ms for each core.
 constexpr double kTicksSeconds = 0.04;
 constexpr auto kLook = std::chrono::milliseconds(200);
 

@@ -1,18 +1,18 @@
-// Notices other work that disturbs the times of a search.
+// Detects other work that disturbs the times of a search.
 #pragma once
 
 #include "engine/kernel.hpp"
 
 namespace hone::engine {
 
-/// Watches from the time when it is made.
+/// Observes from its construction on.
 class Disturbance {
  public:
-  /// The device outlives it.
+  /// The device must outlive it.
   explicit Disturbance(const Device& device) : device_(device), before_(device.others_use()) {}
 
-  /// True if others used more than 5 % of the device's processors, the share above which a benchmark's run is
-  /// INVALID.
+  /// True if other processes used more than 5 % of the device's processors, which is also the limit above
+  /// which a benchmark's run is INVALID.
   bool was_seen() const;
 
  private:
@@ -20,7 +20,7 @@ class Disturbance {
   OthersUse before_;
 };
 
-/// Looks for a fifth of a second.
+/// Observes the device for a fifth of a second.
 bool is_quiet(const Device& device);
 
 }  // namespace hone::engine

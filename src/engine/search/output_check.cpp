@@ -11,8 +11,9 @@
 namespace hone::engine {
 namespace {
 
-/// Relative L2 distance between outputs of networks that only differ in their tactics. Rounding moves them by
-/// some unit roundoffs (fp16 0x1p-11, bf16 0x1p-8); a kernel that is wrong moves them by far more than this.
+/// Limit on the relative L2 distance between outputs of networks that differ only in their tactics. Rounding
+/// changes outputs by a few unit roundoffs (fp16 0x1p-11, bf16 0x1p-8); a wrong kernel changes them by much
+/// more than this limit.
 double tolerance(Precision precision) {
   switch (precision) {
     case Precision::kBf16: return 0.1;
@@ -33,8 +34,8 @@ size_t values_not_finite(const Outputs& outputs) {
   return count;
 }
 
-/// Numbers without rounding, where most stand in their places or, as the order of values changes with
-/// rounding, are there at all.
+/// Compares outputs without rounding, such as indices. They agree if most elements are equal or, because
+/// rounding can change the order of values, if most elements occur in both.
 bool mostly_equal(const tensor::Tensor& a, const tensor::Tensor& b) {
   std::vector<double> ours = a.to_double();
   std::vector<double> theirs = b.to_double();
@@ -49,13 +50,13 @@ bool mostly_equal(const tensor::Tensor& a, const tensor::Tensor& b) {
   return common.size() + may_differ >= ours.size();
 }
 
-/// Outputs that are rounded decide where there are any.
+/// If there are rounded outputs, they decide.
 bool agree(const Outputs& a, const Outputs& b, Precision precision) {
   if (a.size() != b.size()) return false;
   bool rounded = false;
   bool whole_numbers_agree = true;
   for (size_t i = 0; i < b.size(); ++i) {
-    // A number of results that depends on values changes with rounding too.
+    // If the number of results depends on values, it can also change because of rounding.
     if (a[i].dtype() != b[i].dtype() || a[i].shape() != b[i].shape()) continue;
     if (tensor::is_floating(a[i].dtype())) {
       rounded = true;
@@ -87,7 +88,8 @@ size_t OutputCheck::vote(Outputs outputs, std::vector<Ballot>& ballots) const {
 }
 
 void OutputCheck::expect(const std::vector<Ballot>& ballots, const std::function<Outputs()>& decide) {
-  // A kernel that reads what nobody wrote brings in values that are not finite, and many that do agree.
+  // A kernel that reads unwritten memory produces values that are not finite, and many such outputs may agree
+  // with each other.
   std::vector<size_t> broken;
   for (const Ballot& ballot : ballots) broken.push_back(values_not_finite(ballot.outputs));
   const size_t fewest = *std::min_element(broken.begin(), broken.end());
@@ -97,7 +99,7 @@ void OutputCheck::expect(const std::vector<Ballot>& ballots, const std::function
   for (size_t i = 0; i < ballots.size(); ++i) {
     all += ballots[i].votes;
     if (broken[i] != fewest) continue;
-    // A ballot that agrees with two that do not agree with each other has voted only for the first of them.
+    // Agreement is not transitive: an output that agrees with two ballots voted only for the first of them.
     size_t votes = 0;
     for (const Ballot& other : ballots)
       votes += agree(other.outputs, ballots[i].outputs, precision_) ? other.votes : 0;

@@ -1,5 +1,5 @@
-// Checks whether programs that differ in their tactics compute the same: a kernel that is fast because it is
-// wrong must not win a search.
+// Checks whether programs that differ in their tactics compute the same result, because a kernel that is fast
+// because it is wrong must not win a search.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace hone::engine {
 
 using Outputs = std::vector<tensor::Tensor>;
 
-/// The outputs that some programs agree on: those of the first of them.
+/// Outputs on which several programs agree; those of the first program are stored.
 struct Ballot {
   Outputs outputs;
   size_t votes = 0;
@@ -20,21 +20,21 @@ struct Ballot {
 
 class OutputCheck {
  public:
-  /// `overlapping`: steps overlap on the device, so that a program's first run may be gentler than all later
-  /// ones.
+  /// `overlapping` is true if steps overlap on the device, so that errors may not show in a program's first
+  /// run.
   OutputCheck(Precision precision, std::span<const tensor::Tensor> inputs, bool overlapping)
       : precision_(precision), inputs_(inputs), overlapping_(overlapping) {}
 
-  /// Runs on memory without the results of an earlier run: values that a kernel does not write, or reads
-  /// before they are written, would otherwise go unseen.
+  /// Runs on poisoned memory, because results of an earlier run would hide missing writes and reads of
+  /// unwritten memory.
   Outputs run(Execution& program) const;
 
-  /// The ballot that the outputs are a vote for, a new one where they agree with none: the outputs of many
-  /// programs would not all find room.
+  /// Returns the ballot that these outputs vote for, or a new one if they agree with none. Only one output
+  /// per ballot is kept, because the outputs of many programs would take too much memory.
   size_t vote(Outputs outputs, std::vector<Ballot>& ballots) const;
-  /// Sets the outputs that programs must compute from now on, from at least one ballot: among those with the
-  /// fewest values that are not finite, the one that most votes agree with; where no two agree, the one that
-  /// agrees with the outputs of `decide`, the first one when none does.
+  /// Sets the expected outputs for all later checks, from at least one ballot. Among the ballots with the
+  /// fewest values that are not finite, it takes the one with the most votes. If no two outputs agree, it
+  /// takes the outputs of `decide`, or the first ballot if none agrees with them.
   void expect(const std::vector<Ballot>& ballots, const std::function<Outputs()>& decide);
   bool agrees(const Outputs& outputs) const;
   bool agrees(Execution& program) const { return agrees(run(program)); }

@@ -10,10 +10,10 @@
 namespace hone::engine {
 namespace {
 
-/// A challenger must be this much faster than the incumbent.
+/// A challenger must be faster than the incumbent by this factor.
 constexpr double kMargin = 0.97;
 constexpr int kRounds = 7;
-/// Seconds after which no further round is timed.
+/// After this number of seconds, no further round is timed.
 constexpr double kSeconds = 6;
 
 /// The index of the chosen candidate of each step.
@@ -38,7 +38,7 @@ Choices choices_in(const LayoutSearch& search, const NumericPolicy& policy) {
   return choices;
 }
 
-/// Marks the steps about which the rivals differ.
+/// Marks the steps in which the rivals differ.
 void cut_short(LayoutSearch& search, std::span<const Choices> rivals) {
   for (size_t i = 0; i < search.steps.size(); ++i) {
     const auto differs = [&](const Choices& choices) { return choices[i] != rivals.front()[i]; };
@@ -52,7 +52,7 @@ struct Network {
   std::vector<double> times_us;
 };
 
-/// Null for choices that do not fit, or with which the network computes something else.
+/// Returns null for choices that do not fit into memory, or with which the network computes a wrong result.
 std::unique_ptr<Execution> right_program(LayoutSearch& search, const Choices& choices, TacticTrials& trials) {
   choose(search, choices);
   std::unique_ptr<Execution> made;

@@ -1,4 +1,4 @@
-// Part of a tactic search, for engines whose steps may have several numeric policies.
+// A part of a tactic search, for engines whose steps may have several numeric policies.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace hone::engine {
 
-/// Steps that are chosen one by one do not see all that their policies cost the network: what a step converts
-/// its operands from depends on the steps before it. So the network of these choices is timed next to one
-/// network for each single policy (where a step has no candidate in it, its choice stays), and the fastest
-/// one's choices are taken; that of the first policy, the engine's own, has to be beaten by 3 %. Nothing for
-/// one policy. Where there is no time to check all these networks, the choices stay, and the steps about
-/// which the networks differ are cut short.
+/// If steps are chosen one by one, conversions between their policies are not fully counted, because they
+/// depend on the previous steps. Therefore, the network with these choices is compared with one network for
+/// each single policy (a step without a candidate in the policy keeps its choice), and the choices of the
+/// fastest network win. They must be 3 % faster than the network of the first policy, the engine's own. With
+/// only one policy, nothing is done. If there is no time to check all these networks, the choices stay, and
+/// the steps in which the networks differ are marked as cut short.
 void choose_policies(LayoutSearch& search, std::span<const NumericPolicy> policies, TacticTrials& trials,
                      const SearchBudget& budget, const SearchProgress& progress);
 

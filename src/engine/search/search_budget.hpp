@@ -1,4 +1,4 @@
-// The time that a tactic search may take, and its progress against it.
+// The time limit of a tactic search, and reports of its progress.
 #pragma once
 
 #include <algorithm>
@@ -23,9 +23,9 @@ class SearchBudget {
   double seconds() const { return seconds_; }
   double left() const { return seconds_ - base::seconds_since(begin_); }
   bool is_over() const { return left() <= 0; }
-  /// A budget that begins now and has this share of the rest.
+  /// A budget that begins now, with this share of the remaining time.
   SearchBudget part(double share) const { return SearchBudget(left() * share); }
-  /// One that begins now and has `seconds` at most.
+  /// A budget that begins now, with at most `seconds`.
   SearchBudget at_most(double seconds) const { return SearchBudget(std::min(left(), seconds)); }
 
  private:
@@ -33,16 +33,16 @@ class SearchBudget {
   base::Clock::time_point begin_;
 };
 
-/// Tells who waits for a search how far it is.
+/// Reports the progress of a search to a listener.
 class SearchProgress {
  public:
   using Listener = std::function<void(const base::Progress&)>;
 
-  /// Both outlive it; the listener may be empty.
+  /// Both arguments must outlive it; the listener may be empty.
   SearchProgress(const Listener& listener, const SearchBudget& budget)
       : listener_(listener), budget_(budget), begin_(base::Clock::now()) {}
 
-  /// `left_seconds`: what is still to do, where that can be said; the budget bounds it.
+  /// `left_seconds` is an estimate of the remaining time, if there is one; it is limited by the budget.
   void report(const std::string& doing, double left_seconds = SearchBudget::kNoLimit) const {
     if (!listener_) return;
     listener_({base::seconds_since(begin_), std::max(0.0, std::min(left_seconds, budget_.left())), doing});

@@ -40,8 +40,8 @@ std::string node_text(const graph::Node& node) {
   return text;
 }
 
-/// The nodes and what each reads and makes, by number: names of values say nothing about times. The types of
-/// its inputs follow from the node that has the body.
+/// Describes the nodes with their inputs and outputs as numbers, because names of values do not affect times.
+/// The types of the inputs are described with the node that contains the body.
 std::string body_text(const graph::Graph& body) {
   std::map<graph::ValueId, size_t> numbers;
   const auto list = [&](const std::vector<graph::ValueId>& ids) {
@@ -63,8 +63,8 @@ std::string body_text(const graph::Graph& body) {
   return text + "; " + list(body.outputs) + "}";
 }
 
-/// The text with bytes beyond ASCII spelt out: a model's strings need not be UTF-8, which the cache's file
-/// is.
+/// Escapes bytes beyond ASCII: strings of a model need not be valid UTF-8, but the file of the cache is
+/// UTF-8.
 std::string ascii(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -79,7 +79,7 @@ std::string ascii(const std::string& text) {
 std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
                            std::span<const NumericPolicy> policies) {
   std::string text = fmt::format("{} {} {}", node_text(node), layout_name(layout), policies_text(policies));
-  // Entries without this word come from versions that ran such nodes by the reference only.
+  // Entries without this word come from versions that always ran such nodes with the reference.
   if (graph::controls_subgraphs(node)) text += " compiled";
   if (const auto condition = graph::known_condition(graph, node)) text += *condition ? " then" : " else";
   for (const graph::ValueId id : node.inputs) {

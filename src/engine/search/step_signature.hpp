@@ -1,4 +1,5 @@
-// Texts that are equal exactly when two steps (or graphs) would be timed alike: keys of the timing cache.
+// Signatures that are equal exactly if two steps (or graphs) would have equal times; they are the keys of the
+// timing cache.
 #pragma once
 
 #include <span>
@@ -10,12 +11,12 @@
 
 namespace hone::engine {
 
-/// Operator, attributes with the bodies among them, operand types and which of them are constant, which
-/// results leave the graph, layout, and the numeric policies to choose from, in their order. No scales: they
-/// are no part of a policy.
+/// Includes the operator, its attributes with their bodies, operand types and which operands are constant,
+/// which results are outputs of the graph, the layout, and the possible numeric policies in their order.
+/// Scales are not included, because they are not part of a policy.
 std::string step_signature(const graph::Graph& graph, const graph::Node& node, Layout layout,
                            std::span<const NumericPolicy> policies);
-/// A digest of all steps and how they hang together.
+/// A digest of all steps and of their connections.
 std::string graph_signature(const graph::Graph& graph, std::span<const NumericPolicy> policies);
 
 }  // namespace hone::engine

@@ -52,7 +52,7 @@ void StepTimer::add_step_times() {
     if (step.node < 0) continue;
     if (step.is_piece()) piece_times_[step.key()].push_back(pending);
     std::vector<double>& times = node_times_[static_cast<size_t>(step.node)];
-    times.resize(totals_.size() + 1);  // one a run, zero when the node's first piece is met
+    times.resize(totals_.size() + 1);  // one for each run; zero when the node's first piece is reached
     times.back() += pending;
     pending = 0;
   }

@@ -1,4 +1,4 @@
-// Timing whole programs step by step, on inputs that are never zero.
+// Times whole programs step by step, on inputs that are never zero.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace hone::engine {
 
-/// Inputs of a graph with concrete shapes: standard normal floats from a fixed seed, ones for other types.
+/// Returns inputs for a graph with concrete shapes: standard normal floats with a fixed seed, ones for other
+/// types.
 std::vector<tensor::Tensor> timing_inputs(const graph::Graph& graph);
 
 /// Times of the steps of one program, collected over runs.
@@ -19,14 +20,14 @@ class StepTimer {
   explicit StepTimer(Execution& program)
       : program_(program), node_times_(program.program().graph().nodes.size()) {}
 
-  /// One run; what the engine inserted before a step counts as that step's, and the pieces of a dissolved
-  /// node together as the node.
+  /// Takes one sample. Steps that the engine inserted before a step are added to its time, and the pieces of
+  /// a dissolved node are added up.
   void sample(std::span<const tensor::Tensor> inputs);
-  /// Samples on the inputs uploaded last; the outputs stay on the device.
+  /// Takes a sample on the inputs uploaded last; the outputs stay on the device.
   void sample_uploaded();
-  /// Microseconds per run of one node (index of the graph).
+  /// Microseconds per run of one node (index in the graph).
   const std::vector<double>& node_times(size_t node) const { return node_times_[node]; }
-  /// Times of a piece of a dissolved node that is a step; none for any other piece.
+  /// Times of a piece of a dissolved node if the piece is a step; empty for any other piece.
   const std::vector<double>& times(const StepKey& key) const;
   const std::vector<double>& total_times() const { return totals_; }
 
@@ -43,7 +44,7 @@ class StepTimer {
 /// Microseconds of one execution on the inputs uploaded last.
 double network_us(Execution& program);
 
-/// Quantile q in [0, 1] by linear interpolation; 0 for no samples.
+/// Quantile q in [0, 1] by linear interpolation; 0 if there are no samples.
 double sample_quantile(std::vector<double> samples, double q);
 
 }  // namespace hone::engine

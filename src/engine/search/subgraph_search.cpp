@@ -12,12 +12,12 @@
 namespace hone::engine {
 namespace {
 
-/// Share of the budget for all subgraphs together: the graph around them is the larger part.
+/// Share of the budget for all subgraphs together; the graph around them is the larger part.
 constexpr double kSubgraphsShare = 0.4;
-/// One layout of images, no batch groups.
+/// At this level there is one layout of images, and no batch groups.
 constexpr int kMostLevel = 2;
 
-/// A subgraph that is searched, and whose it is.
+/// A subgraph that is searched, and the node that contains it.
 struct Subject {
   StepKey key;
   std::string name;

@@ -1,4 +1,4 @@
-// Searches tactics for the subgraphs of If, Loop and Scan, each as a network of its own.
+// Searches tactics for the subgraphs of If, Loop and Scan, each as a separate network.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace hone::engine {
 
-/// Adds to the engine the plans of its subgraphs' steps and the log of their search; `bound` is its graph
-/// with concrete input shapes. Subgraphs whose inputs have open shapes, and those that do not fit, are left
-/// to the first tactics that accept.
+/// Adds the plans of the subgraphs' steps and the records of their search to the engine; `bound` is its graph
+/// with concrete input shapes. Subgraphs with open input shapes, and those that do not fit into memory, use
+/// the first tactics that accept.
 void search_subgraphs(Engine& engine, const graph::Graph& bound, const Device& device,
                       const BuildOptions& options, TimingCache& cache, const SearchBudget& budget);
 

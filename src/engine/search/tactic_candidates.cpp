@@ -13,22 +13,23 @@
 namespace hone::engine {
 namespace {
 
-/// A challenger must be this much faster than the favourite.
+/// A challenger must be faster than the default by this factor.
 constexpr double kMargin = 0.97;
 
-/// Stands between a candidate's tactic and its policy.
+/// Separates a candidate's tactic from its policy.
 constexpr std::string_view kIn = " in ";
-/// In the cache, between a refused candidate and the reason. A variant's name can hold a colon, but no space
-/// follows it.
+/// Separates a refused candidate from the reason in the cache. A variant's name may contain a colon, but
+/// without a space after it.
 constexpr std::string_view kBecause = ": ";
 
-/// A node is dissolved on no fewer samples: a single disturbed one would split a step for nothing.
+/// A node is dissolved only after this number of samples, because a single disturbed sample would split a
+/// step unnecessarily.
 constexpr size_t kSamplesToDissolve = 3;
-/// Times of pieces count so much more: several steps cost the network more than their own time, and noise is
-/// not to split what runs as well whole.
+/// Handicap on the times of pieces: several steps cost the network more than their own times, and noise must
+/// not split a step that is as fast when whole.
 constexpr double kPiecesHandicap = 1.1;
 
-/// The favourite, which is the first of some candidates, unless another one is clearly faster.
+/// Returns the default, which is the first of some candidates, unless another one is clearly faster.
 size_t clearly_fastest(const StepSearch& step, const std::vector<size_t>& some) {
   const auto time_of = [&](size_t i) {
     return step.median(i) * (step.candidates[i].plan.tactic.dissolves() ? kPiecesHandicap : 1);
@@ -45,10 +46,10 @@ size_t clearly_fastest(const StepSearch& step, const std::vector<size_t>& some) 
   return is_clear ? best : favourite;
 }
 
-/// Puts steps with one signature together.
+/// Groups steps with the same signature.
 class Collector {
  public:
-  /// `graph` holds the nodes that keys name, and all values.
+  /// `graph` contains the nodes that keys refer to, and all values.
   Collector(std::vector<StepSearch>& steps, const graph::Graph& graph, Layout layout,
             std::span<const NumericPolicy> policies, int least_level, const TimingCache& cache)
       : steps_(steps),
@@ -74,7 +75,7 @@ class Collector {
   }
 
  private:
-  /// The policies that programs give the node: fp32 instead of any that rounds too much.
+  /// The policies with which programs run the node: fp32 replaces any that rounds too much.
   std::vector<NumericPolicy> policies_for(int32_t node) const {
     std::vector<NumericPolicy> result;
     for (const NumericPolicy& policy : policies_) {
@@ -186,7 +187,7 @@ void StepSearch::list_dissolved(const NumericPolicy& policy) {
   plan.tactic.name = kDissolved;
   if (is_listed(plan)) return;
   candidates.push_back({std::move(plan), {}, {}});
-  // One piece does not show how the others' operands lie: it only equals itself.
+  // A single piece does not show the arrangement of the others' operands, so it is equal only to itself.
   listed += signature;
 }
 
@@ -196,7 +197,7 @@ void StepSearch::rank() {
   for (Candidate& candidate : candidates) {
     const TacticId& tactic = candidate.plan.tactic;
     const size_t variant = seen[{tactic.name, candidate.plan.policy}]++;
-    // Pieces take long to get ready, and are seldom faster.
+    // Pieces take long to prepare, and are seldom faster.
     ranked.emplace_back(tactic.dissolves() ? SIZE_MAX : variant, std::move(candidate));
   }
   std::stable_sort(ranked.begin(), ranked.end(),
@@ -217,7 +218,8 @@ void StepSearch::note_refusals(const std::vector<TacticRefusal>& answers, const 
 void StepSearch::take_times(const StepTimer& timer, const Plans& ran, size_t k) {
   Candidate& candidate = candidates[k];
   for (const StepKey& key : keys) {
-    // A variant can turn out not to run; another then stands in, whose time is not its.
+    // A variant may be unable to run; another one then replaces it, and its time must not be recorded for
+    // this variant.
     const auto found = ran.find(key);
     if (found == ran.end() || found->second != candidate.plan) continue;
     const auto& times = timer.times(key);

@@ -11,23 +11,24 @@
 namespace hone::engine {
 namespace {
 
-/// A trial must be faster than the network so far by this factor, or else the steps that it is about, and the
-/// steps after them, whose times vary less.
+/// A trial must be faster than the current network by this factor; or the steps in which it differs, with
+/// those after them, must be faster by the second factor, because their times vary less.
 constexpr double kMargin = 0.998;
 constexpr double kStepMargin = 0.99;
-/// Candidates whose own time is above the fastest one's by more than this are not tried.
+/// Candidates whose own time exceeds the fastest one's by this factor are not tried.
 constexpr double kHopeless = 1.35;
 constexpr size_t kMostTrials = 8;
-/// After a round that made the network faster than this another one follows: less may be chance.
+/// If a round made the network faster by at least this factor, another round follows; a smaller gain may be
+/// chance.
 constexpr double kWorthAnotherRound = 0.995;
 constexpr int kWarmups = 3;
 constexpr int kPairs = 15;
-/// After this many pairs, a network that is slower by more than this is given up, unless the steps that it is
-/// about are faster.
+/// After this number of pairs, a network that is slower by this factor is given up, unless the steps in which
+/// it differs are faster.
 constexpr int kFirstPairs = 5;
 constexpr double kGivenUp = 1.01;
 
-/// Candidates for which `wanted` holds, fastest first, without the hopeless ones among them.
+/// Candidates for which `wanted` holds, fastest first, without the hopeless ones.
 template <class Wanted>
 std::vector<size_t> fastest_of(const StepSearch& step, const Wanted& wanted) {
   std::vector<size_t> order(step.candidates.size());
@@ -41,8 +42,8 @@ std::vector<size_t> fastest_of(const StepSearch& step, const Wanted& wanted) {
   return order;
 }
 
-/// Candidates worth a trial: the fastest ones of either kind, those that start early first, because their own
-/// time is not what they cost.
+/// Candidates worth a trial: the fastest ones of both kinds. Candidates that start early come first, because
+/// their own time is not their cost in the network.
 std::vector<size_t> worth_a_trial(const StepSearch& step, const StartsEarly& early) {
   std::vector<size_t> order = fastest_of(step, early);
   if (order.size() > kMostTrials) order.resize(kMostTrials);
@@ -53,7 +54,7 @@ std::vector<size_t> worth_a_trial(const StepSearch& step, const StartsEarly& ear
   return order;
 }
 
-/// Microseconds of each run of some nodes together.
+/// The sum of the times of some nodes in each run, in microseconds.
 std::vector<double> sums(const StepTimer& timer, const std::vector<bool>& wanted) {
   std::vector<double> result(timer.total_times().size(), 0.0);
   for (size_t node = 0; node < wanted.size(); ++node) {
@@ -63,8 +64,8 @@ std::vector<double> sums(const StepTimer& timer, const std::vector<bool>& wanted
   return result;
 }
 
-/// The nodes that run differently, and the next node after each that takes time, which may have to wait for
-/// it longer.
+/// The nodes that run differently, and after each the next node that takes time, because it may have to wait
+/// longer.
 std::vector<bool> touched_nodes(const Plans& plans, const Plans& others, const StepTimer& timer,
                                 size_t node_count) {
   std::vector<bool> differs(node_count);
@@ -85,26 +86,26 @@ std::vector<bool> touched_nodes(const Plans& plans, const Plans& others, const S
   return touched;
 }
 
-/// A network, and the plans that make it.
+/// A network and its plans.
 struct Choice {
   Plans plans;
   std::unique_ptr<Execution> program;
 };
 
-/// True if the median of some times is below that of others by the margin, and below their lower quartile.
+/// True if the median of the times is below that of the others by the margin, and below their lower quartile.
 bool is_faster(const std::vector<double>& times, const std::vector<double>& others, double margin) {
   const double median = sample_quantile(times, 0.5);
   return median < margin * sample_quantile(others, 0.5) && median < sample_quantile(others, 0.25);
 }
 
-/// Two networks that take turns.
+/// Compares two networks that take turns.
 class Duel {
  public:
   Duel(const Choice& trial, const Choice& current)
       : trial_(trial), current_(current), trial_steps_(*trial.program), current_steps_(*current.program) {}
 
-  /// The time of the trial over that of the current one; 1 when neither it is faster beyond doubt, nor the
-  /// steps that it is about in a network that is a little faster.
+  /// The time of the trial divided by that of the current network; 1 unless the trial is clearly faster, or
+  /// the network is slightly faster and the steps in which it differs are clearly faster.
   double time_ratio() {
     for (int i = 0; i < kWarmups; ++i) network_us(*trial_.program);
     run(kFirstPairs);
@@ -148,7 +149,7 @@ class Duel {
   std::vector<double> current_us_;
 };
 
-/// The choices as they get better, with the network that they make.
+/// The improving choices, and the network that they form.
 class Refinement {
  public:
   Refinement(LayoutSearch& search, TacticTrials& trials, const StartsEarly& early, const SearchBudget& budget,
@@ -163,7 +164,7 @@ class Refinement {
     current_.program->upload(trials.inputs());
   }
 
-  /// Tries everything once; whether that brought so much that there is reason, and time, to try again.
+  /// Tries everything once; returns whether the gain was large enough, and there is time, to try again.
   bool improve() {
     ratio_ = 1;
     improve_runs();
@@ -177,8 +178,8 @@ class Refinement {
  private:
   bool is_open(const StepSearch& step) const { return !step.cached && step.candidates.size() > 1; }
 
-  /// Keeps the network of the present choices if it is right and faster. One that was not is not tried again:
-  /// of many tries, chance would win one.
+  /// Keeps the network with the present choices if it is right and faster. A rejected network is not tried
+  /// again, because among many tries one would win by chance.
   bool accept() {
     Plans plans = search_.plans();
     if (rejected_.contains(plans)) return false;
@@ -187,7 +188,7 @@ class Refinement {
     return false;
   }
 
-  /// Two networks at once may not fit.
+  /// Two networks at the same time may not fit into memory.
   bool is_better(const Plans& plans) {
     bool better = false;
     return trials_.fits([&] { better = beats_current(plans); }) && better;
@@ -206,9 +207,9 @@ class Refinement {
     return true;
   }
 
-  /// Tries the fastest early candidates in whole runs of steps, since a single one gains nothing: in all of
-  /// them, then in shorter and shorter runs, each of which begins in the middle of the one before it. Half of
-  /// the time is left for single steps.
+  /// Tries the fastest early candidates in whole runs of steps, because a single one gains nothing: first in
+  /// all steps, then in shorter and shorter runs, each of which begins in the middle of the previous one.
+  /// Half of the time is left for single steps.
   void improve_runs() {
     const SearchBudget half = budget_.part(0.5);
     const size_t count = search_.steps.size();
@@ -239,7 +240,7 @@ class Refinement {
     for (size_t i = first; i < last; ++i) search_.steps[i].chosen = before[i - first];
   }
 
-  /// Single steps, the costliest first.
+  /// Tries single steps, the most expensive first.
   void improve_steps() {
     std::vector<size_t> order(search_.steps.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -269,13 +270,13 @@ class Refinement {
   const SearchProgress& progress_;
   Choice current_;
   std::set<Plans> rejected_;
-  double ratio_ = 1;  ///< of the network's time to that before the present round
+  double ratio_ = 1;  ///< time of the network relative to that before the present round
   bool complete_ = true;
   int trials_made_ = 0;
 };
 
-/// Chooses `wanted` for the steps from `first` to before `last`, as far as the network agrees and there is
-/// time to find out.
+/// Chooses `wanted` for the steps from `first` to before `last`, as far as the network's results stay right
+/// and there is time to check them.
 void take_again(LayoutSearch& search, std::span<const size_t> wanted, size_t first, size_t last,
                 TacticTrials& trials, const SearchBudget& budget) {
   std::vector<size_t> before;

@@ -21,24 +21,24 @@
 namespace hone::engine {
 namespace {
 
-/// A challenger must be this much faster than the incumbent.
+/// A challenger must be faster than the incumbent by this factor.
 constexpr double kMargin = 0.97;
-/// Seconds after which no further round of layouts is timed.
+/// After this number of seconds, no further round of layouts is timed.
 constexpr double kLayoutSeconds = 6;
-/// The most that choices are tried in whole networks, and at levels above 3.
+/// Limits in seconds on trying choices in whole networks, up to level 3 and above it.
 constexpr double kRefineSeconds = 30;
 constexpr double kLongRefineSeconds = 60;
-/// Shares of the budget that layouts get where batch groups are timed as well, and where they are not: the
-/// rest is for packing what was chosen.
+/// Shares of the budget for layouts, with and without timing of batch groups; the rest is for packing the
+/// chosen weights.
 constexpr double kLayoutsShareBesideGroups = 0.8;
 constexpr double kLayoutsShare = 0.93;
-/// Share of a layout's time for candidates of nodes; where their choices are then tried in whole networks;
-/// and of the rest, for candidates of pieces of nodes that are dissolved.
+/// Shares of a layout's time for candidates of nodes, without and with later trials in whole networks; and
+/// the share of the rest for candidates of pieces of dissolved nodes.
 constexpr double kCandidatesShare = 0.9;
 constexpr double kCandidatesShareBesideTrials = 0.6;
 constexpr double kPiecesShare = 0.25;
 
-/// The key of the cache's entry for such a network, for builds that may not try.
+/// The key of the cache's entry about a network whose inputs are unfit, for builds that may not try.
 std::string unfit_key(const graph::Graph& bound, const Engine& engine) {
   return "unfit inputs " + graph_signature(bound, engine.policies);
 }
@@ -95,7 +95,7 @@ class Search {
 
   void accept_incomplete(bool accept) { cache_.accept_incomplete(accept, budget_.seconds()); }
 
-  /// The lowest level whose search looks as closely as this one at what both look at.
+  /// The lowest level whose search is as thorough as this one in the parts that both have.
   int least_level() const {
     if (options_.optimization_level > 3) return options_.optimization_level;
     return device_.overlaps_steps() ? std::min(options_.optimization_level, 2) : 1;
@@ -115,13 +115,13 @@ class Search {
 
   void refuse_to_time(const std::string& lacks) const {
     if (!options_.cached_only) return;
-    // If nothing of a network could be timed, the cache lacks nothing.
+    // If nothing of a network could be timed, the cache is complete without its steps.
     if (const TimingEntry* unfit = cache_.find(unfit_key(*bound_, engine_), least_level()))
       throw UnfitInputs(Error(ErrorKind::kBadInput, unfit->chosen), unfit->short_of_memory);
     fail_environment("the timing cache lacks {}", lacks);
   }
 
-  /// `others`: the searches of other layouts so far.
+  /// `others` are the searches of other layouts so far.
   LayoutSearch search_layout(Layout layout, const std::vector<LayoutSearch>& others,
                              const SearchBudget& budget) {
     LayoutSearch search = find_steps(*bound_, layout, engine_.policies, least_level(), cache_);
@@ -130,7 +130,7 @@ class Search {
     if (cached) search_pieces(search, budget);
     if (const std::string doubt = trials_.doubt_of_cached(search); !doubt.empty()) {
       refuse_to_time(fmt::format("right choices: {}", doubt));
-      // Either side may be the wrong one; a search of its own has more voters.
+      // Either the cached or the new choices may be wrong; a full search has more votes to decide that.
       for (StepSearch& step : search.steps) step.reopen();
       search.others.clear();
       search.pieces.clear();
@@ -164,7 +164,7 @@ class Search {
                                std::count_if(open, search.steps.end(), is_open)));
   }
 
-  /// Puts what was found into the cache.
+  /// Adds the results to the cache.
   void keep(LayoutSearch& search, bool disturbed) {
     for (StepSearch& step : search.steps) {
       if (step.cached || step.candidates.empty()) continue;
@@ -175,8 +175,8 @@ class Search {
     }
   }
 
-  /// Searches the pieces of the nodes for which dissolving was chosen. The nodes stay as they are: they were
-  /// compared with pieces that run by the device's favourites.
+  /// Searches the pieces of the nodes for which dissolving was chosen. The nodes' choices are kept: they were
+  /// compared with pieces that run by the device's defaults.
   void search_pieces(LayoutSearch& nodes, const SearchBudget& budget) {
     const Plans plans = nodes.plans();
     if (std::none_of(plans.begin(), plans.end(),
@@ -195,7 +195,7 @@ class Search {
 
   void time_pieces(LayoutSearch& search, const SearchBudget& budget) {
     list_candidates(search);
-    // There is nothing to find out about pieces that one tactic runs.
+    // Pieces with only one tactic need no search.
     const bool has_choice = std::any_of(search.steps.begin(), search.steps.end(), [](const StepSearch& step) {
       return !step.cached && step.candidates.size() > 1;
     });
@@ -230,7 +230,7 @@ class Search {
     return names;
   }
 
-  /// Opens steps for which the cache chose what the device does not offer.
+  /// Reopens steps for which the cache chose a tactic that the device does not offer.
   void reopen_unknown(LayoutSearch& search) const {
     const Plans plans = search.plans();
     if (plans.empty()) return;
@@ -238,7 +238,7 @@ class Search {
     for (const NumericPolicy& policy : engine_.policies) {
       std::set<StepKey> keys;
       for (const StepKey& key : doubted) {
-        // Steps in a policy that is none of the engine's are in it in any program.
+        // A step whose policy is not one of the engine's always has it in every program.
         const NumericPolicy& own = plans.at(key).policy;
         const auto& all = engine_.policies;
         if (own == policy || (policy == all.front() && std::find(all.begin(), all.end(), own) == all.end()))
@@ -252,7 +252,7 @@ class Search {
     std::map<StepKey, StepSearch*> open;
     for (StepSearch& step : search.steps) {
       if (!step.cached) step.refusals.clear();
-      // The refusals of a cached step are listed if the cache holds none.
+      // The refusals of a cached step are listed if the cache contains none.
       if (!step.cached || step.refusals.empty()) open[step.keys.front()] = &step;
     }
     for (const NumericPolicy& policy : by_expected_speed()) list_candidates(search, policy, open);
@@ -261,8 +261,8 @@ class Search {
     }
   }
 
-  /// The engine's policies, those first that the device expects to be faster: a step for whose times the
-  /// budget has no room keeps its first candidate.
+  /// The engine's policies, those that the device expects to be faster first, because a step for whose times
+  /// there is no budget keeps its first candidate.
   std::vector<NumericPolicy> by_expected_speed() const {
     std::vector<NumericPolicy> policies = engine_.policies;
     const std::vector<NumericPolicy> faster = device_.finer_policies(coarsest_precision(policies));
@@ -272,10 +272,10 @@ class Search {
     return policies;
   }
 
-  /// Lists the candidates in one policy, for steps by their first keys.
+  /// Lists the candidates with one policy, for steps by their first keys.
   void list_candidates(LayoutSearch& search, const NumericPolicy& policy,
                        const std::map<StepKey, StepSearch*>& open) const {
-    // Pieces without a plan are in the policy of their node.
+    // Pieces without a plan have the policy of their node.
     Plans others = search.others;
     for (auto& [key, plan] : others) {
       if (plan.tactic.dissolves()) plan.policy = policy;
@@ -296,7 +296,7 @@ class Search {
       }
       const bool speaks_for_itself = !made.is_piece() || open.contains(made.key());
       const auto found = open.find(speaks_for_itself ? made.key() : StepKey{made.node, {}});
-      // Pieces of one node say the same of it.
+      // All pieces of one node give the same information about it.
       if (found == open.end() || !done.insert(found->first).second) continue;
       StepSearch& step = *found->second;
       step.note_refusals(speaks_for_itself ? made.refusals : made.whole_refusals, policy);
@@ -309,7 +309,7 @@ class Search {
     }
   }
 
-  /// Steps that run alike in another layout too, as those without images do, are timed once.
+  /// Steps that run equally in another layout, for example steps without images, are timed once.
   void take_equal_steps(LayoutSearch& search, const std::vector<LayoutSearch>& others) {
     accept_incomplete(true);
     for (StepSearch& step : search.steps) {
@@ -334,15 +334,15 @@ class Search {
     return nullptr;
   }
 
-  /// Candidates that are right one by one can be wrong together; then the largest right part is kept.
+  /// Candidates that are right one by one may be wrong together; then the largest right part is kept.
   void check_together(LayoutSearch& search, const Plans& sound, const SearchBudget& budget) {
     const Plans chosen = search.plans();
     if (chosen != sound && !trials_.mistake_of(search.layout, chosen).empty())
       keep_what_agrees(search, sound, trials_, budget);
   }
 
-  /// Index of the search whose layout is the fastest; `short_of_memory`: another one found none; `cut_short`:
-  /// there was no time for another one.
+  /// Index of the search with the fastest layout. `short_of_memory` means that another layout did not fit
+  /// into memory; `cut_short` means that there was no time for another one.
   size_t fastest(std::vector<LayoutSearch>& searches, const std::string& key, bool short_of_memory,
                  bool cut_short) {
     struct Network {
@@ -392,7 +392,8 @@ class Search {
     return best->search;
   }
 
-  /// As the cache has it, so that a build that finds everything there logs what the one before it did.
+  /// In the form of the cache, so that a build that finds everything there writes the same log as the build
+  /// before it.
   void append_log(Layout layout, const LayoutSearch& chosen) {
     const bool is_chosen = layout == chosen.layout;
     LayoutSearch search = find_steps(*bound_, layout, engine_.policies, least_level(), cache_);
@@ -430,7 +431,7 @@ class Search {
     }
   }
 
-  /// How many images should go through the network together.
+  /// Chooses how many images run through the network together.
   void choose_group() {
     const int64_t batch =
         trials_.inputs().empty() || trials_.inputs()[0].rank() == 0 ? 1 : trials_.inputs()[0].shape()[0];
@@ -487,7 +488,7 @@ void search_tactics(Engine& engine, const std::shared_ptr<const graph::Graph>& b
     TimingEntry unfit{.chosen = engine.not_timed,
                       .level = options.optimization_level,
                       .short_of_memory = error.short_of_memory};
-    unfit.times[unfit.chosen] = {};  // of no samples
+    unfit.times[unfit.chosen] = {};  // no samples
     cache.set(unfit_key(*bound, engine), std::move(unfit));
   }
 }

@@ -44,7 +44,7 @@ bool TacticTrials::fits(const std::function<void()>& action) {
 }
 
 Outputs TacticTrials::first_outputs(Execution& made) const {
-  // All that the shapes ask for; what fails after it is a step.
+  // Allocates all memory that the shapes require, so that later failures are those of steps.
   made.executor();
   made.program().make_outputs();
   try {

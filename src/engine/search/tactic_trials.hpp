@@ -1,4 +1,4 @@
-// Networks that a tactic search makes and runs to see what they compute with other tactics.
+// Makes and runs the networks of a tactic search, and checks their results with different tactics.
 #pragma once
 
 #include <exception>
@@ -15,37 +15,37 @@
 
 namespace hone::engine {
 
-/// Thrown if the inputs that the search made up cannot be run. The model may be sound: its inputs may be
-/// shapes or indices, which random numbers are not.
+/// Thrown if the network cannot run with the generated inputs. The model may be valid: its inputs may be
+/// shapes or indices, for which random numbers are not suitable.
 struct UnfitInputs : Error {
   UnfitInputs(const Error& error, bool memory) : Error(error), short_of_memory(memory) {}
-  bool short_of_memory;  ///< of which there may be more another time
+  bool short_of_memory;  ///< there may be more memory at another time
 };
 
 class TacticTrials {
  public:
-  /// `bound`: the engine's graph with the shapes to tune for. `exhaustive`: candidates that nobody recommends
-  /// are listed too.
+  /// `bound` is the engine's graph with the shapes to tune for. With `exhaustive`, candidates that are not
+  /// recommended are listed too.
   TacticTrials(Engine& engine, std::shared_ptr<const graph::Graph> bound, const Device& device,
                bool exhaustive);
-  TacticTrials(const TacticTrials&) = delete;  // the check looks at the inputs
+  TacticTrials(const TacticTrials&) = delete;  // the check refers to the inputs
   TacticTrials& operator=(const TacticTrials&) = delete;
 
   std::unique_ptr<Execution> program(Layout layout, const Plans& plans) const {
     return std::make_unique<Execution>(make(layout, plans, engine_.policy(), false), device_);
   }
-  /// One whose steps run by these plans or else, knowing their candidates, by the device's favourites in that
-  /// policy.
+  /// Returns a program that lists candidates. Its steps run by these plans, else by the device's defaults
+  /// with this policy.
   std::unique_ptr<Program> listed_program(Layout layout, const Plans& plans,
                                           const NumericPolicy& policy) const {
     return make(layout, plans, policy, true);
   }
 
-  /// Does it, unless there is no room for it, on the device or within the limit for tensors, or a step cannot
-  /// run: then false, and misfit() and failure() say why. LostDevice passes.
+  /// Runs the action. Returns false if there is not enough memory, on the device or within the limit for
+  /// tensors, or if a step cannot run; misfit() and failure() then give the reason. LostDevice is not caught.
   bool fits(const std::function<void()>& action);
   const std::string& misfit() const { return misfit_; }
-  /// True if that was for want of memory, of which there may be more another time.
+  /// True if the reason was too little memory, of which there may be more at another time.
   bool short_of_memory() const { return short_of_memory_; }
   void forget_misfit() {
     misfit_.clear();
@@ -54,21 +54,22 @@ class TacticTrials {
   [[noreturn]] void rethrow_failure() const { std::rethrow_exception(failure_); }
   std::exception_ptr failure() const { return failure_; }
 
-  /// Outputs of a program that has not run yet. UnfitInputs where it cannot run with these inputs.
+  /// Outputs of a program that has not run yet. Throws UnfitInputs if it cannot run with these inputs.
   Outputs first_outputs(Execution& made) const;
 
-  /// Why what the action tries cannot be taken: the action says whether outputs are right, or fails.
+  /// Returns why a choice cannot be used; empty if it can. The action tries it and returns whether the
+  /// outputs are right, or throws.
   std::string mistake(const std::function<bool()>& action);
   std::string mistake_of(Layout layout, const Plans& plans) {
     return mistake([&] { return agrees(*program(layout, plans)); });
   }
 
-  /// Why choices of an earlier search cannot be taken: another network than the one that they were right in
-  /// may show what is wrong with them. The other steps run by the device's favourites, or by the reference
-  /// where one of those cannot run.
+  /// Returns why choices of an earlier search cannot be used: they were right in their network, but another
+  /// network may show that they are wrong. The other steps run by the device's defaults, or by the reference
+  /// if a default cannot run.
   std::string doubt_of_cached(const LayoutSearch& search);
 
-  /// See OutputCheck; where no two of the outputs agree, the reference decides.
+  /// See OutputCheck; if no two outputs agree, the reference decides.
   void expect(const std::vector<Ballot>& ballots, Layout layout) {
     check_.expect(ballots, [&] { return reference_outputs(layout); });
   }
@@ -95,7 +96,7 @@ class TacticTrials {
   bool exhaustive_;
   std::vector<tensor::Tensor> inputs_;
   OutputCheck check_;
-  /// Why the last trial that did not fit did not: the sentence of the present layout's, and the error.
+  /// Why the last failed trial did not fit: the sentence for the present layout, and the error.
   std::string misfit_;
   bool short_of_memory_ = false;
   std::exception_ptr failure_;

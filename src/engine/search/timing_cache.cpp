@@ -14,8 +14,8 @@
 namespace hone::engine {
 namespace {
 
-/// Another one whenever tactics come or change, or times mean something else: a cached step would never see
-/// it.
+/// Must be increased whenever tactics are added or changed, or times change their meaning, because cached
+/// steps would not be searched again.
 constexpr int kVersion = 22;
 constexpr uint64_t kMaxFileBytes = 64u << 20;
 
@@ -25,7 +25,8 @@ uint64_t hash(const std::string& text) {
   return value;
 }
 
-/// Held while a file of the folder is read, changed and written. File systems without such locks do without.
+/// Held while a file of the folder is read, changed and written. On file systems without such locks, nothing
+/// is locked.
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder)
@@ -115,7 +116,7 @@ std::map<std::string, TimingEntry> TimingCache::read() const {
     }
     for (const auto& [signature, item] : json.at("steps").items()) {
       TimingEntry entry = entry_of(item);
-      // A choice that was not timed is none.
+      // A choice that was not timed is invalid.
       if (entry.times.contains(entry.chosen)) entries[signature] = std::move(entry);
     }
   } catch (const Json::exception&) {
@@ -160,7 +161,7 @@ void TimingCache::save(uint64_t most_bytes) const {
     std::filesystem::create_directories(file_.parent_path());
     write(most_bytes);
   } catch (const std::exception&) {
-    // A read-only home or a full disk costs the next build its head start, nothing else.
+    // If the home folder is read-only or the disk is full, the next build only lacks the cached times.
   }
 }
 
@@ -172,7 +173,7 @@ void TimingCache::write(uint64_t most_bytes) const {
   base::write_file_atomic(file_, text_of(entries, most_bytes));
 }
 
-/// Entries that this build used come first, so that only those of other builds fall beyond the limit.
+/// Entries that this build used come first, so that only those of other builds can exceed the limit.
 std::string TimingCache::text_of(const std::map<std::string, TimingEntry>& entries,
                                  uint64_t most_bytes) const {
   Json steps = Json::object();

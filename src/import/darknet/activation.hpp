@@ -1,4 +1,4 @@
-// darknet's activations as nodes.
+// The activations of darknet as nodes.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace hone::importer::darknet {
 
-/// Writes the activation after x; the last node has the layer's own name.
+/// Writes the activation of x; its last node has the name of the layer.
 using Activate = ValueId (*)(Emission& emission, ValueId x);
 
 struct Activation {
@@ -17,13 +17,13 @@ struct Activation {
   Activate write;
 };
 
-/// Option `activation`: that of the name; ReLU, with a warning, for an unknown one, as darknet has it.
+/// Reads the option `activation`. For an unknown name, ReLU with a warning, as in darknet.
 const Activation& activation_of(SectionContext& context, std::string_view otherwise);
 
-/// x itself for linear.
+/// Returns x itself for linear.
 ValueId activated(Emission& emission, ValueId x, const Activation& activation);
 
-/// Gain of seeded weights before the activation: that of a rectifier, or 1.
+/// Gain of seeded weights before the activation: the gain of a rectifier, or 1.
 float gain_of(const Activation& activation);
 
 }  // namespace hone::importer::darknet

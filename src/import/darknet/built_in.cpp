@@ -33,7 +33,7 @@ class CfgText {
         "anchors=10,14, 23,27, 37,58, 81,82, 135,169, 344,319\n",
         kBoxes * (kClasses + 5), mask, kClasses);
   }
-  /// Sections begin with a convolution of `filters` channels and end with double that number at half the
+  /// Each block begins with a convolution of `filters` channels and ends with twice that number at half the
   /// size.
   void partial_block(int filters) {
     convolution(filters, 3);

@@ -1,4 +1,4 @@
-// The networks that hone brings along, as the text of cfg files.
+// The built-in darknet networks, as the text of cfg files.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace hone::importer::darknet {
 
 std::vector<std::string> built_in_names();
-/// Internal error for a name that is none of them.
+/// Throws an internal error for an unknown name.
 std::string built_in_cfg(std::string_view name);
 
 }  // namespace hone::importer::darknet

@@ -21,7 +21,7 @@ std::string without_blanks(std::string_view line) {
   return result;
 }
 
-/// For messages: a line of a file that may be anything.
+/// For messages: shortens a line of a file with unknown content.
 std::string shortened(std::string_view text) {
   constexpr size_t kLongest = 60;
   return text.size() <= kLongest ? std::string(text) : fmt::format("{}…", text.substr(0, kLongest));

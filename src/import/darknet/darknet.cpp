@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr const char* kInput = "data";
 constexpr uint64_t kMaxNamesBytes = 1 << 20;
 
-/// A file's bytes, which whoever holds `owner` may look at.
+/// The bytes of a file, valid as long as `owner` is held.
 struct Bytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
@@ -45,7 +45,7 @@ std::vector<size_t> all_layers(const Network& network) {
   return layers;
 }
 
-/// Detection heads, and sections that no other reads.
+/// Detection heads, and sections that no other section reads.
 std::vector<size_t> heads_of(const Network& network) {
   const auto& layers = network.layers;
   std::vector<bool> read(layers.size(), false);
@@ -106,7 +106,7 @@ Metadata metadata_of(const Network& network) {
   return metadata;
 }
 
-/// Layers in order, so that the source of weights is asked in the order of the file.
+/// Writes the layers in order, so that the weights are requested in the order of the file.
 std::vector<ValueId> write_layers(const Network& network, const std::vector<size_t>& wanted,
                                   WeightSource& weights, GraphBuilder& net) {
   std::vector<bool> needed(network.layers.size(), false);
@@ -122,7 +122,7 @@ std::vector<ValueId> write_layers(const Network& network, const std::vector<size
     const Layer& layer = network.layers[i];
     const std::string name = output_name(i);
     if (!needed[i]) {
-      // It is no node, but has its place in the weights file.
+      // The layer becomes no node, but has its place in the weights file.
       for (const ParameterSpec& parameter : layer.parameters) weights.make(parameter);
       continue;
     }
@@ -144,8 +144,8 @@ graph::Graph write_graph(const std::string& name, const Network& network, const 
   std::set<ValueId> named{net.input()};
   for (const size_t output : outputs) {
     ValueId value = values[output];
-    // A section that hands on the output of another, or constants, is a node of its own where it is an
-    // output.
+    // If an output is a section that passes on the output of another section, or constants, it needs its own
+    // node.
     const bool constant = network.layers[output].type == "implicit";
     if (constant || !named.insert(value).second) value = net.node("Identity", output_name(output), {value});
     net.output(output_name(output), value);
@@ -161,7 +161,7 @@ void warn(const LoadModelOptions& options, const std::string& where,
   for (const std::string& warning : warnings) options.warn(fmt::format("{}: {}", where, warning));
 }
 
-/// Weights that a seed gives, or the file's.
+/// Weights from a seed, or from the file.
 std::unique_ptr<WeightSource> source_of(const Network& network, const Bytes& weights,
                                         const std::string& where, const LoadModelOptions& options) {
   if (weights.bytes.data() == nullptr) {
@@ -187,7 +187,7 @@ bool is_transposed(const Bytes& weights, const std::string& where) {
   }
 }
 
-/// Errors name the file that they are about. `warnings`: told with those of the cfg, once it is one.
+/// Errors name the file that caused them. `warnings` are reported together with those of the cfg.
 Model import_model(const std::string& name, std::string_view cfg, const Bytes& weights,
                    const std::string& cfg_file, const std::string& weights_file,
                    const LoadModelOptions& options, std::vector<std::string> warnings = {}) {
@@ -221,7 +221,7 @@ Bytes mapped(const fs::path& file) {
   return {content->bytes().empty() ? std::span(&kNothing, 0) : content->bytes(), content};
 }
 
-/// The file that options name, else NAME.weights or NAME_best.weights next to the cfg; empty where none is.
+/// The file in the options, else NAME.weights or NAME_best.weights next to the cfg; empty if there is none.
 fs::path weights_beside(const fs::path& cfg, const LoadModelOptions& options) {
   if (!options.weights.empty()) return options.weights;
   const std::string stem = (cfg.parent_path() / cfg.stem()).string();
@@ -244,7 +244,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Names of classes, from NAME.names next to the cfg.
+/// Adds the names of classes from NAME.names next to the cfg.
 void add_labels(const fs::path& cfg, Metadata* metadata) {
   fs::path file = cfg;
   file.replace_extension(".names");

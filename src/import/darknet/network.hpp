@@ -1,5 +1,6 @@
-// The sections of a cfg file as layers: shapes, what each reads, its parameters in the order of the weights
-// file, and how it is written as nodes. All of it is known, and checked, before any weight is read.
+// Converts the sections of a cfg file to layers: their shapes, the layers that each reads, its parameters in
+// the order of the weights file, and how it is written as nodes. All of it is known and checked before any
+// weight is read.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +27,13 @@ struct Volume {
   std::string text() const;
 };
 
-/// Whose program is followed where they differ.
+/// The program whose rules are followed if the two differ.
 enum class Rules { kAlexeyAb, kPjreddie };
 
-/// Everything that a layer needs to become nodes.
+/// Everything that is needed to write a layer as nodes.
 struct Emission {
   GraphBuilder& net;
-  /// The name of the layer's nodes: "layer_3". Others are named name.part.
+  /// The name of the layer's last node: "layer_3". Other nodes are named name.part.
   const std::string& name;
   /// The output of the previous section.
   ValueId x;
@@ -49,7 +50,7 @@ struct Emission {
   ValueId channels(const std::string& suffix, ValueId value, int64_t begin, int64_t end);
 };
 
-/// By key, as the model's metadata have it (docs/DARKNET.md).
+/// Entries for the metadata of the model (docs/DARKNET.md), by key.
 using HeadFacts = std::map<std::string, std::string>;
 
 struct Layer {
@@ -57,10 +58,10 @@ struct Layer {
   int line = 0;
   Volume in;
   Volume out;
-  /// Sections that it names; the one before is read unless `reads_previous` is false.
+  /// Sections that this one names; the previous section is also read unless `reads_previous` is false.
   std::vector<size_t> reads;
   bool reads_previous = true;
-  /// True for a cost, which counts neither as an output nor as a reader.
+  /// True for a cost section, which counts neither as an output nor as a reader.
   bool is_cost = false;
   std::vector<ParameterSpec> parameters;
   /// Not empty for a detection head.
@@ -77,7 +78,7 @@ struct Network {
   std::vector<Layer> layers;
 };
 
-/// Everything that a section's function sees; it fills in `layer`, whose `in` is set.
+/// The data that the function of a section can use; it fills in `layer`, whose `in` is set.
 struct SectionContext {
   Options& options;
   const std::vector<Layer>& before;
@@ -87,12 +88,13 @@ struct SectionContext {
   std::vector<std::string>& warnings;
 
   size_t index() const { return before.size(); }
-  /// A section by its number, from this one on when negative; bad input for one that does not stand before.
+  /// The index of a section by its number; negative numbers are relative to this section. Throws bad input if
+  /// the section is not an earlier one.
   size_t layer_index(int number) const;
   const Volume& out_of(size_t layer) const { return before[layer].out; }
 };
 
-/// Adds what the section is to the layer; bad input for options that cannot be.
+/// Reads a section into the layer; throws bad input for invalid options.
 using ReadSection = void (*)(SectionContext& context, Layer* layer);
 
 struct SectionKind {
@@ -107,15 +109,16 @@ std::vector<SectionKind> joining_sections();
 std::vector<SectionKind> plain_sections();
 std::vector<SectionKind> head_sections();
 
-/// Checked layers. `transposed`: as the header of the weights says. Bad input naming line, section and layer.
+/// Returns checked layers. `transposed` comes from the header of the weights. Throws bad input that names
+/// line, section and layer.
 Network read_network(const std::vector<Section>& sections, Rules rules, bool transposed,
                      std::vector<std::string>* warnings);
 
-/// Bad input unless it is in [least, most].
+/// Throws bad input unless the value is in [least, most].
 void require_between(std::string_view what, int64_t value, int64_t least, int64_t most);
-/// Bad input where the layer's input is no image.
+/// Throws bad input if the input of the layer is no image.
 void require_image(const Layer& layer);
-/// Sets Layer::out; bad input for a volume that is empty or beyond kMaxVolume.
+/// Sets Layer::out; throws bad input for a volume that is empty or beyond kMaxVolume.
 void set_out(Layer* layer, int64_t channels, int64_t height, int64_t width);
 /// A parameter named layer_I.suffix.
 void add_parameter(const SectionContext& context, Layer* layer, const char* suffix, tensor::Shape shape,

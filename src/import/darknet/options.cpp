@@ -9,7 +9,7 @@
 namespace hone::importer::darknet {
 namespace {
 
-/// Options that say how a network is trained, or how darknet allocates, and change no output.
+/// Options for training or for memory allocation, which change no output.
 constexpr std::string_view kOfTraining[] = {
     "B1",
     "B2",

@@ -1,5 +1,5 @@
-// Typed access to the options of a section, with darknet's rule for each type; remembers which were asked
-// for.
+// Typed access to the options of a section, with darknet's rule for each type; remembers which options were
+// read.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace hone::importer::darknet {
 
-/// Values as of the first option with the key; the default where it has no value.
+/// Returns the value of the first option with the key; the default if the option has no value.
 class Options {
  public:
   explicit Options(const Section& section) : section_(section) {}
@@ -23,14 +23,14 @@ class Options {
   std::string text(std::string_view key, std::string_view otherwise);
   bool has(std::string_view key) { return find(key) != nullptr; }
 
-  /// Numbers with commas between; nothing where the option is absent. Bad input for too many.
+  /// Numbers separated by commas; empty if the option is absent. Throws bad input if there are too many.
   std::optional<std::vector<int>> integers(std::string_view key);
   std::optional<std::vector<double>> numbers(std::string_view key);
-  /// The same, which end at a '#'.
+  /// The same, but the list ends at a '#'.
   std::optional<std::vector<int>> integers_before_comment(std::string_view key);
   std::optional<std::vector<double>> numbers_before_comment(std::string_view key);
 
-  /// Options that nobody asked for and that do not belong to training, as warnings.
+  /// Adds warnings for options that were not read and do not belong to training.
   void warn_of_unknown(std::vector<std::string>* warnings) const;
 
  private:

@@ -14,9 +14,9 @@ namespace hone::importer::darknet {
 namespace {
 
 constexpr size_t kVersionBytes = 12;
-/// Versions that the program ever had, or, for transposed weights, could have had.
+/// Largest version that the programs can have written, also for transposed weights.
 constexpr int32_t kLargestVersion = 100'000;
-/// The number that batch normalization adds to a variance.
+/// The constant that batch normalization adds to a variance.
 constexpr float kEpsilon = 1e-5f;
 
 int64_t count_of(const ParameterSpec& parameter) {
@@ -38,7 +38,7 @@ uint64_t bytes_of(const Network& network) {
   return bytes;
 }
 
-/// Names the layer in whose weights the file ends.
+/// Names the layer within whose weights the file ends.
 [[noreturn]] void fail_short(const Network& network, uint64_t header, uint64_t needed, uint64_t there) {
   uint64_t end = header;
   for (size_t i = 0; i < network.layers.size(); ++i) {
@@ -110,7 +110,7 @@ WeightsHeader read_header(std::span<const std::byte> file) {
   const auto sound = [](int32_t version) { return version >= 0 && version <= kLargestVersion; };
   if (!sound(header.major) || !sound(header.minor))
     fail_bad_input("version {}.{} is none of darknet's: this is no weights file", header.major, header.minor);
-  // The number of images seen.
+  // Width of the number of images seen.
   const bool long_count = header.major * 10 + header.minor >= 2;
   header.bytes = kVersionBytes + (long_count ? sizeof(uint64_t) : sizeof(uint32_t));
   if (file.size() < header.bytes)

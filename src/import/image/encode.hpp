@@ -1,4 +1,4 @@
-// Images as JPEG files. Encoding is done by libhone-image.so (OpenCV), loaded for the first one.
+// Images as JPEG files. libhone-image.so (OpenCV) encodes them; it is loaded for the first image.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace hone::importer {
 
-/// A JPEG file of the image, `quality` from 1 to 100. Environment error without the plugin.
+/// A JPEG file of the image, with `quality` from 1 to 100. Throws an environment error without the plugin.
 std::string encode_jpeg(const Image& image, int quality);
 
-/// The plugin exports it as `hone_encode_jpeg`: false when the image cannot be encoded.
+/// The plugin exports this function as `hone_encode_jpeg`; it returns false if the image cannot be encoded.
 using EncodeJpeg = bool (*)(const Image& image, int quality, std::string* file);
 
 }  // namespace hone::importer

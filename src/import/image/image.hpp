@@ -1,4 +1,4 @@
-// Photographs and drawings as inputs: PNG and JPEG files become 8-bit images.
+// Images as inputs: PNG and JPEG files become 8-bit images.
 //
 // Files are untrusted: their structure and size are checked here before a
 // decoder sees them. Decoding is done by libhone-image.so (OpenCV), loaded when
@@ -22,9 +22,9 @@ struct Image {
   std::vector<uint8_t> pixels;
 };
 
-/// The image with 1 or 3 channels, whatever the file has. Bad input for a file
-/// that is neither PNG nor JPEG, is truncated or damaged, or has more than 64
-/// million pixels; environment error without the plugin.
+/// The image with 1 or 3 channels, whatever the file has. Throws bad input for a file that is neither PNG nor
+/// JPEG, is truncated or damaged, or has more than 64 million pixels, and an environment error without the
+/// plugin.
 Image read_image(const std::filesystem::path& file, int64_t channels);
 
 struct ImageSize {
@@ -32,11 +32,11 @@ struct ImageSize {
   int64_t height = 0;
 };
 
-/// Walks the file's structure without decoding it; bad input as above.
+/// Checks the structure of the file without decoding it; throws bad input as above.
 ImageSize inspect_image(std::span<const std::byte> file);
 
-/// The type of the function that the plugin exports as `hone_decode_image`: fills in size and pixels for
-/// image->channels, or returns false when the file does not decode.
+/// The type of the function that the plugin exports as `hone_decode_image`. It fills in size and pixels for
+/// image->channels, or returns false if the file cannot be decoded.
 using DecodeImage = bool (*)(const std::byte* file, size_t size, Image* image);
 
 }  // namespace hone::importer

@@ -1,7 +1,6 @@
-// The structure of PNG and JPEG files, walked without decoding: a truncated
-// file is refused in our own words (decoders fill it with gray, or complain on
-// the error stream), and so is one that would unpack to more memory than it
-// may. PNG: RFC 2083 section 3; JPEG: ITU-T T.81 annex B.
+// Checks the structure of PNG and JPEG files without decoding. A truncated file is refused with our own
+// message (decoders fill the rest with gray, or write to the error stream), and so is a file that would
+// unpack to more memory than allowed. PNG: RFC 2083 section 3; JPEG: ITU-T T.81 annex B.
 #include <zlib.h>
 
 #include "base/error.hpp"
@@ -18,7 +17,7 @@ constexpr uint32_t kEndChunk = 0x49454e44;     // IEND
 constexpr uint32_t kStartOfScan = 0xda;
 constexpr uint32_t kEndOfImage = 0xd9;
 
-/// Big-endian reads; bad input past the end.
+/// Big-endian reads; throws bad input at the end of the data.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -73,8 +72,7 @@ ImageSize inspect_png(const Reader& reader) {
   return size;
 }
 
-/// Markers that begin a frame and so hold its size: SOF0 to SOF15 without DHT,
-/// JPG and DAC.
+/// Markers that begin a frame and hold its size: SOF0 to SOF15 without DHT, JPG and DAC.
 bool is_start_of_frame(uint32_t marker) {
   return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
 }

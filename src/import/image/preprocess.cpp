@@ -37,7 +37,7 @@ bool can_divide(const std::vector<float>& values) {
   return std::all_of(values.begin(), values.end(), [](float value) { return std::isnormal(value); });
 }
 
-/// Reads metadata entries, each of which may be absent.
+/// Reads entries of the metadata, each of which may be absent.
 class MetadataReader {
  public:
   explicit MetadataReader(const std::map<std::string, std::string>& metadata) : metadata_(metadata) {}
@@ -142,7 +142,7 @@ ImageCut cut_of(const Preprocessing& preprocessing, int64_t width, int64_t heigh
                 fmt::format("an image of {} x {} pixels is smaller than the crop of {}", cut.width,
                             cut.height, crop));
   }
-  // Half a pixel goes to the even side, as in torchvision.
+  // A half pixel is rounded to the even side, as in torchvision.
   const auto start = [&](int64_t side) {
     return static_cast<int64_t>(std::nearbyint(static_cast<double>(side - crop) / 2));
   };

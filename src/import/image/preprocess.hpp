@@ -1,5 +1,4 @@
-// From an image to a model's input: resize, crop, scale, normalize, as
-// torchvision's presets do it.
+// Converts an image to a model's input: resize, crop, scale, normalize, as in the presets of torchvision.
 #pragma once
 
 #include <array>
@@ -16,18 +15,18 @@ namespace hone::importer {
 
 enum class Layout { kNchw, kNhwc };
 
-/// A model can say what it wants in its metadata (metadata_props of an ONNX
-/// file): image.resize, image.crop, image.scale (a number each), image.mean,
-/// image.std (one number, or one a channel, with commas between).
+/// A model can specify these values in its metadata (metadata_props of an ONNX file): image.resize,
+/// image.crop, image.scale (one number each), image.mean, image.std (one number, or one per channel,
+/// separated by commas).
 struct Preprocessing {
-  int64_t resize = 0;          ///< length of the shorter side; 0: as it is
-  int64_t crop = 0;            ///< side of the square taken from the middle; 0: everything
+  int64_t resize = 0;          ///< length of the shorter side; 0: unchanged
+  int64_t crop = 0;            ///< side of the square that is cut from the middle; 0: no crop
   float scale = 1.0f / 255;    ///< factor on the pixels 0..255, before mean and std
-  std::vector<float> mean{0};  ///< subtracted; one for all channels, or one a channel
-  std::vector<float> std{1};   ///< divided by
-  bool as_is = false;          ///< somebody asked for resize and crop of 0: images keep their size
-  /// The kind of error if one of them does not fit the images: usage where an option said it, bad input where
-  /// the model did.
+  std::vector<float> mean{0};  ///< subtracted; one for all channels, or one per channel
+  std::vector<float> std{1};   ///< divisor
+  bool as_is = false;          ///< resize and crop were set to 0 explicitly: images keep their size
+  /// The kind of error if a value does not fit the images: a usage error if it came from an option, bad input
+  /// if it came from the model.
   struct {
     ErrorKind crop = ErrorKind::kBadInput;
     ErrorKind mean = ErrorKind::kBadInput;
@@ -35,7 +34,7 @@ struct Preprocessing {
   } fault;
 };
 
-/// Bad input naming the key when a number cannot be read, or be divided by.
+/// Throws bad input that names the key if a number cannot be read, or is an invalid divisor.
 Preprocessing preprocessing_from(const std::map<std::string, std::string>& metadata);
 
 /// "0.485,0.456,0.406"; usage error naming `what` for anything that is no list

@@ -1,4 +1,4 @@
-// The sound of one file in another, packet by packet.
+// Copies the audio of one file into another, packet by packet.
 #pragma once
 
 #include <map>
@@ -12,9 +12,9 @@ namespace hone::media {
 /// Used by one thread.
 class AudioCopy {
  public:
-  /// Adds the streams of sound that the target's format can hold; notes say which it cannot.
+  /// Adds the audio streams that the target's format can hold; notes name those that it cannot.
   AudioCopy(const std::string& file, AVFormatContext* target, std::vector<std::string>* notes);
-  /// Writes what is heard before this time; less than 0 for an error of FFmpeg's.
+  /// Writes the audio before this time; returns a negative number for an error of FFmpeg.
   int write_until(double seconds);
 
  private:
@@ -24,7 +24,7 @@ class AudioCopy {
   InputPointer source_;
   AVFormatContext* target_;
   PacketPointer packet_;
-  bool waiting_ = false;  ///< a packet has been read and not written
+  bool waiting_ = false;  ///< a packet was read but not yet written
   std::map<int, int> streams_;
 };
 

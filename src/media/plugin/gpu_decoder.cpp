@@ -11,8 +11,8 @@
 namespace hone::media {
 namespace {
 
-/// Each thread of the decoder keeps one of NVDEC's 32 surfaces. The fallback on the CPU runs four threads,
-/// too.
+/// Each thread of the decoder holds one of NVDEC's 32 surfaces. The fallback on the CPU also runs four
+/// threads.
 constexpr int kDecoderThreads = 4;
 
 bool decodes_with_cuda(const AVCodec& codec) {
@@ -60,7 +60,7 @@ void GpuDecoder::attach(AVCodecContext* decoder) {
   decoder->thread_count = kDecoderThreads;
 }
 
-/// FFmpeg asks again without the GPU's format where that could not be set up.
+/// If the GPU's format could not be set up, FFmpeg calls this again without it.
 AVPixelFormat GpuDecoder::choose(AVCodecContext* decoder, const AVPixelFormat* offered) {
   auto& self = *static_cast<GpuDecoder*>(decoder->opaque);
   bool has_gpu = false;
@@ -81,7 +81,7 @@ AVPixelFormat GpuDecoder::choose(AVCodecContext* decoder, const AVPixelFormat* o
 }
 
 Frame GpuDecoder::frame_of(const AVFrame& picture) const {
-  // FFmpeg cuts pictures of GPUs at the right and below only.
+  // FFmpeg crops pictures on GPUs only at the right and at the bottom.
   const auto left = static_cast<int64_t>(picture.crop_left & ~size_t{1});
   const auto top = static_cast<int64_t>(picture.crop_top & ~size_t{1});
   Frame frame;
@@ -89,7 +89,7 @@ Frame GpuDecoder::frame_of(const AVFrame& picture) const {
   frame.on_device = true;
   frame.width = picture.width - left;
   frame.height = picture.height - top;
-  // Both planes lie in one piece, so that they come to the host in one.
+  // Both planes are in one piece of memory, so that one copy brings them to the host.
   std::array<std::span<const std::byte>, 2> planes;
   for (size_t p = 0; p < 2; ++p) {
     const int64_t share = p == 0 ? 1 : 2;

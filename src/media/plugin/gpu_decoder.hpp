@@ -1,5 +1,5 @@
-// Decoding on a GPU through FFmpeg (NVDEC): whether a stream can be decoded there, and its frames in the
-// GPU's memory.
+// Decodes on a GPU through FFmpeg (NVDEC): decides whether it can decode a stream, and returns frames in GPU
+// memory.
 #pragma once
 
 #include <memory>
@@ -11,21 +11,23 @@
 
 namespace hone::media {
 
-/// Outlives the decoder that it is attached to. Used by one thread, and by the decoder's.
+/// It must outlive the decoder to which it is attached. It is used by one thread and by the decoder's
+/// threads.
 class GpuDecoder {
  public:
-  /// `turned`: pictures are not shown as they are stored.
+  /// `turned` is true if pictures are not shown as they are stored.
   GpuDecoder(std::shared_ptr<DecodingDevice> device, const AVCodec& codec, bool turned);
 
-  /// Empty as long as nothing speaks against the GPU. A decoder may find out later.
+  /// Empty as long as the GPU can decode the stream; the decoder may find a reason only later.
   const Refusal& refusal() const { return refusal_; }
   /// Called before the decoder is opened.
   void attach(AVCodecContext* decoder);
   static bool holds(const AVFrame& picture) { return picture.format == AV_PIX_FMT_CUDA; }
-  /// A copy in the GPU's memory, which the decoder needs no more. Colours and time are the caller's to fill
-  /// in.
+  /// Returns a copy in GPU memory, so that the decoder can reuse its surface. The caller fills in colours and
+  /// time.
   Frame frame_of(const AVFrame& picture) const;
-  /// "on cuda" or "on the CPU: …", given the frames that the GPU decoded and all of them.
+  /// Returns "on cuda" or "on the CPU: …" from the number of frames that the GPU decoded and the number of
+  /// all frames.
   std::string text(int64_t by_gpu, int64_t all) const;
 
  private:
@@ -38,7 +40,7 @@ class GpuDecoder {
   bool tried_ = false;
 };
 
-/// A picture of the host's with the same content and properties.
+/// Returns a picture in host memory with the same content and properties.
 FramePointer on_host(const AVFrame& picture);
 
 }  // namespace hone::media

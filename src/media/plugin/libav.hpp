@@ -1,7 +1,7 @@
-// FFmpeg's C libraries under names of C++: owners of their allocations, and their errors as texts.
+// C++ wrappers of FFmpeg's C libraries: owners of their allocations, and error texts.
 #pragma once
 
-// FFmpeg's header wants CUDA's for two pointers.
+// FFmpeg's header includes CUDA's header only for two pointer types, which are declared here instead.
 #define CUDA_VERSION 11000
 using CUcontext = struct CUctx_st*;
 using CUstream = struct CUstream_st*;
@@ -55,7 +55,7 @@ inline std::string error_text(int code) {
   return text;
 }
 
-/// A path that no protocol's name is read from ("a:b.mp4"), or the URL as it is.
+/// Returns a path from which FFmpeg reads no protocol name ("a:b.mp4" is a file), or the URL unchanged.
 inline std::string locator(const std::string& input) {
   return input.find("://") == std::string::npos ? "file:" + input : input;
 }

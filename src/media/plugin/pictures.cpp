@@ -9,7 +9,7 @@
 namespace hone::media {
 namespace {
 
-/// From this many rows on, a video without tags is of high definition and has its matrix.
+/// A video without colour tags is high definition from this number of rows on, and uses the matrix for it.
 constexpr int kHighDefinitionRows = 720;
 constexpr int kScaling = SWS_BILINEAR | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT;
 
@@ -32,7 +32,7 @@ bool is_jpeg_format(int format) {
          format == AV_PIX_FMT_YUVJ440P || format == AV_PIX_FMT_YUVJ411P;
 }
 
-/// The one of our formats that a picture's becomes, in FFmpeg's name for it.
+/// The pixel format of ours that a picture is converted to, under FFmpeg's name.
 AVPixelFormat target_of(const AVPixFmtDescriptor& description, bool turnable) {
   if ((description.flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0) return AV_PIX_FMT_RGB24;
   if (description.nb_components < 3) return AV_PIX_FMT_GRAY8;
@@ -63,7 +63,7 @@ AVPixelFormat name_of(PixelFormat format) {
   }
 }
 
-/// The format without the "J" that only says that the range is full, which is known separately.
+/// The format without the "J" that marks the full range, because the range is kept separately.
 AVPixelFormat plain(int format) {
   switch (format) {
     case AV_PIX_FMT_YUVJ420P: return AV_PIX_FMT_YUV420P;
@@ -91,7 +91,7 @@ FramePointer allocate_picture(int width, int height, AVPixelFormat format) {
   return picture;
 }
 
-/// The last column and row once more where the picture is larger.
+/// Repeats the last column and row if the picture is larger.
 void copy_padded(const Frame& frame, AVFrame* picture) {
   for (int64_t p = 0; p < 3; ++p) {
     const auto index = static_cast<size_t>(p);

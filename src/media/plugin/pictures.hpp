@@ -1,4 +1,4 @@
-// Converts between FFmpeg's pictures and ours.
+// Converts between FFmpeg's pictures and frames.
 #pragma once
 
 #include "media/frame.hpp"
@@ -6,15 +6,17 @@
 
 namespace hone::media {
 
-/// Makes frames of decoded pictures: of 8 bits, with the chroma that the file has. Used by one thread.
+/// Converts decoded pictures to frames of 8 bits, with the chroma subsampling of the file. Used by one
+/// thread.
 class PictureReader {
  public:
-  /// `still`: of a format for pictures, where grey without a tag has the full range.
+  /// `still` means an image format, in which grey without a tag has the full range.
   explicit PictureReader(bool still) : still_(still) {}
 
-  /// `turnable`: in a format that can be turned by 90 degrees. The time is the caller's to fill in.
+  /// With `turnable`, the result has a format that can be rotated by 90 degrees. The caller fills in the
+  /// time.
   Frame read(const AVFrame& picture, bool turnable);
-  /// Colours and the shape of pixels of a picture of a GPU for a frame with its planes.
+  /// Copies the colour format and the pixel shape of a picture on a GPU to a frame that has its planes.
   static void describe(const AVFrame& picture, Frame* frame);
 
  private:
@@ -24,19 +26,20 @@ class PictureReader {
   ScalerPointer scaler_;
 };
 
-/// How the pictures of a file shall be.
+/// The form of the pictures of a file.
 struct PictureForm {
-  int width = 0;  ///< of the shown picture; pictures are padded to even sizes
+  int width = 0;  ///< size of the shown picture; pictures are padded to even sizes
   int height = 0;
   bool full_range = false;
   AVColorSpace space = AVCOL_SPC_UNSPECIFIED;
 };
 
-/// Makes pictures for an encoder: 4:2:0, of one size and in one kind of colours. Used by one thread.
+/// Converts frames to pictures for an encoder: 4:2:0, with one size and one colour format. Used by one
+/// thread.
 class PictureMaker {
  public:
   explicit PictureMaker(const PictureForm& form) : form_(form) {}
-  /// Scaled where its size is another than that of the form.
+  /// Scales the frame if its size differs from that of the form.
   FramePointer make(const Frame& frame);
 
  private:

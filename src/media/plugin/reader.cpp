@@ -1,5 +1,5 @@
-// Videos and streams read with FFmpeg: every frame once, in order of time, with its own colours, turned as it
-// is to be shown. Damaged frames are counted and skipped.
+// Reads videos and streams with FFmpeg: every frame once, in order of time, with its own colour format,
+// rotated as it is to be shown. Damaged frames are counted and skipped.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -16,16 +16,16 @@
 namespace hone::media {
 namespace {
 
-/// More pixels than this are no video but an attempt on memory.
+/// Limit on pixels; a larger picture is probably an attempt to exhaust memory.
 constexpr int64_t kMaxPixels = int64_t{1} << 26;
-/// Errors after each other, without a frame between them, after which a decoder that drains is given up.
+/// After this number of consecutive errors without a frame, a decoder that is being drained is given up.
 constexpr int kMaxErrorsAtEnd = 1000;
 
-/// How a stored picture is turned to be shown.
+/// The rotation from the stored picture to the shown picture.
 struct Orientation {
   bool mirrored = false;
-  int degrees = 0;   ///< clockwise, after that
-  bool odd = false;  ///< by an angle that is none of 90, 180 and 270
+  int degrees = 0;   ///< clockwise, after mirroring
+  bool odd = false;  ///< by an angle other than 90, 180 and 270
 };
 
 /// A matrix (a b; c d) takes the point x, y to a x + c y, b x + d y.
@@ -46,8 +46,8 @@ Orientation orientation_of(const int32_t* matrix) {
   return result;
 }
 
-/// True if each packet gives one frame, so that the difference shows how many were lost. Others hide frames
-/// in packets of their own.
+/// True if each packet gives exactly one frame, so that the difference is the number of lost frames. Other
+/// codecs have packets with hidden frames.
 bool is_one_for_one(AVCodecID codec) {
   return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC || codec == AV_CODEC_ID_MPEG1VIDEO ||
          codec == AV_CODEC_ID_MPEG2VIDEO || codec == AV_CODEC_ID_MJPEG || codec == AV_CODEC_ID_PNG;
@@ -58,7 +58,7 @@ bool is_still(AVCodecID codec) {
          codec == AV_CODEC_ID_TIFF || codec == AV_CODEC_ID_PGM || codec == AV_CODEC_ID_WEBP;
 }
 
-/// Ends a call of FFmpeg that waits for a network too long, or for somebody who wants to end.
+/// Cancels a call of FFmpeg that waits too long for a network, or when the user stops the program.
 class Patience {
  public:
   Patience(const SourceOptions& options, bool is_network) : options_(options), is_network_(is_network) {}
@@ -133,10 +133,10 @@ class VideoSource : public FrameSource {
 
   Losses losses() const override {
     Losses result = losses_;
-    // Fields may come in packets of their own.
+    // In interlaced video, the two fields may come in separate packets.
     if (draining_ && is_one_for_one(decoder_->codec_id) && !interlaced_)
       result.skipped = std::max<int64_t>(0, packets_ - frames_ - refused_);
-    // Only damage makes a gap in time a loss: elsewhere the rate varies.
+    // A gap in time counts as a loss only if something was damaged, because frame rates can vary.
     if (losses_.damaged > 0 || losses_.corrupt > 0)
       result.missing = std::max<int64_t>(0, gaps_ - result.skipped);
     add_promise(&result);
@@ -144,12 +144,12 @@ class VideoSource : public FrameSource {
   }
 
  private:
-  /// Counts frames that the header promised and the file does not hold.
+  /// Counts frames that the header claims but the file does not contain.
   void add_promise(Losses* result) const {
     if (!draining_ || patience_.stopped() || stream_->nb_frames <= all_packets_) return;
     const std::string sentence =
         fmt::format("the file's header promises {} frames, {} were there", stream_->nb_frames, all_packets_);
-    // The header of AVI and others is written before anybody can know the number.
+    // AVI and similar formats write the header before the number is known.
     const bool has_index = std::string_view(format_->iformat->name).find("mp4") != std::string_view::npos;
     if (has_index && result->ended_early.empty())
       result->ended_early = sentence;
@@ -171,7 +171,7 @@ class VideoSource : public FrameSource {
     AVFormatContext* context = avformat_alloc_context();
     context->interrupt_callback = patience_.callback();
     AVDictionary* settings = nullptr;
-    // A playlist of a stranger's shall not open what is on the network.
+    // A playlist in an untrusted file must not open network addresses.
     if (!is_network_) av_dict_set(&settings, "protocol_whitelist", "file,crypto,data", 0);
     patience_.begin();
     const int code = avformat_open_input(&context, locator(input_).c_str(), nullptr, &settings);
@@ -254,7 +254,7 @@ class VideoSource : public FrameSource {
       start_ticks_ = av_rescale_q(format_->start_time, AVRational{1, AV_TIME_BASE}, stream_->time_base);
   }
 
-  /// The next packet of the video to the decoder, or the end.
+  /// Sends the next packet of the video, or the end, to the decoder.
   void feed() {
     patience_.begin();
     const int code = av_read_frame(format_.get(), packet_.get());
@@ -274,13 +274,13 @@ class VideoSource : public FrameSource {
       ++all_packets_;
       if ((packet_->flags & AV_PKT_FLAG_DISCARD) == 0) ++packets_;
       if ((packet_->flags & AV_PKT_FLAG_CORRUPT) != 0) ++losses_.damaged;
-      // The decoder has been emptied, so it takes the packet or refuses it for good.
+      // The decoder has no more frames to give, so a refusal of the packet is final.
       if (avcodec_send_packet(decoder_.get(), packet_.get()) < 0) ++losses_.damaged, ++refused_;
     }
     av_packet_unref(packet_.get());
   }
 
-  /// False for a picture of no use.
+  /// Returns false for a picture that cannot be used.
   bool take(Frame* frame) {
     const AVFrame& picture = *picture_;
     if (picture.width <= 0 || picture.height <= 0) return false;
@@ -305,7 +305,7 @@ class VideoSource : public FrameSource {
     return true;
   }
 
-  /// Reads the picture as it is stored. A GPU's picture stays there where nobody has to turn it.
+  /// Reads the picture without rotation. A picture on a GPU stays there if it needs no rotation.
   void read(const Orientation& orientation, Frame* frame) {
     const AVFrame& picture = *picture_;
     const bool turnable = orientation.degrees % 180 != 0;
@@ -322,7 +322,7 @@ class VideoSource : public FrameSource {
     PictureReader::describe(picture, frame);
   }
 
-  /// The codec gives the orientation with some pictures; it holds until a key frame comes without it.
+  /// The codec gives the orientation with some pictures; it stays valid until a key frame without one.
   void remember_matrix() {
     const AVFrameSideData* data = av_frame_get_side_data(picture_.get(), AV_FRAME_DATA_DISPLAYMATRIX);
     if (data != nullptr) {
@@ -333,13 +333,13 @@ class VideoSource : public FrameSource {
     }
   }
 
-  /// The container's matrix comes before the codec's.
+  /// The container's matrix has priority over the codec's.
   const int32_t* matrix() const {
     if (matrix_ != nullptr) return matrix_;
     return own_matrix_ ? own_matrix_->data() : nullptr;
   }
 
-  /// Times that are missing or do not rise, as where two files were joined, follow the frame before.
+  /// If a time is missing or does not rise (as in joined files), it is derived from the previous frame.
   void set_time(Frame* frame) {
     int64_t duration = picture_->pkt_duration;
     if (duration <= 0 && info_.frame_rate.num > 0)
@@ -368,7 +368,7 @@ class VideoSource : public FrameSource {
   FramePointer picture_;
   InputPointer format_;
   AVStream* stream_ = nullptr;
-  std::unique_ptr<GpuDecoder> gpu_;  ///< where one was offered
+  std::unique_ptr<GpuDecoder> gpu_;  ///< if a device was offered
   CodecPointer decoder_;
   std::unique_ptr<PictureReader> reader_;
   const int32_t* matrix_ = nullptr;
@@ -379,11 +379,11 @@ class VideoSource : public FrameSource {
   bool interlaced_ = false;
   int errors_at_end_ = 0;
   int64_t all_packets_ = 0;
-  int64_t packets_ = 0;  ///< that are to be shown
-  int64_t refused_ = 0;  ///< by the decoder
-  int64_t gaps_ = 0;     ///< frames that would fill the gaps between those that came
+  int64_t packets_ = 0;  ///< packets of frames that are to be shown
+  int64_t refused_ = 0;  ///< packets that the decoder refused
+  int64_t gaps_ = 0;     ///< frames that would fill the gaps in time
   int64_t frames_ = 0;
-  int64_t by_gpu_ = 0;  ///< of these
+  int64_t by_gpu_ = 0;  ///< frames that the GPU decoded
   int64_t start_ticks_ = 0;
   int64_t shift_ticks_ = 0;
   int64_t last_ticks_ = 0;

@@ -1,5 +1,5 @@
-// Videos written with FFmpeg: encoded on the CPU, with the times, the shape of pixels and the colours of the
-// input, under a temporary name until the file is whole.
+// Writes videos with FFmpeg: encodes on the CPU with the times, pixel shape and colours of the input, under a
+// temporary name until the file is complete.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -21,12 +21,12 @@ struct FreeOutput {
 };
 using OutputPointer = std::unique_ptr<AVFormatContext, FreeOutput>;
 
-/// Formats without a list of codecs, such as MPEG-TS, do not know.
+/// Formats without a list of codecs, such as MPEG-TS, cannot answer, so they are tried.
 bool may_hold(const AVOutputFormat& format, AVCodecID codec) {
   return avformat_query_codec(&format, codec, FF_COMPLIANCE_NORMAL) != 0;
 }
 
-/// x264 where there is one: its files play everywhere.
+/// Prefers x264, because its files play everywhere.
 const AVCodec* choose_encoder(const std::string& wanted, const AVOutputFormat& format) {
   if (!wanted.empty()) {
     const AVCodec* codec = avcodec_find_encoder_by_name(wanted.c_str());
@@ -45,10 +45,10 @@ const AVCodec* choose_encoder(const std::string& wanted, const AVOutputFormat& f
   return codec;
 }
 
-/// True for formats whose times follow only from the rate and the order of packets.
+/// True for formats whose times follow only from the frame rate and the order of packets.
 bool knows_only_rates(const AVOutputFormat& format) { return std::string_view(format.name) == "avi"; }
 
-/// Who writes an MP4 expects it to play in a browser; empty where it does.
+/// Returns a note if an MP4 file will not play in browsers, else an empty text.
 std::string note_on_browsers(const AVOutputFormat& format, const AVCodec& codec) {
   if (std::string_view(format.name) != "mp4") return {};
   switch (codec.id) {
@@ -110,7 +110,7 @@ class VideoSink : public FrameSink {
     if (encoder_ == nullptr) fail_bad_input("there is no frame to write to {}", file_);
     check(avcodec_send_frame(encoder_.get(), nullptr), "encode");
     drain();
-    // Seconds of sound while the last frame is shown.
+    // Seconds of audio that are written while the last frame is shown.
     constexpr double kLastFrame = 0.5;
     if (audio_ != nullptr) check(audio_->write_until(last_seconds_ + kLastFrame), "write the sound of");
     check(av_write_trailer(format_.get()), "write");
@@ -127,7 +127,8 @@ class VideoSink : public FrameSink {
 
   int64_t ticks_of(double seconds) const { return std::llround(seconds / av_q2d(encoder_->time_base)); }
 
-  /// The source's own, so that times stay exact; that of the rate where a format or codec knows only rates.
+  /// Uses the source's time base, so that times stay exact, or that of the frame rate if a format or codec
+  /// stores only rates.
   AVRational choose_time_base() {
     const bool has_rate = options_.frame_rate.num > 0;
     const AVRational rate = has_rate ? AVRational{static_cast<int>(options_.frame_rate.num),
@@ -163,10 +164,10 @@ class VideoSink : public FrameSink {
     if (knows_only_rates(*format_->oformat)) encoder.max_b_frames = 0;
     encoder.thread_count = options_.threads;
     if ((format_->oformat->flags & AVFMT_GLOBALHEADER) != 0) encoder.flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
-    // Encoders that do not know them have others in their place, which keep their defaults.
+    // Encoders that do not know these options have other ones, which keep their defaults.
     av_opt_set(encoder.priv_data, "preset", options_.preset.c_str(), 0);
     av_opt_set_int(encoder.priv_data, "crf", options_.crf, 0);
-    // Else a bit rate that is meant for thumbnails.
+    // The default bit rate is too low: it is meant for thumbnails.
     if (codec_->id == AV_CODEC_ID_MPEG4 || codec_->id == AV_CODEC_ID_MPEG2VIDEO) {
       encoder.flags |= AV_CODEC_FLAG_QSCALE;
       encoder.global_quality = 4 * FF_QP2LAMBDA;
@@ -182,7 +183,7 @@ class VideoSink : public FrameSink {
     stream_ = avformat_new_stream(format_.get(), nullptr);
     if (stream_ == nullptr) fail_environment("out of memory for {}", file_);
     avcodec_parameters_from_context(stream_->codecpar, encoder_.get());
-    // The name that players of Apple know it by, who do not take FFmpeg's.
+    // The codec tag that Apple's players know; they do not accept FFmpeg's default.
     const std::string_view name = format_->oformat->name;
     if (codec_->id == AV_CODEC_ID_HEVC && (name == "mp4" || name == "mov"))
       stream_->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
@@ -196,7 +197,7 @@ class VideoSink : public FrameSink {
     format_->url = av_strdup(path.c_str());
     check(avio_open(&format_->pb, path.c_str(), AVIO_FLAG_WRITE), "write");
     AVDictionary* settings = nullptr;
-    // The index in front, so that a browser plays before it has everything.
+    // The index is written first, so that a browser can play before it has the whole file.
     av_dict_set(&settings, "movflags", "+faststart", 0);
     const int code = avformat_write_header(format_.get(), &settings);
     av_dict_free(&settings);

@@ -58,7 +58,7 @@ void shrink(KernelContext& context) {
 void prelu(KernelContext& context) {
   const Tensor& x = context.input(0);
   const Tensor& slope = context.input(1);
-  tensor::broadcast_strides(slope.shape(), x.shape());  // refuses a slope larger than the input
+  tensor::broadcast_strides(slope.shape(), x.shape());  // throws if the slope is larger than the input
   context.outputs[0] = broadcast_compute(x, slope, [](auto a, auto b) { return a < 0 ? multiply(a, b) : a; });
 }
 
@@ -82,7 +82,7 @@ void clip_kernel(KernelContext& context) {
   });
 }
 
-/// Inference, or training that drops nothing: random numbers have no reference.
+/// Inference, or training with a drop rate of 0: random numbers have no reference.
 void dropout(KernelContext& context) {
   const bool training = context.has_input(2) && context.input(2).to_int64().at(0) != 0;
   const double ratio = context.has_input(1) ? context.input(1).to_double().at(0) : 0.5;

@@ -7,7 +7,7 @@
 namespace hone::reference {
 namespace {
 
-// Each operation works on one compute type: double, int64_t or uint64_t.
+// Each operation works in one compute type: double, int64_t or uint64_t.
 struct Add {
   auto operator()(auto a, auto b) const { return add(a, b); }
 };
@@ -18,7 +18,7 @@ struct Multiply {
   auto operator()(auto a, auto b) const { return multiply(a, b); }
 };
 
-/// Bad input for an integer division by zero.
+/// Throws bad input for an integer division by zero.
 void require_divisor(auto b) {
   if (b == 0) fail_bad_input("an integer is divided by zero");
 }
@@ -35,7 +35,7 @@ struct Divide {
   }
 };
 
-/// The remainder with the sign of the dividend, C's.
+/// The remainder with the sign of the dividend, as in C.
 struct TruncatedRemainder {
   double operator()(double a, double b) const { return std::fmod(a, b); }
   uint64_t operator()(uint64_t a, uint64_t b) const {
@@ -48,7 +48,7 @@ struct TruncatedRemainder {
   }
 };
 
-/// The remainder with the sign of the divisor, Python's; for integers only.
+/// The remainder with the sign of the divisor, as in Python; for integers only.
 struct FlooredRemainder {
   double operator()(double, double) const {
     fail_bad_input("floating-point inputs need attribute 'fmod' to be 1");
@@ -119,7 +119,7 @@ int64_t integer_power(int64_t base, int64_t exponent) {
   return result;
 }
 
-/// Base and exponent may differ in type; the result has the base's.
+/// Base and exponent may differ in type; the result has the type of the base.
 void power(KernelContext& context) {
   const Tensor& base = context.input(0);
   const Tensor& exponent = context.input(1);

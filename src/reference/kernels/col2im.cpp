@@ -1,4 +1,4 @@
-// Reference kernel of the convolution family: Col2Im, the sum of overlapping blocks at their places.
+// Reference kernel of the convolution family: Col2Im, which adds overlapping blocks at their positions.
 #include "reference/kernels/convolution_family.hpp"
 #include "reference/kernels/rounding.hpp"
 #include "reference/kernels/window_walk.hpp"

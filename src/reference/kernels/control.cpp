@@ -1,5 +1,5 @@
-// If, Loop and Scan, whoever runs their subgraphs, and their reference kernels, which run these with the
-// interpreter as that of Region does.
+// If, Loop and Scan for any engine that runs their subgraphs, and their reference kernels, which run the
+// subgraphs with the interpreter, as the kernel of Region does.
 #include "reference/control.hpp"
 
 #include <algorithm>
@@ -37,8 +37,8 @@ void append(std::vector<Tensor>& list, const std::vector<Tensor>& more) {
   list.insert(list.end(), more.begin(), more.end());
 }
 
-/// The element of an output that is stacked over iterations when there was none: its type inferred for these
-/// inputs, with unknown dimensions empty.
+/// An element of an output that is stacked over iterations, for the case of no iterations: its type is
+/// inferred for these inputs, and its unknown dimensions are 0.
 Tensor empty_element(const graph::Graph& body, const std::vector<Tensor>& inputs, size_t output) {
   std::vector<graph::SubgraphInput> known;
   for (const Tensor& input : inputs) {
@@ -52,8 +52,8 @@ Tensor empty_element(const graph::Graph& body, const std::vector<Tensor>& inputs
   return Tensor(type.dtype, std::move(shape));
 }
 
-/// The elements that iterations have left for each stacked output, within the limit of memory: iterations
-/// may leave the same bytes again and again, which only their stack multiplies.
+/// The elements that the iterations produce for each stacked output, within the memory limit: iterations may
+/// produce the same bytes again and again, so that only their stack is large.
 class Stacks {
  public:
   explicit Stacks(size_t count) : elements_(count) {}
@@ -80,7 +80,7 @@ void run_if(KernelContext& context, const BodyRunner& run) {
   context.outputs = std::move(results);
 }
 
-/// A condition that the body returns counts only when the node has a condition input (ONNX, Loop).
+/// A condition that the body returns is used only if the node has a condition input (ONNX, Loop).
 void run_loop(KernelContext& context, const BodyRunner& run) {
   const graph::Graph& body = subgraph(context, "body");
   const bool conditional = context.has_input(1);
@@ -119,7 +119,7 @@ void run_loop(KernelContext& context, const BodyRunner& run) {
   }
 }
 
-/// Entry k of an optional list attribute, 0 when it is absent.
+/// Entry k of an optional list attribute, 0 if it is absent.
 int64_t option(const KernelContext& context, const char* name, size_t k) {
   const auto list = context.attributes().get_or<std::vector<int64_t>>(name, {});
   return list.empty() ? 0 : list.at(k);
@@ -144,7 +144,7 @@ struct ScanInputs {
       length = size;
     }
   }
-  /// Uninitialised when there is nothing to scan.
+  /// Uninitialised if there is nothing to scan.
   Tensor element(size_t k, int64_t i) const {
     if (length > 0) return slice(tensors[k], axes[k], reversed[k] ? length - 1 - i : i);
     Shape shape = tensors[k].shape();

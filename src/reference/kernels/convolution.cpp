@@ -9,7 +9,7 @@
 namespace hone::reference {
 namespace {
 
-/// Bias of every channel, zeros when input 2 is absent.
+/// Bias of every channel; zeros if input 2 is absent.
 std::vector<double> read_bias(const KernelContext& context, int64_t channels) {
   if (!context.has_input(2)) return std::vector<double>(static_cast<size_t>(channels), 0.0);
   const Tensor& bias = context.input(2);

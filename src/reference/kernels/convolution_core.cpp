@@ -1,8 +1,8 @@
 // See convolution_core.hpp.
 //
-// A plane is built tap by tap: for each input channel and each position in the kernel, one weight times
-// a shifted row of the input is added to every row of the plane. The innermost loop runs along the last
-// spatial axis, contiguous in both.
+// A plane is computed tap by tap: for each input channel and each position in the kernel, one weight times a
+// shifted row of the input is added to every row of the plane. The innermost loop runs along the last spatial
+// axis, which is contiguous in both.
 #include "reference/kernels/convolution_core.hpp"
 
 #include <algorithm>
@@ -15,20 +15,20 @@ using graph::Convolution;
 using graph::Range;
 using graph::WindowAxis;
 
-/// Rows of the two planes that one tap of all axes but the last joins.
+/// Two rows, one of each plane, that are joined by one tap of all axes but the last.
 struct RowPair {
   int64_t input;
   int64_t output;
 };
 
-/// A convolution with its spatial axes seen as rows: all axes but the last enumerate rows.
+/// A convolution whose spatial axes are seen as rows: all axes but the last enumerate rows.
 struct Plan {
   WindowAxis last;
   int64_t input_plane = 1;
   int64_t output_plane = 1;
-  /// For each tap of the outer axes, in row-major order, the rows it joins.
+  /// For each tap of the outer axes, in row-major order, the rows that it joins.
   std::vector<std::vector<RowPair>> rows;
-  /// For each tap of the last axis, the outputs at which it meets the input.
+  /// For each tap of the last axis, the outputs for which it lies inside the input.
   std::vector<Range> columns;
 
   int64_t taps() const { return static_cast<int64_t>(rows.size() * columns.size()); }
@@ -52,7 +52,7 @@ std::vector<std::vector<RowPair>> add_axis(const std::vector<std::vector<RowPair
   return result;
 }
 
-/// A plane that is only ever read point by point is one long row.
+/// If a plane is only read point by point, it is treated as one long row.
 std::vector<WindowAxis> merge_pointwise(const std::vector<WindowAxis>& axes) {
   const bool pointwise = std::all_of(axes.begin(), axes.end(), [](const auto& a) { return a.pointwise(); });
   if (!pointwise) return axes;
@@ -62,7 +62,7 @@ std::vector<WindowAxis> merge_pointwise(const std::vector<WindowAxis>& axes) {
   return {merged};
 }
 
-/// `weightless`: without weights nothing is added up, and a window may be of any size.
+/// `weightless`: without weights nothing is summed, and a window may have any size.
 Plan make_plan(const Convolution& conv, bool weightless) {
   const auto axes = merge_pointwise(conv.axes);
   Plan plan{.last = axes.back(), .rows = {{{0, 0}}}};
@@ -86,7 +86,8 @@ void add_scaled(double* y, int64_t y_step, const double* x, int64_t x_step, doub
   for (int64_t i = 0; i < n; ++i) y[i * y_step] += w * x[i * x_step];
 }
 
-/// Channels added in one pass over a plane, so that its sums are read and written once for all of them.
+/// Number of channels that are added in one pass over a plane, so that its sums are read and written once for
+/// all of them.
 constexpr int64_t kChannelBlock = 4;
 
 /// y[i] += the block's weights times its rows, which are `plane` elements apart.

@@ -37,11 +37,11 @@ struct Deformation {
   int64_t plane = 1;
   std::vector<double> x;
   std::vector<double> offsets;
-  std::vector<double> mask;  // empty: ones
+  std::vector<double> mask;  // empty: all ones
 
   explicit Deformation(const KernelContext& context);
 
-  /// Every channel's value under every tap at one output place: [channels][taps].
+  /// The value of every channel under every tap at one output position: [channels][taps].
   std::vector<double> columns(int64_t image, int64_t flat, const std::vector<int64_t>& output) const;
 };
 

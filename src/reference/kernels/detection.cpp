@@ -16,7 +16,7 @@ struct Box {
   double area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
 };
 
-/// From two opposite corners in any order, or from (x centre, y centre, width, height).
+/// Reads two opposite corners in any order, or (x centre, y centre, width, height).
 Box read_box(const float* values, bool centered) {
   Box box{};
   for (size_t i = 0; i < 2; ++i) {
@@ -28,7 +28,7 @@ Box read_box(const float* values, bool centered) {
   return box;
 }
 
-/// Area of the intersection over area of the union; 0 for boxes without area.
+/// Area of the intersection divided by area of the union; 0 for boxes without area.
 double overlap(const Box& a, const Box& b) {
   double intersection = 1;
   for (size_t i = 0; i < 2; ++i) {
@@ -40,8 +40,8 @@ double overlap(const Box& a, const Box& b) {
   return together > 0 ? intersection / together : 0;
 }
 
-/// Boxes in the order of falling score (the lower index first where scores are equal), each kept when it
-/// overlaps no kept one by more than the limit.
+/// Boxes in the order of falling score (equal scores: the lower index first). A box is kept if it overlaps no
+/// kept box by more than the limit.
 std::vector<int64_t> select(const std::vector<Box>& boxes, const float* scores, size_t most, double limit,
                             const float* lowest_score) {
   std::vector<int64_t> order(boxes.size());
@@ -61,7 +61,7 @@ std::vector<int64_t> select(const std::vector<Box>& boxes, const float* scores, 
   return kept;
 }
 
-/// The only element of an optional scalar input, or null.
+/// The only element of an optional scalar input; null if the input is absent.
 template <class T>
 const T* scalar_input(const KernelContext& context, size_t i) {
   if (!context.has_input(i)) return nullptr;

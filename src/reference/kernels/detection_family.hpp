@@ -1,4 +1,4 @@
-// The kernels of the detection family that stand in files of their own.
+// The kernels of the detection family that have their own files.
 #pragma once
 
 #include "reference/kernel.hpp"

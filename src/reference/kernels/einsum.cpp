@@ -36,7 +36,7 @@ LabelSpace label_space(const graph::EinsumEquation& equation, const std::vector<
   return space;
 }
 
-/// Strides of an operand in the label space; an axis that comes twice walks the diagonal.
+/// Strides of an operand in the label space; for a label that occurs twice, the stride follows the diagonal.
 Shape label_strides(const LabelSpace& space, const std::vector<int>& labels, const Shape& shape) {
   const Shape own = tensor::row_major_strides(shape);
   Shape strides(space.lengths.size(), 0);

@@ -1,4 +1,4 @@
-// Reference kernels of DFT and STFT: the sum of the definition, with no fast algorithm.
+// Reference kernels of DFT and STFT: the sum of the definition, without a fast algorithm.
 #include "reference/kernels/fourier.hpp"
 
 #include <cmath>
@@ -21,7 +21,7 @@ std::vector<Complex> transform(const std::vector<Complex>& x, int64_t bins, bool
   std::vector<Complex> result;
   for (int64_t k = 0; k < bins; ++k) {
     Complex sum = 0;
-    // The product k * n stays small modulo the length.
+    // The product k * n, reduced modulo the length to stay small.
     int64_t angle = 0;
     for (int64_t n = 0; n < length; ++n) {
       sum += x[static_cast<size_t>(n)] * roots[static_cast<size_t>(angle)];
@@ -57,14 +57,14 @@ int64_t bin_count(int64_t length, bool onesided) { return onesided ? length / 2 
 
 namespace {
 
-/// The spectrum of a real signal of `length`, of which the first half and the middle are given.
+/// The spectrum of a real signal of `length`, from its first half and its middle.
 std::vector<Complex> whole_spectrum(const std::vector<Complex>& half, int64_t length) {
   std::vector<Complex> whole(static_cast<size_t>(length));
   for (int64_t k = 0; k < length; ++k) {
     const auto mirrored = static_cast<size_t>(length - k);
     const auto given = static_cast<size_t>(k);
     whole[given] = given < half.size() ? half[given] : std::conj(half[mirrored]);
-    // These are their own mirror images.
+    // These bins are their own mirror images.
     if (k == 0 || 2 * k == length) whole[given] = whole[given].real();
   }
   return whole;
@@ -94,7 +94,8 @@ void dft(KernelContext& context) {
   shape.back() = parts;
   Tensor y(DType::kFloat64, std::move(shape));
   const auto out = y.mutable_values<double>();
-  // The part of an axis that is read: all of it, padded with zeros or cut to the length of the transform.
+  // The part of an axis that is read: the whole axis, padded with zeros or cut to the length of the
+  // transform.
   const int64_t taken = bin_count(length, makes_real);
   std::vector<Complex> row(static_cast<size_t>(y.size() == 0 ? 0 : taken));
   for (int64_t outer = 0; outer < split.outer; ++outer) {

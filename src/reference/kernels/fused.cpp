@@ -14,7 +14,8 @@ void fused_conv(KernelContext& context) {
 void fused_matmul(KernelContext& context) {
   find_kernel("MatMul")(context);
   if (context.has_input(2)) {
-    tensor::broadcast_strides(context.input(2).shape(), context.outputs[0].shape());  // refuses a larger bias
+    tensor::broadcast_strides(context.input(2).shape(),
+                              context.outputs[0].shape());  // throws if the bias is larger
     context.outputs[0] =
         broadcast_compute(context.outputs[0], context.input(2), [](auto a, auto b) { return add(a, b); });
   }

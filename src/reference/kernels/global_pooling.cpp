@@ -1,4 +1,4 @@
-// Reference kernels of the convolution family: pools over all spatial axes.
+// Reference kernels of the convolution family: pooling over all spatial axes.
 #include <algorithm>
 #include <cmath>
 
@@ -34,7 +34,7 @@ void refuse_empty_planes(const Tensor& x) {
 
 }  // namespace
 
-/// NaN for empty planes, as ReduceMean gives.
+/// NaN for empty planes, as in ReduceMean.
 void global_average_pool(KernelContext& context) {
   reduce_planes(context, [](std::span<const double> plane) {
     double sum = 0;

@@ -16,7 +16,7 @@ enum class Padding { kZeros, kBorder, kReflection };
 
 /// The coefficient of bicubic sampling, as in PyTorch.
 constexpr double kCubic = -0.75;
-/// Beyond every position that a tensor can have, yet safe to convert to an integer.
+/// Outside every position that a tensor can have, but safe to convert to an integer.
 constexpr double kFarOutside = -1e15;
 
 /// One spatial axis of the sampled input.
@@ -25,7 +25,7 @@ struct SampledAxis {
   bool align_corners;
   Padding padding;
 
-  /// From [-1, 1] to positions: the ends are pixel centres, or the outer edges of pixels.
+  /// Converts [-1, 1] to positions: the ends are pixel centres, or the outer edges of pixels.
   double denormalize(double n) const {
     const auto length = static_cast<double>(size);
     return align_corners ? (n + 1) / 2 * (length - 1) : ((n + 1) * length - 1) / 2;
@@ -40,7 +40,7 @@ struct SampledAxis {
     return low + (distance > span ? 2 * span - distance : distance);
   }
 
-  /// The position that padding makes of `x`; kFarOutside where there is nothing.
+  /// The position `x` after padding; kFarOutside if it reads nothing.
   double place(double x) const {
     if (padding == Padding::kZeros) return std::abs(x) < -kFarOutside ? x : kFarOutside;
     if (padding == Padding::kReflection) x = reflect(x);

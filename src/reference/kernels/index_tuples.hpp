@@ -1,4 +1,4 @@
-// The two ways ONNX addresses elements by index tensors, shared by gathering and scattering.
+// The two ways in which ONNX addresses elements by index tensors, shared by gathering and scattering.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@ namespace hone::reference {
 /// GatherND and ScatterND: the last axis of `indices` holds tuples that address slices of the data.
 class IndexTuples {
  public:
-  /// Bad input when shapes do not fit or an index is outside the data.
+  /// Throws bad input if shapes do not fit or an index is outside the data.
   IndexTuples(const tensor::Shape& data, const tensor::Tensor& indices, int64_t batch_dims);
 
-  /// Offsets in elements of the addressed slices, in the order of the tuples.
+  /// Offsets of the addressed slices in elements, in the order of the tuples.
   const std::vector<int64_t>& offsets() const { return offsets_; }
   const tensor::Shape& slice_shape() const { return slice_shape_; }
   int64_t slice_size() const { return tensor::element_count(slice_shape_); }
@@ -23,11 +23,12 @@ class IndexTuples {
   tensor::Shape slice_shape_;
 };
 
-/// Bad input unless the indices of GatherElements and ScatterElements fit the data everywhere but on `axis`.
+/// Throws bad input unless the indices of GatherElements and ScatterElements fit the data on all axes but
+/// `axis`.
 void require_element_indices(const tensor::Shape& data, const tensor::Shape& indices, int64_t axis);
 
-/// GatherElements and ScatterElements: calls f with the offset of the data element that each index names,
-/// whose position on the other axes is that of the index itself.
+/// GatherElements and ScatterElements: calls f with the offset of the data element that each index names. Its
+/// position on the other axes is that of the index itself.
 template <class F>
 void for_each_element_index(const tensor::Shape& data, const tensor::Tensor& indices, int64_t axis, F&& f) {
   const auto rank = static_cast<int64_t>(data.size());

@@ -1,4 +1,4 @@
-// Reference kernels of the normalization family that look at neighbours or at one axis.
+// Reference kernels of the normalization family that normalize over neighbouring channels or along one axis.
 #include <cmath>
 
 #include "reference/kernels/parts.hpp"
@@ -37,7 +37,7 @@ void lrn(KernelContext& context) {
   context.outputs[0] = Tensor::of(out, x.shape()).cast(x.dtype());
 }
 
-/// x divided by its p-norm along an axis; a row of zeros stays one.
+/// x divided by its p-norm along an axis; a row of zeros stays zero.
 void lp_normalization(KernelContext& context) {
   const Tensor& x = context.input(0);
   const AxisSplit split =

@@ -7,7 +7,7 @@
 namespace hone::reference {
 namespace {
 
-/// -weight * log-probability of each target class of `log_prob` [N, C, d...], reduced as the node says.
+/// -weight * log-probability of each target class of `log_prob` [N, C, d...], reduced as the node specifies.
 Tensor negative_log_likelihood(const KernelContext& context, const std::vector<double>& log_prob,
                                const Shape& shape) {
   const Tensor& target = context.input(1);

@@ -1,4 +1,4 @@
-// Loops of elementwise kernels: one input mapped, or two broadcast against each other.
+// Loops of elementwise kernels: one input is mapped, or two inputs are broadcast to a common shape.
 #pragma once
 
 #include "reference/compute.hpp"
@@ -48,13 +48,13 @@ Tensor broadcast(const Tensor& a, const Tensor& b, F&& f) {
   return result;
 }
 
-/// Bad input unless both tensors have the same element type.
+/// Throws bad input unless both tensors have the same element type.
 inline void require_same_dtype(const Tensor& a, const Tensor& b) {
   if (a.dtype() == b.dtype()) return;
   fail_bad_input("inputs have types {} and {}", tensor::dtype_name(a.dtype()), tensor::dtype_name(b.dtype()));
 }
 
-/// f(a, b) in their compute type, converted back to their own.
+/// f(a, b) in their compute type, converted back to their element type.
 template <class F>
 Tensor broadcast_compute(const Tensor& a, const Tensor& b, F&& f) {
   require_same_dtype(a, b);

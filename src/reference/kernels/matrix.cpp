@@ -1,4 +1,4 @@
-// Reference kernels of the matrix family. Einsum stands in einsum.cpp.
+// Reference kernels of the matrix family. Einsum is in einsum.cpp.
 #include "reference/kernels/matrix.hpp"
 
 #include <cmath>
@@ -11,14 +11,14 @@
 namespace hone::reference {
 namespace {
 
-/// One product of matrices given by the strides of their rows and columns.
+/// One product of two matrices that are given by the strides of their rows and columns.
 struct Product {
   int64_t rows, depth, columns;
   int64_t a_row, a_column;
   int64_t b_row, b_column;
 };
 
-/// c[rows, columns] += a * b. Sums run over the depth in order; floats are summed in double.
+/// c[rows, columns] += a * b. The sum runs over the depth in order; floats are summed in double.
 template <class T>
 void multiply_matrices(const Product& p, const T* a, const T* b, T* c) {
   for (int64_t i = 0; i < p.rows; ++i) {

@@ -5,8 +5,8 @@
 
 namespace hone::reference {
 
-/// numpy.matmul of two tensors of the same compute type (double, int64 or uint64). Bad input when the shapes
-/// do not fit.
+/// numpy.matmul of two tensors of the same compute type (double, int64 or uint64). Throws bad input if the
+/// shapes do not fit.
 tensor::Tensor matmul(const tensor::Tensor& a, const tensor::Tensor& b);
 
 }  // namespace hone::reference

@@ -1,4 +1,4 @@
-// Reference kernels of the normalization family over whole axes; LRN and LpNormalization stand in
+// Reference kernels of the normalization family over whole axes; LRN and LpNormalization are in
 // local_normalization.cpp. Statistics are population means and variances, in double.
 #include <cmath>
 #include <numeric>
@@ -52,7 +52,7 @@ std::vector<Statistics> batch_statistics(const Tensor& x, int64_t channels) {
   return result;
 }
 
-/// (1 - momentum) of the batch's statistics and momentum of the running ones.
+/// (1 - momentum) times the statistics of the batch plus momentum times the running ones.
 std::vector<double> blend(double momentum, const std::vector<double>& running,
                           const std::vector<double>& batch) {
   std::vector<double> result;

@@ -1,4 +1,4 @@
-// Joins the parts of a kernel family, one file each, to the family's list.
+// Joins the parts of a kernel family, one file each, to the list of the family.
 #pragma once
 
 #include <initializer_list>

@@ -12,7 +12,7 @@ namespace {
 
 using graph::WindowAxis;
 
-/// A pool of one input: its axes, and how planes of the input and the output lie.
+/// A pooling of one input: its axes, and the layout of the planes of input and output.
 struct Pool {
   std::vector<WindowAxis> axes;
   Shape output_shape;
@@ -61,7 +61,7 @@ T lowest() {
   }
 }
 
-/// The first maximum of every window, NaN above all, and its index in the whole tensor.
+/// The first maximum of every window, where NaN is the largest value, and its index in the whole tensor.
 template <class T>
 void max_planes(const Pool& pool, bool columns, std::span<const T> x, std::span<T> y,
                 std::span<int64_t> indices) {
@@ -106,8 +106,8 @@ void reduce_windows(KernelContext& context, const Pool& pool, const Reduce& redu
                          [&]<class T>() { fill_windows<T>(x, pool, reduce, y.mutable_values<T>()); });
 }
 
-/// Elements of the window that lie in the input or its padding; those a ceil_mode window has beyond it
-/// do not count.
+/// Number of elements of the window that lie in the input or its padding; elements of a ceil_mode window
+/// beyond the padding do not count.
 int64_t padded_count(const std::vector<WindowAxis>& axes, const std::vector<int64_t>& output) {
   int64_t count = 1;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -116,7 +116,8 @@ int64_t padded_count(const std::vector<WindowAxis>& axes, const std::vector<int6
   return count;
 }
 
-/// The place of MaxPool's flat index into a tensor of shape `pooled` in a tensor of shape `shape`.
+/// Converts the flat index of MaxPool into a tensor of shape `pooled` to the offset in a tensor of shape
+/// `shape`.
 int64_t unpooled_offset(int64_t index, const Shape& pooled, const Shape& shape) {
   const int64_t count = tensor::element_count(pooled);
   if (index < 0 || index >= count) fail_bad_input("input 1 holds {}, outside [0, {})", index, count);

@@ -10,7 +10,7 @@
 namespace hone::reference {
 namespace {
 
-/// Zero points, one for each scale; zeros when input 2 is absent.
+/// Zero points, one for each scale; zeros if input 2 is absent.
 std::vector<double> read_zero_points(const KernelContext& context) {
   const Tensor& scale = context.input(1);
   if (!context.has_input(2)) return std::vector<double>(static_cast<size_t>(scale.size()), 0.0);
@@ -74,7 +74,8 @@ void dequantize_linear(KernelContext& context) {
   });
 }
 
-/// The range is widened to hold 0. All zeros have no range; their scale is 1, so that nothing divides by 0.
+/// The range is widened to include 0. If all values are zero, the range is empty and the scale is 1, to avoid
+/// a division by 0.
 void dynamic_quantize_linear(KernelContext& context) {
   const Tensor& x = context.input(0);
   const auto values = x.values<float>();

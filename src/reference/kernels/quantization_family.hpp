@@ -14,7 +14,7 @@ void qlinear_conv(KernelContext& context);
 void matmul_integer(KernelContext& context);
 void qlinear_matmul(KernelContext& context);
 
-/// round(value) + zero_point, rounding halves to even, saturated to T; NaN becomes the lowest value.
+/// round(value) + zero_point, with halves rounded to even, saturated to T; NaN becomes the lowest value.
 template <class T>
 T quantize(double value, double zero_point) {
   constexpr double kLowest = std::numeric_limits<T>::lowest();

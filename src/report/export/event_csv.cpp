@@ -17,7 +17,7 @@ using trace::DeviceEvent;
 using trace::DeviceKind;
 using trace::HostKind;
 
-/// Names with their quotes, each made once.
+/// Quoted names; each is quoted once.
 class Names {
  public:
   explicit Names(const trace::Trace& trace) : trace_(trace) {}
@@ -32,14 +32,14 @@ class Names {
   std::unordered_map<trace::StringId, std::string> names_;
 };
 
-/// Empty where there is none.
+/// Returns an empty text if there is no id.
 std::string id_text(int64_t id) { return id == trace::kNone ? "" : std::to_string(id); }
 
 const char* memory_text(trace::MemoryKind kind) {
   return kind == trace::MemoryKind::kUnknown ? "" : trace::memory_kind_name(kind);
 }
 
-/// Rows without these fields hold only the commas.
+/// Rows without these fields contain only the commas.
 constexpr const char* kNoLaunch = ",,,,,,,,";
 constexpr const char* kNoTransfer = ",,,";
 

@@ -1,4 +1,4 @@
-// Every event of a trace as a line of CSV, with the columns of nvprof's --print-gpu-trace and
+// Writes every event of a trace as a line of CSV, with the columns of nvprof's --print-gpu-trace and
 // --print-api-trace.
 #pragma once
 
@@ -9,15 +9,16 @@
 
 namespace hone::report {
 
-/// Takes one line after another, without its end: a trace has more of them than should be kept.
+/// Receives one line at a time, without the line end, because all lines of a trace together may be too large
+/// for memory.
 using LineSink = std::function<void(std::string_view)>;
 
-/// Kernels, copies and sets in order of their start. The first line names the columns, the second their
-/// units, as nvprof does; times are ns, the start since the first event of the trace. Cells are empty where
-/// not recorded or of the other kind.
+/// Writes kernels, copies and sets in order of their start. As in nvprof, the first line holds the column
+/// names and the second the units. Times are in ns; starts count from the first event of the trace. Cells are
+/// empty if the value was not recorded or does not apply.
 void gpu_trace_csv(const trace::Trace& trace, const LineSink& line);
 
-/// Calls of the runtime and driver API, by thread and start.
+/// Writes calls of the runtime and driver API, sorted by thread and start.
 void api_trace_csv(const trace::Trace& trace, const LineSink& line);
 
 }  // namespace hone::report

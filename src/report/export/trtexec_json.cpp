@@ -20,7 +20,7 @@ using trace::Time;
 
 double milliseconds(double nanoseconds) { return nanoseconds / 1e6; }
 
-/// The strings of a JSON array; none when it is something else.
+/// The strings of a JSON array; none if the text is not such an array.
 std::vector<std::string> strings_of(const std::string& text) {
   std::vector<std::string> strings;
   const Json json = Json::parse(text, nullptr, false);
@@ -31,7 +31,7 @@ std::vector<std::string> strings_of(const std::string& text) {
   return strings;
 }
 
-/// The numbers of "1x64x56x56"; none when the word is something else.
+/// The numbers of "1x64x56x56"; none if the word has another form.
 std::optional<Json> parse_dimensions(std::string_view word) {
   Json dimensions = Json::array();
   std::string number;
@@ -72,7 +72,7 @@ Json tensors_json(const std::string& list) {
   return tensors;
 }
 
-/// The metadata by which TensorRT names the origin of a layer.
+/// The metadata that TensorRT uses to name the origin of a layer.
 std::string metadata_of(const std::string& sources) {
   std::string text;
   for (const std::string& source : strings_of(sources))
@@ -90,7 +90,7 @@ struct Extent {
   }
 };
 
-/// Copies of a step may lie far apart, on one stream or on several at a time.
+/// The copies of a step, which may be far apart in time, on one stream or on several.
 struct Copies {
   Extent extent;
   std::vector<Span> spans;
@@ -98,7 +98,7 @@ struct Copies {
     extent.add(start, end);
     spans.push_back({start, end});
   }
-  /// ns in which one of them or more went on.
+  /// Time in which at least one of them ran, ns.
   Time busy() const { return analysis::total_length(analysis::unite(spans)); }
 };
 

@@ -1,6 +1,6 @@
 // The data of the page: results of benchmarks, profiles of traces, comparisons of profiles, partitions,
-// pipelines. Schema hone.report; its fields are described in document_schema.hpp, and from there in
-// web/src/schema.ts.
+// pipelines. The schema is hone.report; document_schema.hpp describes its fields, and web/src/schema.ts is
+// generated from it.
 #pragma once
 
 #include <optional>
@@ -33,15 +33,15 @@ struct ReportProfile {
   std::string name;
   std::string path;
   base::Named<std::string> metadata;
-  /// Absent from lists of `hone view`, which gives them one by one. The timeline's blob is not part of the
-  /// JSON.
+  /// Absent in the lists of `hone view`, which sends analyses one by one. The timeline's binary data are not
+  /// part of the JSON.
   std::optional<base::JsonOf<Answers>> analysis = std::nullopt;
   std::optional<Timeline> timeline = std::nullopt;
-  bool ready = true;  ///< false while `hone view` has yet to read the trace
+  bool ready = true;  ///< false until `hone view` has read the trace
 };
 
 struct ReportDiff {
-  std::string a;  ///< ids of profiles; the slower one first
+  std::string a;  ///< ids of the two profiles; the slower one is `a`
   std::string b;
   base::JsonOf<analysis::TraceDiff> diff;
 };
@@ -67,47 +67,47 @@ struct ReportProblem {
 struct Report {
   std::string generated;  ///< UTC, ISO 8601
   std::string hone;       ///< version and commit
-  bool live = false;      ///< by `hone view`: files may come and go
+  bool live = false;      ///< true for `hone view`, where files may appear and disappear
   std::vector<ReportSweep> sweeps;
   std::vector<ReportProfile> profiles;
   std::vector<ReportDiff> diffs;
-  size_t diffs_left_out = 0;  ///< pairs beyond the number that a page holds
+  size_t diffs_left_out = 0;  ///< number of pairs beyond the limit for a page
   std::vector<ReportPartition> partitions;
   std::vector<ReportPipeline> pipelines;
   std::vector<ReportProblem> problems;
 };
 
-/// The part of a profile that comparisons with others need after its trace is gone.
+/// The part of a profile that comparisons need after the trace was released.
 struct DiffCandidate {
   std::string id;
-  std::string subject;  ///< model and batch; empty where the trace does not name them
+  std::string subject;  ///< model and batch; empty if the trace does not contain them
   std::string backend;
   analysis::DiffSide side;
 };
 
 DiffCandidate diff_candidate(const std::string& id, const trace::Trace& trace);
-/// Sets the comparisons: those of one subject, each two, of hone with others first, sixteen at most.
+/// Computes the comparisons between all profiles of the same subject, those with hone first; at most sixteen.
 void compare_profiles(std::span<const DiffCandidate> candidates, Report* report);
 
-/// A profile without a timeline.
+/// Makes a profile without a timeline.
 ReportProfile make_profile(const std::string& id, const Answers& answers);
 
 /// "0.1.0 (a1b2c3d)".
 std::string program_text();
 
-/// Reads and analyses all of them; a file that cannot be read becomes a problem.
+/// Reads and analyses all files. A file that cannot be read becomes a problem in the report.
 Report make_report(const RunFiles& files);
 
-/// The sweep of a result file, checked as far as the page relies on it. Bad input naming the file.
+/// Reads the sweep in a result file, and checks all fields that the page needs. Bad input names the file.
 ReportSweep read_report_sweep(const std::string& id, const std::filesystem::path& path);
 
 /// Reads the file of a partition.
 ReportPartition read_report_partition(const std::string& id, const std::filesystem::path& path);
 
-/// Reads the file of one pipeline, or of several, whose ids end in their backends.
+/// Reads a file of one or several pipelines. If there are several, their ids end with the backend.
 std::vector<ReportPipeline> read_report_pipelines(const std::string& id, const std::filesystem::path& path);
 
-/// The pipeline whose stages a trace holds; none where it holds none. Bad input where it is damaged.
+/// Returns the pipeline whose stages a trace contains, or nothing. Bad input if it is damaged.
 std::vector<ReportPipeline> pipelines_of(const ReportProfile& profile);
 
 }  // namespace hone::report

@@ -13,9 +13,9 @@ namespace hone::report {
 namespace {
 
 constexpr int kQuality = 80;
-/// Faster than that nobody sees a difference.
+/// A viewer would not notice a higher rate of pictures.
 constexpr auto kBetweenPictures = std::chrono::milliseconds(40);
-/// The time after which a server looks whether its client is still there.
+/// The interval at which a server checks whether its client is still connected.
 constexpr auto kMoment = std::chrono::seconds(1);
 
 std::string jpeg_of(const media::Frame& frame) {
@@ -46,7 +46,7 @@ constexpr const char* kStyle =
 
 }  // namespace
 
-/// Pieces of a multipart body, a picture each.
+/// A multipart body in which each part is one picture.
 class LiveSite::Viewer final : public BodyStream {
  public:
   explicit Viewer(LiveSite& site) : site_(site) {}

@@ -1,5 +1,5 @@
-// Pictures of something that runs, shown while it runs: a page with the newest one. Who runs never waits for
-// who looks: a viewer that is slow misses pictures, and nothing is encoded while nobody looks.
+// Shows pictures of a running pipeline on a page. The pipeline never waits for viewers: a slow viewer misses
+// pictures, and nothing is encoded if there is no viewer.
 #pragma once
 
 #include <condition_variable>
@@ -14,21 +14,22 @@
 
 namespace hone::report {
 
-/// At most one frame that waits and one encoded picture are kept, however many look.
+/// Keeps at most one waiting frame and one encoded picture, for any number of viewers.
 class LiveSite final : public SiteContent {
  public:
-  /// More viewers at the same time are refused.
+  /// Additional viewers are refused.
   static constexpr int kMostViewers = 16;
 
-  /// `title`: of the page, in any text. Environment error without the plugin that encodes pictures.
+  /// `title` is the title of the page; it may contain any text. Environment error if the plugin that encodes
+  /// pictures is missing.
   explicit LiveSite(std::string title);
   ~LiveSite() override;
   LiveSite(const LiveSite&) = delete;
   LiveSite& operator=(const LiveSite&) = delete;
 
-  /// Takes the place of the frame before, shown or not. Never waits.
+  /// Replaces the previous frame, even if it was not shown. Never waits.
   void show(const media::Frame& frame);
-  /// Nothing comes any more: viewers get the last picture, and then the end.
+  /// Ends the stream: viewers get the last picture, and then the end.
   void end();
 
   SiteResponse answer(const SiteRequest& request) override;
@@ -44,10 +45,10 @@ class LiveSite final : public SiteContent {
   std::condition_variable changed_;
   std::optional<media::Frame> waiting_;
   std::shared_ptr<const std::string> picture_;  ///< a JPEG file
-  uint64_t number_ = 0;                         ///< of the picture, from 1
+  uint64_t number_ = 0;                         ///< number of the picture, from 1
   int viewers_ = 0;
   bool ending_ = false;
-  bool ended_ = false;  ///< and the last frame is encoded
+  bool ended_ = false;  ///< true if the last frame is also encoded
   std::thread encoder_;
 };
 

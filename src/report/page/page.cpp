@@ -23,7 +23,7 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-/// JSON that ends no script element, whatever names it holds: '<' only occurs in strings.
+/// Escapes '<' in JSON, so that no name can end the script element. In JSON, '<' occurs only in strings.
 std::string script_safe(const Json& json) {
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string safe;

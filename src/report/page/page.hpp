@@ -1,4 +1,4 @@
-// The report as one file: the page that web/ is built to, with its data inside.
+// Creates the report as one file: the page that is built from web/, with the data inside.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace hone::report {
 
-/// The page without data; it asks the server it came from.
+/// The page without data; it requests them from the server that delivered it.
 std::string_view page_asset();
 
-/// The page with the report inside, which needs no network.
+/// The page with the report inside; it needs no network.
 std::string page_with(const Report& report);
 
-/// JSON of the report; numbers of timelines are not part of it.
+/// JSON of the report, without the numbers of timelines.
 Json to_json(const Report& report);
 
-/// The policy that the page itself asks for, and that nobody frames it.
+/// The content security policy of the page, extended so that no other page can frame it.
 std::string page_policy();
 
-/// Deflated as zlib does, for the browser's DecompressionStream('deflate').
+/// Compresses in zlib's format, for the browser's DecompressionStream('deflate').
 std::string deflated(std::string_view bytes);
 
 }  // namespace hone::report

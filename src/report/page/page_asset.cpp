@@ -1,7 +1,7 @@
-// The page that web/ is built to, as it is, inside the library.
+// Embeds the page that is built from web/ in the library.
 #include "report/page/page.hpp"
 
-// C++20 has no #embed.
+// C++20 has no #embed, so the assembler includes the file.
 asm(".pushsection .rodata\n"
     ".hidden kHonePageBegin\n"
     ".global kHonePageBegin\n"

@@ -1,11 +1,11 @@
-// The page's types (web/src/schema.ts), made from the structs that hold the results.
+// Generates the page's types (web/src/schema.ts) from the structs of the results.
 #pragma once
 
 #include <string>
 
 namespace hone::report {
 
-/// TypeScript of everything in a report.
+/// The TypeScript declarations of all types in a report.
 std::string page_schema();
 
 }  // namespace hone::report

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kSearchEvery = 2'000'000'000;  // ns
-constexpr size_t kMostTraces = 4;                // kept in memory for their timelines
+constexpr size_t kMostTraces = 4;                // limit on traces that stay in memory for their timelines
 constexpr int64_t kMostPixels = 16'384;
 constexpr const char* kBeingRead = "the trace is being read";
 
@@ -26,7 +26,7 @@ SiteResponse json_response(const Json& json) {
   return {200, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace), {}};
 }
 
-/// Nothing for a parameter that is missing or no whole number.
+/// Returns nothing if the parameter is missing or is not an integer.
 std::optional<int64_t> number(const std::map<std::string, std::string>& parameters, const char* name) {
   const auto found = parameters.find(name);
   if (found == parameters.end()) return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<int64_t> number(const std::map<std::string, std::string>& paramete
   return value;
 }
 
-/// Changes when a file does.
+/// Returns a text that changes whenever the file changes.
 std::string stamp_of(const fs::path& path) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
@@ -45,7 +45,7 @@ std::string stamp_of(const fs::path& path) {
   return fmt::format("{}-{}", size, time);
 }
 
-/// The length of the header, the header, padding to a multiple of 8, the columns.
+/// Layout: the length of the header, the header, padding to a multiple of 8, the columns.
 std::string packed(const Timeline& timeline) {
   const std::string header =
       base::described_json(timeline).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -72,10 +72,10 @@ struct Site::Entry {
   RunFileKind kind = RunFileKind::kTrace;
   std::string id;
   std::string stamp;
-  bool done = false;    ///< read, well or not
-  bool again = false;   ///< to be read again, for its timeline
-  bool there = true;    ///< found by the last search
-  std::string name;     ///< for people
+  bool done = false;    ///< it was read, successfully or not
+  bool again = false;   ///< must be read again for its timeline
+  bool there = true;    ///< true if the last search found it
+  std::string name;     ///< shown to people
   std::string problem;  ///< why it could not be read
   std::optional<ReportSweep> sweep;
   std::optional<ReportPartition> partition;
@@ -83,8 +83,8 @@ struct Site::Entry {
   std::shared_ptr<const std::string> profile;  ///< JSON
   base::Named<std::string> metadata;
   std::optional<DiffCandidate> candidate;
-  std::shared_ptr<const Loaded> loaded;  ///< may be forgotten, and read again
-  uint64_t used = 0;                     ///< Site::clock_ of the last use
+  std::shared_ptr<const Loaded> loaded;  ///< may be released, and is then read again when needed
+  uint64_t used = 0;                     ///< value of Site::clock_ at the last use
 };
 
 Site::Site(std::vector<std::string> named) : named_(std::move(named)) {
@@ -154,7 +154,7 @@ void Site::load_in_turn() {
       changed_.wait(lock);
       continue;
     }
-    // A copy is filled without the lock; the entry may be replaced meanwhile, when its file changes.
+    // Fill a copy without holding the lock, because the entry may be replaced if its file changes.
     Entry filled = *entry;
     lock.unlock();
     load(&filled);
@@ -282,7 +282,7 @@ SiteResponse Site::timeline(const std::string& id, const std::map<std::string, s
     if (entry == nullptr) return refusal;
     entry->used = ++clock_;
     loaded = entry->loaded;
-    // A trace that was forgotten is read again, in turn.
+    // A trace that was released is queued to be read again.
     entry->again = !loaded;
   }
   if (!loaded) {

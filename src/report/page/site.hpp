@@ -1,6 +1,6 @@
-// Answers for `hone view`: the page, the list of files in the folders, profiles and windows of timelines.
-// Knows nothing of sockets. Traces are read one after the other in a thread of its own, so that no answer
-// waits for a large one; requests name them by id, so no path of the disk can be asked for.
+// The content of `hone view`: the page, the list of files in the folders, profiles, and windows of timelines.
+// It does not use sockets. One thread reads traces one after the other, so no answer waits for a large trace.
+// Requests refer to traces by id, so they cannot name arbitrary paths.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@ namespace hone::report {
 
 class Site final : public SiteContent {
  public:
-  /// `named`: files, and folders that are searched again and again.
+  /// `named` holds files, and folders that are searched repeatedly.
   explicit Site(std::vector<std::string> named);
   ~Site() override;
   Site(const Site&) = delete;
@@ -24,20 +24,20 @@ class Site final : public SiteContent {
 
   SiteResponse answer(const SiteRequest& request) override;
   std::string policy() const override;
-  /// Looks through the folders now; else that is done when the list is asked for, every two seconds at most.
+  /// Searches the folders now. Otherwise, requests for the list cause a search, at most every two seconds.
   void search();
-  /// Waits until everything found has been read.
+  /// Waits until all files that were found have been read.
   void wait();
 
  private:
   struct Entry;
-  /// A trace in memory, with the answers about it.
+  /// A trace in memory with its answers.
   struct Loaded;
 
   SiteResponse list(const std::string& known_tag);
   SiteResponse profile(const std::string& id);
   SiteResponse timeline(const std::string& id, const std::map<std::string, std::string>& parameters);
-  /// With the lock held: a trace that was read; else null, and why.
+  /// Returns a trace that was read, or null and the refusal. The caller must hold the lock.
   Entry* trace_of(const std::string& id, SiteResponse* refusal);
   Report current();
   void load_in_turn();
@@ -52,8 +52,8 @@ class Site final : public SiteContent {
   std::vector<std::string> sentences_;
   Ids ids_;
   uint64_t version_ = 0;  ///< of the list
-  SiteResponse listed_;   ///< the list as it was last asked for
-  uint64_t clock_ = 0;    ///< of uses of traces
+  SiteResponse listed_;   ///< the list that was sent last
+  uint64_t clock_ = 0;    ///< counts uses of traces
   int64_t searched_ = 0;  ///< steady_clock, ns
   bool ending_ = false;
   std::thread loader_;

@@ -1,4 +1,4 @@
-// The answers that a server of pages asks for. Nothing here knows of sockets.
+// Interface between a server and the content that it serves. It does not use sockets.
 #pragma once
 
 #include <map>
@@ -13,11 +13,11 @@ struct SiteRequest {
   std::string if_none_match;
 };
 
-/// A body that is made while it is sent. Used by one thread.
+/// A body that is generated while it is sent. Used by one thread.
 class BodyStream {
  public:
   virtual ~BodyStream() = default;
-  /// The next piece, empty where nothing has come for a moment; false at the end.
+  /// Returns the next piece, which is empty if there was nothing new for a moment; false at the end.
   virtual bool next(std::string* piece) = 0;
 };
 
@@ -25,16 +25,16 @@ struct SiteResponse {
   int status = 200;
   std::string type;  ///< MIME
   std::string body;
-  std::string tag;                          ///< ETag; empty for none
-  std::shared_ptr<BodyStream> stream = {};  ///< instead of `body`
+  std::string tag;                          ///< ETag; empty: none
+  std::shared_ptr<BodyStream> stream = {};  ///< used instead of `body`
 };
 
 class SiteContent {
  public:
   virtual ~SiteContent() = default;
-  /// May be called by many threads. Errors are answers, too: their body is a sentence.
+  /// May be called from many threads. Errors are answers too: their body is a sentence.
   virtual SiteResponse answer(const SiteRequest& request) = 0;
-  /// Content-Security-Policy of all answers.
+  /// The Content-Security-Policy of all answers.
   virtual std::string policy() const = 0;
 };
 

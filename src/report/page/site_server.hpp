@@ -10,28 +10,28 @@ namespace hone::report {
 
 struct ServerOptions {
   std::string host = "127.0.0.1";  ///< address to listen on
-  int port = 0;                    ///< 0 for any that is free
-  int patience_seconds = 30;       ///< with a client that takes nothing
+  int port = 0;                    ///< 0: any free port
+  int patience_seconds = 30;       ///< limit for a client that does not receive data
 };
 
 class SiteServer {
  public:
   virtual ~SiteServer() = default;
   virtual int port() const = 0;
-  /// Answers until stop() is called by another thread, and then ends what is under way.
+  /// Answers requests until another thread calls stop(); then it finishes the requests in progress.
   virtual void serve() = 0;
-  /// Waits for a serve() that is yet to begin.
+  /// Also waits for a serve() that has not begun yet.
   virtual void stop() = 0;
 };
 
-/// True if nobody but this machine can reach the address.
+/// True if only this machine can reach the address.
 bool is_loopback(const std::string& host);
 
-/// Listens already. Environment error when the address or the port is not to be had, or the plugin is
-/// missing.
+/// Creates a server that is already listening. Environment error if the address or the port is not available,
+/// or if the plugin is missing.
 std::unique_ptr<SiteServer> make_site_server(SiteContent& content, const ServerOptions& options);
 
-/// The function that the plugin exports: null when the address cannot be had.
+/// The function that the plugin exports; it returns null if the address is not available.
 using MakeSiteServer = SiteServer* (*)(SiteContent*, const ServerOptions*);
 
 }  // namespace hone::report

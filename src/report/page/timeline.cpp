@@ -22,7 +22,7 @@ constexpr size_t kMostSegments = 20'000;
 constexpr uint8_t kOnPath = 1;
 constexpr uint8_t kMerged = 2;
 
-/// Names of the timeline: those of the trace that it uses.
+/// The names that the timeline uses, copied from the trace.
 class Names {
  public:
   explicit Names(Timeline* timeline) : strings_(timeline->strings) { strings_.emplace_back(); }
@@ -54,7 +54,7 @@ int64_t track_of(const Trace& trace, const TimelineTracks& tracks, const analysi
 
 using Samples = std::vector<const trace::CounterSample*>;
 
-/// The samples in the window, and the one whose value holds as it begins.
+/// The samples in the window, and the last one before it, whose value holds at its begin.
 Samples samples_in(const Samples& all, trace::Span window) {
   auto begin = std::lower_bound(all.begin(), all.end(), window.start,
                                 [](const auto* sample, Time time) { return sample->time < time; });
@@ -64,7 +64,7 @@ Samples samples_in(const Samples& all, trace::Span window) {
   return {begin, end};
 }
 
-/// The smallest and the largest of each stretch of `resolution`, by time.
+/// Keeps the smallest and the largest sample of each interval of length `resolution`, in order of time.
 Samples thinned(const Samples& all, Time resolution) {
   const auto smaller = [](const auto* a, const auto* b) { return a->value < b->value; };
   Samples kept;
@@ -82,7 +82,7 @@ Samples thinned(const Samples& all, Time resolution) {
 
 }  // namespace
 
-/// One window being made.
+/// Builds one window of the timeline.
 class TimelineWindow {
  public:
   TimelineWindow(const TimelineSource& source, const TimelineOptions& options)
@@ -126,7 +126,7 @@ class TimelineWindow {
     return std::max<Time>((timeline_.to - timeline_.from) / pixels, 1);
   }
 
-  /// The calls that launched what the device did are told by the number of their event.
+  /// Numbers the launching calls by the index of their event, so that device events can refer to them.
   void number_launches() {
     int32_t next = 0;
     for (const std::vector<TrackEvent>& events : events_) {
@@ -245,10 +245,10 @@ class TimelineWindow {
   trace::Span window_;
   Names names_;
   TimelineDetails details_;
-  std::vector<std::vector<TrackEvent>> events_;      // of each track
-  std::vector<Samples> samples_;                     // of each counter
+  std::vector<std::vector<TrackEvent>> events_;      // events of each track
+  std::vector<Samples> samples_;                     // samples of each counter
   std::unordered_map<int64_t, int32_t> launches_;    // by correlation
-  std::unordered_map<int32_t, uint32_t> functions_;  // of the path: their names
+  std::unordered_map<int32_t, uint32_t> functions_;  // the names of the path's functions
   WideColumn starts_;
   WideColumn durations_;
   std::vector<uint32_t> names_column_;

@@ -1,4 +1,4 @@
-// How the timeline's numbers are packed.
+// Packs the timeline's numbers into columns.
 #pragma once
 
 #include <algorithm>

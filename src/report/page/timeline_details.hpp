@@ -1,5 +1,5 @@
-// Details of an event in the timeline beyond its name and times: how a kernel was launched, what was copied,
-// what an operator was given. Equal ones are kept once.
+// Details of timeline events besides name and times: the launch of a kernel, the data of a copy, the inputs
+// of an operator. Equal details are stored once.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ class TimelineDetails {
  public:
   explicit TimelineDetails(const trace::Trace& trace) : trace_(trace) {}
 
-  /// Its place in the list, counted from 1; 0 for nothing.
+  /// Index of the event's details in the list, counted from 1; 0 if it has none.
   uint32_t of(const TrackEvent& event);
   std::vector<Json> take() { return std::move(list_); }
 

@@ -48,7 +48,7 @@ std::string device_group(const trace::Trace& trace, int32_t device) {
   return name.empty() ? fmt::format("GPU {}", device) : fmt::format("GPU {} · {}", device, name);
 }
 
-/// Rows of a track that are taken, and until when.
+/// The rows of a track that are occupied, and until when.
 class Rows {
  public:
   explicit Rows(bool nested) : nested_(nested) {}
@@ -66,7 +66,7 @@ class Rows {
 
  private:
   bool nested_;
-  std::vector<Time> ends_;  // of the last event in each row
+  std::vector<Time> ends_;  // end of the last event in each row
 };
 
 }  // namespace
@@ -96,7 +96,7 @@ int64_t TimelineTracks::of_device(const DeviceEvent& event) const {
 void TimelineTracks::name_tracks() {
   for (const auto& [key, index] : streams_) {
     const auto& [device, context, stream] = key;
-    // C++20 lets lambdas capture these, but not clang 14.
+    // C++20 allows lambdas to capture these directly, but clang 14 does not.
     const bool several =
         std::any_of(streams_.begin(), streams_.end(), [d = device, c = context](const auto& other) {
           return std::get<0>(other.first) == d && std::get<1>(other.first) != c;
@@ -115,7 +115,8 @@ void TimelineTracks::name_tracks() {
 }
 
 void TimelineTracks::place_events() {
-  // Host events come by thread, start and length, of all kinds of a track together; device events by start.
+  // Host events are sorted by thread, start and length, with all kinds of a track together; device events are
+  // sorted by start.
   for (size_t i = 0; i < trace_.device_events.size(); ++i)
     tracks_[static_cast<size_t>(of_device(trace_.device_events[i]))].events.push_back(
         {static_cast<int32_t>(i)});
@@ -164,7 +165,8 @@ size_t TimelineTracks::count(const Track& track, Span window) const {
 
 std::vector<TrackEvent> TimelineTracks::events(const Track& track, Span window, Time resolution) const {
   std::vector<TrackEvent> kept;
-  std::vector<int64_t> open(track.rows, -1);  // index into kept of the short event that may grow, in each row
+  std::vector<int64_t> open(track.rows,
+                            -1);  // for each row, the index in `kept` of the short event that may be extended
   const auto [begin, end] = range(track, window);
   for (size_t i = begin; i < end; ++i) {
     const PlacedEvent& placed = track.events[i];

@@ -1,4 +1,4 @@
-// Events of a trace by the track that shows them.
+// Assigns the events of a trace to the tracks that show them.
 #pragma once
 
 #include <map>
@@ -11,17 +11,18 @@
 
 namespace hone::report {
 
-/// An event on a track. Times as in the trace.
+/// An event on a track. Times are those of the trace.
 struct TrackEvent {
   trace::Span span;
-  trace::StringId name = 0;  ///< 0 when it stands for events of several names
+  trace::StringId name = 0;  ///< 0 if it represents events with different names
   int32_t host = -1;         ///< index into Trace::host_events
   int32_t device = -1;       ///< index into Trace::device_events
   uint32_t row = 0;
-  uint32_t merged = 1;  ///< events it stands for
+  uint32_t merged = 1;  ///< number of events that it represents
 };
 
-/// An event in its row: an index into the trace's device_events for streams, into host_events for others.
+/// An event in its row: an index into the trace's device_events for streams, or into host_events for other
+/// tracks.
 struct PlacedEvent {
   int32_t index = 0;
   uint32_t row = 0;
@@ -32,27 +33,28 @@ struct Track {
   std::string name;
   std::string kind;
   std::vector<PlacedEvent> events = {};  ///< by start
-  std::vector<trace::Time> reach = {};   ///< the latest end of the events up to each
+  std::vector<trace::Time> reach = {};   ///< the latest end of all events up to each one
   uint32_t rows = 1;
 
   bool of_device() const { return kind == "stream"; }
 };
 
-/// All tracks of a trace: streams first, by device, then threads, each with its ranges before its calls.
-/// Every event has a row in which nothing else goes on: of threads the first below all that still go on, as
-/// in a call stack; of streams the first that is free. Refers to the trace.
+/// All tracks of a trace: first streams, sorted by device, then threads, with the ranges of each before its
+/// calls. Every event has a row in which no other event runs at the same time. For threads it is the first
+/// row below all running events, as in a call stack; for streams it is the first free row. Refers to the
+/// trace.
 class TimelineTracks {
  public:
   explicit TimelineTracks(const trace::Trace& trace);
 
   const std::vector<Track>& tracks() const { return tracks_; }
-  /// The track that shows an event: an index, -1 when none does.
+  /// Index of the track that shows an event; -1 if none does.
   int64_t of_host(const trace::HostEvent& event) const;
   int64_t of_device(const trace::DeviceEvent& event) const;
-  /// How many events of the track touch the window, at most.
+  /// Upper bound for the number of events of the track in the window.
   size_t count(const Track& track, trace::Span window) const;
-  /// The track's events in the window, by start. Neighbours in a row that are shorter than `resolution` and
-  /// lie closer than it are merged; none where it is 0.
+  /// The track's events in the window, by start. Adjacent events of a row are merged if they are shorter than
+  /// `resolution` and closer than that. If it is 0, none are merged.
   std::vector<TrackEvent> events(const Track& track, trace::Span window, trace::Time resolution) const;
 
  private:
@@ -60,13 +62,13 @@ class TimelineTracks {
   void place_events();
   trace::Span span_of(const Track& track, int32_t index) const;
   TrackEvent event_of(const Track& track, const PlacedEvent& event) const;
-  /// Indices into Track::events.
+  /// A range of indices into Track::events.
   std::pair<size_t, size_t> range(const Track& track, trace::Span window) const;
 
   const trace::Trace& trace_;
-  /// device, context, stream
+  /// keys: device, context, stream
   std::map<std::tuple<int32_t, int64_t, int64_t>, int64_t> streams_;
-  /// thread, part of it
+  /// keys: thread, part of it
   std::map<std::pair<int32_t, int>, int64_t> threads_;
   std::vector<Track> tracks_;
 };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMarkerRadius = 4.2;
 
-/// Corners around the middle, for a radius of 1; a circle has none.
+/// Corners around the centre, for a radius of 1; a circle has no corners.
 const std::array<std::vector<Place>, kMarkers> kMarkerShapes = {{
     {},
     {{0, -1.2}, {1.1, 0.8}, {-1.1, 0.8}},
@@ -73,7 +73,7 @@ void Canvas::frame(const Area& area, Color fill, Color stroke) {
 
 void Canvas::marker(Place at, size_t shape, Color color, bool hollow) {
   const Color fill = hollow ? theme_.background : color;
-  // A rim of the background keeps markers apart that touch.
+  // A border in the background colour separates markers that touch.
   const Color rim = hollow ? color : theme_.background;
   const double rim_width = hollow ? 1.7 : 1;
   const std::vector<Place>& corners = kMarkerShapes[shape % kMarkers];

@@ -1,4 +1,4 @@
-// The canvas on which the layouts of all charts draw: a scene that grows, the theme, and how wide texts are.
+// The canvas on which all charts draw: a growing scene, the theme, and the measured widths of texts.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace hone::report {
 
-/// Sizes of texts, pixels.
+/// Font sizes, in pixels.
 constexpr double kTitleSize = 16;
 constexpr double kTextSize = 12;
 constexpr double kSmallSize = 11;
 
-/// A part of the picture; y goes down.
+/// A part of the picture; y grows downward.
 struct Area {
   double left = 0;
   double top = 0;
@@ -33,10 +33,10 @@ class Canvas {
   const TextMeasure& measure() const { return measure_; }
   Scene& scene() { return scene_; }
   double width_of(const std::string& text, double size = kTextSize) const;
-  /// The width of the widest of them, at most `most`.
+  /// The width of the widest text, limited to `most`.
   double width_of(const std::vector<std::string>& texts, double size, double most) const;
 
-  /// Cut in the middle where it is wider than `most`.
+  /// Draws text, cut in the middle if it is wider than `most`.
   void text(Place at, const std::string& text, double most, double size = kTextSize,
             Anchor anchor = Anchor::kStart);
   /// Draws text in the colour of less important parts.
@@ -47,9 +47,9 @@ class Canvas {
   void path(std::vector<Place> points, Color color, double line_width, bool dashed);
   void box(const Area& area, Color fill);
   void frame(const Area& area, Color fill, Color stroke);
-  /// Draws one of kMarkers shapes; hollow ones show the background.
+  /// Draws one of kMarkers shapes; hollow markers show the background.
   void marker(Place at, size_t shape, Color color, bool hollow);
-  /// Draws from low to high with caps; `vertical` along y.
+  /// Draws from low to high with caps; if `vertical`, along y.
   void error_bar(Place low, Place high, Color color, bool vertical);
 
  private:

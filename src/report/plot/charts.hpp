@@ -1,4 +1,4 @@
-// Lays out the three kinds of charts; each draws into an area that has its sizes, axes, legend and all.
+// Lays out the three kinds of charts. Each draws into an area that also contains its axes and its legend.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace hone::report {
 
-/// Pixels that suit the chart in a picture of this width.
+/// A suitable height in pixels for the chart in a picture of this width.
 double wanted_height(const LineChart& chart, double width);
 double wanted_height(const RowChart& chart, double width);
 double wanted_height(const ColumnChart& chart, double width);
@@ -18,8 +18,8 @@ void draw(const LineChart& chart, const Area& area, Canvas* canvas);
 void draw(const RowChart& chart, const Area& area, Canvas* canvas);
 void draw(const ColumnChart& chart, const Area& area, Canvas* canvas);
 
-/// Draws parts from left to right, on several lines if need be, and returns the height of it all. Nothing for
-/// no parts.
+/// Draws the legend's parts from left to right, on several lines if necessary, and returns the total height;
+/// 0 if there are no parts.
 double draw_parts(const std::vector<Part>& parts, const Area& area, Canvas* canvas);
 
 }  // namespace hone::report

@@ -1,4 +1,4 @@
-// Stacked columns side by side; see charts.hpp.
+// Draws stacked columns next to each other; see charts.hpp.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -1,5 +1,5 @@
-// The content of a figure, as plain data: axes, series, bars, boxes and the sentences around them. Made from
-// sweeps (sweep_figures.hpp) and traces (trace_figures.hpp), laid out by layout.hpp.
+// The content of a figure as plain data: axes, series, bars, boxes and sentences. Figures are made from
+// sweeps (sweep_figures.hpp) and traces (trace_figures.hpp), and layout.hpp draws them.
 #pragma once
 
 #include <cstddef>
@@ -11,30 +11,30 @@
 
 namespace hone::report {
 
-/// Colours of the palette that differ; a higher index starts again. This one is grey, for parts that are no
-/// series.
+/// The number of different colours in the palette; higher indices repeat them. kNeutralColor is grey, for
+/// parts that are no series.
 constexpr size_t kPaletteColors = 7;
 constexpr size_t kNeutralColor = kPaletteColors;
-/// Shapes of markers, likewise.
+/// The number of marker shapes; higher indices repeat them too.
 constexpr size_t kMarkers = 6;
 
 struct Axis {
-  std::string title;  ///< with the unit
+  std::string title;  ///< including the unit
   bool log = false;
-  std::vector<double> ticks = {};  ///< where exactly these values occur; else ticks are chosen
-  /// A value to compare with, drawn as a line.
+  std::vector<double> ticks = {};  ///< if not empty, ticks are at exactly these values; else they are chosen
+  /// A value for comparison, drawn as a line.
   std::optional<double> reference = std::nullopt;
 };
 
 struct Point {
   double x = 0;
   double y = 0;
-  std::optional<double> low = std::nullopt;  ///< of the error bar; both ends or none
+  std::optional<double> low = std::nullopt;  ///< ends of the error bar; both or none
   std::optional<double> high = std::nullopt;
-  bool valid = true;  ///< the verdict; a hollow marker when false
+  bool valid = true;  ///< false if the verdict is INVALID; the marker is then hollow
 };
 
-/// How a series looks wherever it appears.
+/// The style of a series in all figures.
 struct SeriesStyle {
   size_t color = 0;
   size_t marker = 0;
@@ -59,14 +59,14 @@ struct Part {
   size_t color = 0;
 };
 
-/// A stretch of the value axis.
+/// An interval of the value axis.
 struct Bar {
   double from = 0;
   double to = 0;
   size_t part = 0;
 };
 
-/// Low and high are the ends of the whiskers.
+/// `low` and `high` are the ends of the whiskers.
 struct Box {
   double low = 0;
   double q1 = 0;
@@ -75,15 +75,15 @@ struct Box {
   double high = 0;
 };
 
-/// One line of a RowChart: bars, a box or a dot, and at the right what it says in figures.
+/// One line of a RowChart: bars, a box or a dot, and its value as text at the right.
 struct Row {
   std::string name;
   std::string text = {};
-  bool heading = false;  ///< only a name, over the rows that follow
+  bool heading = false;  ///< only a heading above the rows that follow
   std::vector<Bar> bars = {};
   std::optional<Box> box = std::nullopt;
   std::optional<Point> dot = std::nullopt;  ///< y is the value
-  /// Around the end of the bars.
+  /// Drawn around the end of the bars.
   std::optional<std::pair<double, double>> whisker = std::nullopt;
   SeriesStyle style = {};  ///< of box and dot
 };
@@ -93,12 +93,12 @@ struct RowChart {
   Axis value;
   std::vector<Part> parts;
   std::vector<Row> rows;
-  bool connected = false;  ///< bars go on from each other: a waterfall
+  bool connected = false;  ///< each bar begins where the previous one ends, as in a waterfall
 };
 
 struct StackedColumn {
   std::string name;
-  std::vector<double> values;  ///< one a part, stacked from 0
+  std::vector<double> values;  ///< one value for each part, stacked from 0
 };
 
 struct ColumnChart {
@@ -109,10 +109,10 @@ struct ColumnChart {
 };
 
 struct Figure {
-  std::string name;  ///< of its files, without extension
+  std::string name;  ///< name of its files, without extension
   std::string title;
-  std::string subtitle;            ///< the machine, and what the spread is
-  std::vector<std::string> notes;  ///< sentences below
+  std::string subtitle;            ///< the machine, and the meaning of the spread
+  std::vector<std::string> notes;  ///< sentences below the chart
   std::variant<LineChart, RowChart, ColumnChart> chart;
 };
 

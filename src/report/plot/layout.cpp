@@ -36,7 +36,7 @@ Scene lay_out(const Figure& figure, const PlotStyle& style, const TextMeasure& m
   const double width = style.width - 2 * kMargin;
   const std::vector<std::string> subtitle =
       wrap_text(figure.subtitle, width, kTextSize, kMostSubtitleLines, measure);
-  // Notes take at most a quarter of a given height.
+  // Notes take at most a quarter of a fixed height.
   const size_t most_notes =
       style.height ? static_cast<size_t>(*style.height / 4 / kNoteLine) : kMostNoteLines;
   const std::vector<std::string> notes = note_lines(figure, width, most_notes, measure);

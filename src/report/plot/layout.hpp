@@ -1,4 +1,4 @@
-// From a figure to a scene: title, subtitle, chart and notes below each other, nothing over anything else.
+// Lays out a figure as a scene: title, subtitle, chart and notes below each other, without overlaps.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace hone::report {
 
-/// Below these, titles and axes fill the whole picture; above, nobody can look at it.
+/// In smaller pictures, titles and axes would take all the space; larger ones are too large to view.
 constexpr double kLeastSide = 320;
 constexpr double kMostSide = 8000;
 
 struct PlotStyle {
   double width = 900;                           ///< pixels
-  std::optional<double> height = std::nullopt;  ///< what the figure wants when it is not given
+  std::optional<double> height = std::nullopt;  ///< absent: the height that suits the figure
   const Theme* theme = &kLightTheme;
 };
 

@@ -1,4 +1,4 @@
-// Lines over batches, their names next to where they end; see charts.hpp.
+// Draws lines over batches, with their names next to their ends; see charts.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace hone::report {
 namespace {
 
 constexpr double kEntry = 19;      ///< height of a line of the legend
-constexpr double kSample = 30;     ///< width of the line before a name
-constexpr double kTitleRoom = 22;  ///< of the y axis, above the chart
-constexpr double kTickRoom = 42;   ///< of the x axis, below
+constexpr double kSample = 30;     ///< width of the line sample before a name
+constexpr double kTitleRoom = 22;  ///< room for the title of the y axis, above the chart
+constexpr double kTickRoom = 42;   ///< room for the ticks of the x axis, below the chart
 
 Extent values_of(const LineChart& chart) {
   Extent extent;
@@ -37,7 +37,7 @@ bool has_error_bars(const LineChart& chart) {
   });
 }
 
-/// Error bars of one batch would hide each other: every series is moved a little.
+/// Shifts every series a little, because error bars at the same batch would hide each other.
 class Dodge {
  public:
   Dodge(const LineChart& chart, const Scale& x) : count_(chart.series.size()) {
@@ -101,7 +101,8 @@ void draw_series(const Series& series, const Scale& x, const Scale& y, double do
     canvas->marker(places[i], series.style.marker, color, !series.points[i].valid);
 }
 
-/// Tops of entries as near to where they want to be as their heights allow; `wanted` ascending.
+/// Places entries as close as possible to the wanted positions without overlap; `wanted` must be ascending.
+/// Returns their tops.
 std::vector<double> spread(std::vector<double> wanted, double top, double bottom) {
   for (size_t i = 0; i < wanted.size(); ++i)
     wanted[i] = std::max(wanted[i], i == 0 ? top : wanted[i - 1] + kEntry);

@@ -1,4 +1,4 @@
-// Memory of every configuration as stacked bars; see sweep_figures.hpp.
+// Draws the memory of every configuration as stacked bars; see sweep_figures.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 namespace hone::report {
 namespace {
 
-/// Parts in the order of a bar. The last two are the rest, and a bar of which nothing more is known.
+/// Parts in the order of a bar. The last two are the rest of a bar, and a bar whose parts are unknown.
 const std::vector<Part> kHostParts = {
     {"before the model is loaded", 5},       {"inputs", 4},        {"weights", 0}, {"activations", 1},
     {"the rest of the peak", kNeutralColor}, {"not told apart", 3}};
 const std::vector<Part> kDeviceParts = {
     {"allocated by the backend", 0}, {"the rest of the process", kNeutralColor}, {"not told apart", 3}};
 
-/// Parts one after the other; what they leave of the whole is the rest. A whole that is less than its parts
-/// (pages that were never touched are not resident) is not told apart.
+/// Stacks the parts; the difference to the whole is the rest. If the whole is less than the sum of the parts
+/// (untouched pages are not resident), the bar is not divided.
 std::vector<Bar> stacked(const std::vector<std::optional<double>>& parts, double whole) {
   const size_t rest = parts.size();
   std::vector<Bar> bars;
@@ -47,7 +47,7 @@ std::optional<Row> memory_row(const SweepSeries& series, const SweepRun& run) {
   return row;
 }
 
-/// Only what occurs is explained.
+/// The legend contains only parts that occur.
 void keep_used_parts(RowChart* chart) {
   std::set<size_t> used;
   for (const Row& row : chart->rows) {

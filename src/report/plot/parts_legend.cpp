@@ -1,4 +1,4 @@
-// The legend above stacked bars; see charts.hpp.
+// Draws the legend above stacked bars; see charts.hpp.
 #include <algorithm>
 
 #include "report/plot/charts.hpp"

@@ -1,4 +1,4 @@
-// Names at the left, bars, boxes or dots in the middle, figures at the right; see charts.hpp.
+// Draws names at the left, bars, boxes or dots in the middle, and values at the right; see charts.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 constexpr double kRow = 22;
 constexpr double kLeastRow = 15;
 constexpr double kAxisRoom = 44;
-/// More rows than these make no picture of their own.
+/// Limit on the number of rows in one picture.
 constexpr size_t kMostRows = 100;
 
 Extent values_of(const RowChart& chart) {
@@ -62,7 +62,7 @@ void draw_bars(const Row& row, const RowChart& chart, const Scale& scale, const 
     if (bar.from == bar.to) continue;
     const double from = scale.place(std::min(bar.from, bar.to));
     const double to = scale.place(std::max(bar.from, bar.to));
-    // A bar is at least a pixel wide, however little it stands for.
+    // A bar is at least one pixel wide, even for tiny values.
     canvas->box({from, place.top, std::max(to, from + 1), place.bottom},
                 canvas->theme().series(chart.parts[bar.part].color));
   }
@@ -96,13 +96,13 @@ void draw_dot(const Row& row, const Scale& scale, double middle, Canvas* canvas)
   canvas->marker({scale.place(row.dot->y), middle}, row.style.marker, color, !row.dot->valid);
 }
 
-/// Connects the end of a bar to the beginning of the next.
+/// Connects the end of a bar to the beginning of the next one.
 void connect(const Row& row, const Scale& scale, double from, double to, Canvas* canvas) {
   const double at = scale.place(row.bars.back().to);
   canvas->line({at, from}, {at, to}, canvas->theme().axis);
 }
 
-/// The places of columns of a row.
+/// The horizontal positions of the columns of a row.
 struct Columns {
   Area area;
   Area plot;
@@ -137,7 +137,7 @@ double wanted_height(const RowChart& chart, double width) {
 void draw(const RowChart& chart, const Area& area, Canvas* canvas) {
   const double top = area.top + draw_parts(chart.parts, area, canvas);
   const double room = area.bottom - kAxisRoom - top;
-  // One line is for how many do not fit.
+  // One line is reserved for the number of rows that do not fit.
   const auto fitting = static_cast<size_t>(std::max(2.0, room / kLeastRow));
   const size_t most = std::min(kMostRows, fitting);
   const size_t shown = chart.rows.size() <= most ? chart.rows.size() : most - 1;

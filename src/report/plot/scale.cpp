@@ -21,7 +21,7 @@ void Extent::add(const std::optional<double>& value) {
 Scale::Scale(const Axis& axis, const Extent& extent, double from, double to, double apart)
     : log_(axis.log), low_(extent.low()), high_(extent.high()), from_(from), to_(to) {
   const auto most = static_cast<size_t>(std::max(3.0, std::abs(to - from) / apart));
-  // Given ticks are where all values are; they keep clear of the ends.
+  // If ticks are given, all values are at ticks, which need more distance from the ends of the axis.
   const double room = axis.ticks.empty() ? 0.04 : 0.08;
   if (log_) {
     const double factor = std::pow(std::max(high_ / low_, 2.0), room);

@@ -1,4 +1,4 @@
-// Maps values to places along an axis.
+// Maps values to positions along an axis.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace hone::report {
 
-/// Values that an axis has to show.
+/// The range of values that an axis must show.
 class Extent {
  public:
   void add(double value);
@@ -24,8 +24,9 @@ class Extent {
 
 class Scale {
  public:
-  /// Linear scales begin at 0 (or below, for values below) unless ticks are given; all have some room around
-  /// the data. `from` and `to` are places in pixels, `apart` how far ticks stay from each other at least.
+  /// Linear scales begin at 0 (or at the least value if that is negative) unless ticks are given; all scales
+  /// leave some room around the data. `from` and `to` are positions in pixels, and `apart` is the least
+  /// distance between ticks.
   Scale(const Axis& axis, const Extent& extent, double from, double to, double apart);
 
   double place(double value) const;

@@ -1,5 +1,5 @@
-// A laid out figure: shapes and texts at their places, in the order in which they are drawn. Lengths are in
-// pixels of the SVG file, y goes down.
+// A figure after layout: shapes and texts with their positions, in drawing order. Lengths are in pixels of
+// the SVG file; y grows downward.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Place {
   double y = 0;
 };
 
-/// A line through the points, or the area within.
+/// A line through the points, or the area that they enclose.
 struct Shape {
   std::vector<Place> points;
   bool closed = false;
@@ -43,7 +43,7 @@ struct Circle {
 
 enum class Anchor : uint8_t { kStart, kMiddle, kEnd };
 
-/// One line of text; `at` lies on its baseline. Valid UTF-8 without control characters.
+/// One line of text whose baseline begins at `at`. The text is valid UTF-8 without control characters.
 struct Label {
   Place at;
   std::string text;
@@ -57,7 +57,7 @@ struct Scene {
   double width = 0;
   double height = 0;
   Color background;
-  std::string title;  ///< for those who do not see the picture
+  std::string title;  ///< for screen readers
   std::string description;
   std::vector<std::variant<Shape, Circle, Label>> items;
 };

@@ -14,7 +14,7 @@
 namespace hone::report {
 namespace {
 
-/// A measured value and its text next to a dot.
+/// A measured value and the text next to its dot.
 struct Value {
   Point point;  ///< x is the batch
   std::string text;
@@ -28,7 +28,8 @@ struct ValueSeries {
 
 using Measure = std::function<std::optional<Value>(const SweepRun&)>;
 
-/// From a tenth on, what lies in between would be squeezed against zero.
+/// If the largest value is at least this many times the smallest, the axis is logarithmic, because small
+/// values would be indistinguishable on a linear one.
 constexpr double kLogFrom = 10;
 
 std::vector<ValueSeries> measure_all(const SweepGroup& group, const Measure& measure) {
@@ -89,7 +90,7 @@ RowChart rows_of_dots(const std::vector<ValueSeries>& all, Axis axis) {
   return chart;
 }
 
-/// The title also says of one batch which it is.
+/// If there is only one batch, the title contains it.
 std::optional<Figure> figure_of(const SweepGroup& group, const char* kind, const std::string& title,
                                 Axis axis, const std::vector<ValueSeries>& all, const std::string& spread) {
   if (all.empty()) return std::nullopt;
@@ -114,7 +115,7 @@ std::optional<Value> latency_value(const SweepRun& run) {
   Value value{{0, p50}, value_text(p50) + " ms"};
   const std::optional<double> low = run.spread.p25;
   const std::optional<double> high = run.spread.top_value ? run.spread.top_value : run.spread.p75;
-  // Percentiles of a file that contradicts itself make no bar.
+  // Percentiles of a file that contradicts itself give no error bar.
   if (!low || !high || *low > p50 || *high < p50) return value;
   value.point.low = low;
   value.point.high = high;
@@ -145,7 +146,7 @@ std::optional<Value> speedup_value(const SweepRun& run) {
   return value;
 }
 
-/// The systems to which the speedups refer; several where sweeps compared with different systems.
+/// The systems that the speedups refer to; several if sweeps used different ones.
 std::set<std::string> references(const SweepGroup& group) {
   std::set<std::string> result;
   for (const SweepSeries& series : group.series) {
@@ -156,7 +157,7 @@ std::set<std::string> references(const SweepGroup& group) {
   return result;
 }
 
-/// A series for each system that one is compared with.
+/// Returns one series for each pair of a system and a reference.
 std::vector<ValueSeries> speedups(const SweepGroup& group, const std::set<std::string>& over) {
   std::vector<ValueSeries> all;
   for (const std::string& reference : over) {

@@ -13,7 +13,7 @@
 namespace hone::report {
 namespace {
 
-/// The part of a sweep's context that is read.
+/// The part of a sweep's context that figures need.
 struct NamedGpu {
   std::string name;
 };
@@ -48,14 +48,14 @@ struct Description<report::Machine> {
 namespace hone::report {
 namespace {
 
-/// A larger number is no time, rate or size, and would overflow on the way to a picture.
+/// Larger numbers cannot be times, rates or sizes, and would overflow in the layout.
 constexpr double kLargest = 1e18;
 
 bool is_possible(double value, bool positive) {
   return value <= kLargest && value >= (positive ? 1 / kLargest : 0);
 }
 
-/// Takes impossible figures out of a run, and says so there.
+/// Removes impossible figures from a run and adds a note to it.
 class Doubter {
  public:
   explicit Doubter(SweepRun* run) : run_(*run) {}

@@ -17,8 +17,8 @@ namespace {
 
 using Numbers = std::map<std::string, size_t>;
 
-/// Numbers for names: the known ones always have theirs, so that a backend looks the same in all figures;
-/// others take the free ones, then further ones.
+/// Assigns numbers to names. A known name always gets its index, so that a backend looks the same in all
+/// figures; other names get the lowest numbers that are still free.
 Numbers number_names(const std::vector<std::string>& names, const std::vector<std::string>& known) {
   Numbers numbers;
   std::set<size_t> taken;
@@ -38,7 +38,8 @@ Numbers number_names(const std::vector<std::string>& names, const std::vector<st
   return numbers;
 }
 
-/// Colours are backends and markers precisions; where there is one of either, both are the other.
+/// Colours distinguish backends, and markers distinguish precisions. If all series share one of them, colour
+/// and marker both show the other.
 class Styles {
  public:
   Styles(const std::vector<SweepRun>& runs, const std::vector<std::string>& backends)
@@ -80,7 +81,7 @@ class Styles {
   Numbers precisions_;
 };
 
-/// "NVIDIA H200" as "nvidia-h200".
+/// Converts "NVIDIA H200" to "nvidia-h200".
 std::string slug(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -92,7 +93,7 @@ std::string slug(const std::string& text) {
   return result.empty() ? "unknown" : result;
 }
 
-/// Names that distinguish groups of one model in the names of files.
+/// The parts of a file name that can distinguish groups of one model.
 std::array<std::string, 6> qualifiers(const SweepGroup& group) {
   const bench::Setup& s = group.setup;
   return {slug(s.device),
@@ -103,7 +104,7 @@ std::array<std::string, 6> qualifiers(const SweepGroup& group) {
           s.busy > 0 ? fmt::format("{}-busy", s.busy) : ""};
 }
 
-/// A qualifier counts where it distinguishes groups that agree in all before it.
+/// A qualifier becomes part of the name only if groups that agree in all previous qualifiers differ in it.
 std::string qualified_name(const SweepGroup& group, const std::vector<SweepGroup>& groups) {
   const auto own = qualifiers(group);
   std::string name = group.model;
@@ -146,7 +147,8 @@ std::string machine_text(const SweepGroup& group) {
   return text + dates_text(group);
 }
 
-/// Adds the run to its series; of two of one batch the newer stays. Returns whether there were two.
+/// Adds the run to its series. If the series already has a run with this batch, the newer one is kept, and
+/// the function returns true.
 bool add_run(const SweepRun& run, SweepGroup* group) {
   const auto series = std::find_if(group->series.begin(), group->series.end(),
                                    [&](const SweepSeries& s) { return s.name == run.series(); });

@@ -1,4 +1,4 @@
-// Runs of any number of sweeps grouped by figure: one model, measured in one way.
+// Groups the runs of any number of sweeps by figure: one model, measured in one way.
 #pragma once
 
 #include <string>
@@ -9,27 +9,28 @@
 
 namespace hone::report {
 
-/// All batches of a backend in a precision.
+/// All batches of one backend in one precision.
 struct SweepSeries {
   std::string name;  ///< "hone bf16"
   SeriesStyle style;
-  std::vector<SweepRun> runs;  ///< by batch, one each
+  std::vector<SweepRun> runs;  ///< one for each batch, sorted
 };
 
 struct SweepGroup {
-  /// Begins the names of its files: the model, with the settings in which it differs where there are several.
+  /// First part of its file names: the model and, if it has several groups, the settings in which they
+  /// differ.
   std::string name;
   std::string model;
   std::string machine;  ///< "NVIDIA H200, inputs already on the device, 2026-11-21"
-  bench::Setup setup;   ///< what its runs have in common, see bench::comparable_part
+  bench::Setup setup;   ///< the setup that its runs share, see bench::comparable_part
   std::string processor;
   std::vector<SweepSeries> series;
   std::vector<std::string> notes;
 };
 
-/// If a configuration was measured more than once, the run of the newest sweep stays, which a note says.
-/// Groups are in the order in which their first runs come. Each of `backends` always has the colour of its
-/// place; others take what is free, in the order of the runs and alike in all groups.
+/// If a configuration was measured more than once, the run of the newest sweep is kept, and a note says so.
+/// Groups are in the order of their first runs. Each of `backends` always has the colour of its index; other
+/// backends get the free colours in the order of the runs, the same in all groups.
 std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs,
                                    const std::vector<std::string>& backends = {});
 

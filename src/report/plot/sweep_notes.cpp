@@ -10,7 +10,7 @@
 namespace hone::report {
 namespace {
 
-/// Names that a note spells out.
+/// Limit on the names that a note lists.
 constexpr size_t kListed = 5;
 
 void each_run(const SweepGroup& group, const std::function<void(const SweepRun&)>& f) {

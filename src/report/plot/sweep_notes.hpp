@@ -8,13 +8,13 @@
 
 namespace hone::report {
 
-/// Failures and what was left out, for figures whose rows say themselves which runs are INVALID.
+/// Notes about failures and omissions, for figures whose rows mark INVALID runs themselves.
 std::vector<std::string> notes_without_verdicts(const SweepGroup& group);
-/// These, and which runs are INVALID: of every figure with markers.
+/// The above, and which runs are INVALID, for figures with markers.
 std::vector<std::string> sweep_notes(const SweepGroup& group);
-/// These, and where bars end that cannot end at p99.
+/// The above, and the ends of error bars that cannot end at p99.
 std::vector<std::string> latency_notes(const SweepGroup& group);
-/// These, and which speedups are no difference, have no interval, or were not interleaved.
+/// The above, and which speedups show no difference, have no interval, or were not interleaved.
 std::vector<std::string> speedup_notes(const SweepGroup& group);
 
 /// "a, b, c and 4 more".

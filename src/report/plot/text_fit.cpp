@@ -10,10 +10,10 @@
 namespace hone::report {
 namespace {
 
-/// No text that fits is longer, and measuring longer ones takes long.
+/// No longer text can fit, and measuring long texts takes long.
 constexpr size_t kMostCharacters = 600;
 
-/// Bytes of the character at `at`; 0 when it is none (RFC 3629).
+/// Number of bytes of the character at `at`; 0 if it is invalid (RFC 3629).
 size_t character_length(const std::string& text, size_t at) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const unsigned first = byte(at);
@@ -23,7 +23,7 @@ size_t character_length(const std::string& text, size_t at) {
   for (size_t i = 1; i < length; ++i) {
     if ((byte(at + i) & 0xc0U) != 0x80) return 0;
   }
-  // Overlong forms, surrogates, what is beyond Unicode, and U+FFFE and U+FFFF, which XML forbids.
+  // Rejects overlong forms, surrogates, values beyond Unicode, and U+FFFE and U+FFFF, which XML forbids.
   const unsigned second = byte(at + 1);
   if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)) return 0;
   if ((first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) return 0;
@@ -76,7 +76,7 @@ std::vector<std::string> wrap_text(const std::string& text, double width, double
   if (lines.size() <= most) return lines;
   lines.resize(most);
   if (most > 0) {
-    // "…" may need the place of some letters.
+    // "…" may have to replace some letters.
     std::string& last = lines.back();
     while (!last.empty() && measure(last + "…", size, false) > width)
       last.resize(last.find_last_of(' ') == std::string::npos ? 0 : last.find_last_of(' '));

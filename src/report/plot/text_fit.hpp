@@ -1,4 +1,4 @@
-// Texts of any length and origin made to fit a picture.
+// Makes texts of any length and origin fit into a picture.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace hone::report {
 
-/// Valid UTF-8: bytes that are none become '?', control characters spaces.
+/// Returns valid UTF-8: invalid bytes become '?', control characters become spaces.
 std::string drawable_text(const std::string& text);
 
-/// The text, its middle left out where it is wider than `width`.
+/// Returns the text, with its middle left out if it is wider than `width`.
 std::string fit_text(const std::string& text, double width, double size, bool bold,
                      const TextMeasure& measure);
 
-/// Lines no wider than `width`, at most `most`; what does not fit ends in "…".
+/// Breaks the text into at most `most` lines no wider than `width`; a text that does not fit ends with "…".
 std::vector<std::string> wrap_text(const std::string& text, double width, double size, size_t most,
                                    const TextMeasure& measure);
 

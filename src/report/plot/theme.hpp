@@ -1,5 +1,5 @@
-// Colours of figures. Series have those of Okabe and Ito, "Color Universal Design" (2008), which people with
-// colour vision deficiencies tell apart; on each background the ones that stand out against it.
+// Colours of figures. Series use the palette of Okabe and Ito, "Color Universal Design" (2008), which people
+// with colour vision deficiencies can distinguish; each background uses those colours that contrast with it.
 #pragma once
 
 #include <array>

@@ -9,7 +9,7 @@
 namespace hone::report {
 namespace {
 
-/// Ends of ranges are computed, and may miss a tick by rounding.
+/// The ends of ranges are computed, and may miss a tick because of rounding.
 constexpr double kSlack = 1e-9;
 
 std::vector<double> powers_of_ten(double low, double high, int every) {
@@ -58,7 +58,7 @@ std::vector<double> log_ticks(double low, double high, size_t most) {
 }
 
 std::string tick_text(double value) {
-  if (value == 0) return "0";  // -0, too
+  if (value == 0) return "0";  // also for -0
   std::string text = fmt::format("{:.10g}", value);
   const size_t digits = text.find_first_not_of("-0123456789") == std::string::npos ? text.size() : 0;
   constexpr size_t kGrouped = 5;

@@ -1,4 +1,4 @@
-// The unit in which the times of a figure are written.
+// The unit for the times of a figure.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@ namespace hone::report {
 
 struct TimeScale {
   std::string unit;
-  double nanoseconds = 1;  ///< of one unit
+  double nanoseconds = 1;  ///< length of one unit
 
   double of(double time) const { return time / nanoseconds; }
 };
 
-/// The largest unit of which `longest`, ns, holds at least one.
+/// The largest unit that is not longer than `longest`, ns.
 inline TimeScale scale_for(double longest) {
   if (longest >= 1e9) return {"s", 1e9};
   if (longest >= 1e6) return {"ms", 1e6};

@@ -19,7 +19,7 @@ using analysis::Layer;
 using analysis::StepCategory;
 
 constexpr size_t kMostLayers = 40;
-/// Steps that each have a line; more stand side by side.
+/// Up to this number of steps, each step is a row; more steps become columns.
 constexpr size_t kMostStepRows = 12;
 constexpr size_t kMostColumns = 120;
 
@@ -39,7 +39,7 @@ std::vector<size_t> longest_layers(const std::vector<Layer>& layers) {
   return order;
 }
 
-/// Categories of which there is any time, with their shares; what was not recorded is no activity, and grey.
+/// The categories that have any time, with their shares. Time without recorded activity is grey.
 std::vector<Part> step_parts(const analysis::StepBreakdown& steps, std::vector<size_t>* categories) {
   std::vector<Part> parts;
   for (size_t i = 0; i < analysis::kStepCategories; ++i) {
@@ -53,7 +53,7 @@ std::vector<Part> step_parts(const analysis::StepBreakdown& steps, std::vector<s
   return parts;
 }
 
-/// A bar for each step.
+/// Makes a bar for each step.
 RowChart step_rows(const analysis::StepBreakdown& steps, const TimeScale& scale) {
   std::vector<size_t> categories;
   RowChart chart{{"time, " + scale.unit}, step_parts(steps, &categories), {}};
@@ -72,7 +72,7 @@ RowChart step_rows(const analysis::StepBreakdown& steps, const TimeScale& scale)
   return chart;
 }
 
-/// Mean costs of the steps from first up to, but without, last.
+/// Mean costs of the steps from `first` up to, but without, `last`.
 StackedColumn column_of(const analysis::StepBreakdown& steps, size_t first, size_t last,
                         const TimeScale& scale, const std::vector<size_t>& categories) {
   StackedColumn column{fmt::format("{}", first), {}};

@@ -1,4 +1,5 @@
-// The figures of traces: layers as box plots, the parts of steps' time, the waterfall between two.
+// The figures of traces: layers as box plots, the parts of the time of steps, and the waterfall between two
+// traces.
 #pragma once
 
 #include <optional>
@@ -11,22 +12,22 @@
 
 namespace hone::report {
 
-/// How a trace is called: `name` in the names of files, `title` in figures.
+/// The names of a trace: `name` in file names, `title` in figures.
 struct TraceLabel {
   std::string name;
   std::string title;
-  std::string machine;  ///< what it ran on; empty where not known
+  std::string machine;  ///< the device on which it ran; empty if unknown
 };
 
-/// The label from the trace's own metadata; `name` if it has none.
+/// The label from the trace's metadata; `name` if it has none.
 TraceLabel label_trace(const trace::Trace& trace, const std::string& name);
 
-/// The longest layers, at most 40, in the order in which they run. Null without layers.
+/// Shows the longest layers, at most 40, in the order in which they run. Null without layers.
 std::optional<Figure> layers_figure(const TraceLabel& label, const analysis::LayerTable& table);
-/// Up to 12 steps are lines, more are columns, of which there are at most 120: more steps are put together.
-/// Null without announced steps.
+/// Up to 12 steps are rows. More steps are columns, at most 120; if there are more, several steps share a
+/// column. Null if no steps were announced.
 std::optional<Figure> steps_figure(const TraceLabel& label, const analysis::StepBreakdown& steps);
-/// The steps from one iteration of A to one of B.
+/// Shows the differences that lead from an iteration of A to one of B.
 Figure waterfall_figure(const TraceLabel& a, const TraceLabel& b, const analysis::TraceDiff& diff);
 
 }  // namespace hone::report

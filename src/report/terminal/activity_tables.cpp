@@ -85,7 +85,7 @@ Cell kernel_cell(const std::string& recorded) {
 
 std::vector<Sheet> summary_sheets(const analysis::ActivitySummary& summary) {
   std::vector<Sheet> sheets;
-  // A program that ran on the CPU is not told of a GPU.
+  // Tables of a program that ran only on the CPU do not mention a GPU.
   const bool nothing = summary.calls.empty() && summary.ranges.empty() && summary.thread_calls.empty();
   if (!summary.gpu.empty() || nothing) sheets.push_back(activity_sheet("GPU activities", summary.gpu));
   if (summary.gpu.empty() && nothing) sheets.front().notes.emplace_back("No GPU activity was recorded.");

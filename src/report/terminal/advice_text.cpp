@@ -34,7 +34,7 @@ std::string evidence_text(const Evidence& evidence, trace::Time origin) {
                      time_text(static_cast<double>(evidence.place.start - origin)));
 }
 
-/// Reasons in the order of their first rules.
+/// Groups rules by reason, in the order of their first rules.
 std::vector<std::pair<std::string, std::vector<std::string>>> rules_by_reason(
     const std::vector<analysis::Unjudged>& unjudged) {
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
@@ -69,7 +69,7 @@ std::vector<std::string> advice_text(const analysis::AdviceList& list, trace::Ti
   }
   if (list.advice.size() > 1)
     lines.emplace_back("Gains overlap and do not add up. Times are counted from the start of the trace.");
-  // A long list of names does not help a reader; JSON has them.
+  // Long lists of names do not help a reader; the JSON output contains them.
   constexpr size_t kFew = 4;
   for (const auto& [reason, rules] : rules_by_reason(list.unjudged)) {
     const std::string which = rules.size() > kFew ? fmt::format("{} rules", rules.size())

@@ -12,7 +12,7 @@
 namespace hone::report {
 namespace {
 
-/// The text, in quotes if it would be taken for several cells.
+/// Quotes the text if it would otherwise be read as several cells.
 std::string cell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";

@@ -1,4 +1,4 @@
-// A sweep as CSV, a line a run.
+// Formats a sweep as CSV, with one line for each run.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace hone::report {
 
-/// The table as CSV with a header. Percentiles are in percent; cells of unknown figures, or of figures with
-/// too few samples, are empty. Times are in milliseconds, throughput in samples of the model per second.
+/// CSV with a header. Percentiles are in percent. Cells are empty if a figure is unknown or has too few
+/// samples. Times are in milliseconds, throughput in samples of the model per second.
 std::string bench_csv(const bench::SweepRecord& sweep, std::span<const double> percentiles);
 
 }  // namespace hone::report

@@ -15,7 +15,7 @@
 namespace hone::report {
 namespace {
 
-constexpr double kNanoseconds = 1e6;  ///< of a millisecond
+constexpr double kNanoseconds = 1e6;  ///< per millisecond
 
 double sum_of(const bench::RunRecord& run) {
   double sum = 0;
@@ -27,7 +27,7 @@ Cell time_of(const std::optional<double>& milliseconds) {
   return milliseconds ? time_cell(kNanoseconds * *milliseconds) : no_cell();
 }
 
-/// "f32 1x64x56x56" of "float32 1x64x56x56 blocked8".
+/// Shortens "float32 1x64x56x56 blocked8" to "f32 1x64x56x56".
 std::string short_type(const std::string& text) {
   constexpr std::pair<std::string_view, std::string_view> kShort[] = {
       {"bfloat", "bf"}, {"float", "f"}, {"uint", "u"}, {"int", "i"}};
@@ -38,7 +38,7 @@ std::string short_type(const std::string& text) {
   return brief;
 }
 
-/// All of them, or the first in short and how many more where there is little room.
+/// All types, or, if there is little room, the first in short form and the number of the others.
 Cell types_cell(const std::vector<std::string>& types) {
   Cell cell = parts_cell(types, ", ");
   if (types.empty() || types.front().empty()) return cell;

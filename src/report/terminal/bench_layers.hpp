@@ -1,4 +1,4 @@
-// The layers of benchmarked runs: a table for each run, and one CSV of all.
+// The layers of benchmarked runs: one table for each run, and one CSV of all runs.
 #pragma once
 
 #include <string>
@@ -8,12 +8,11 @@
 
 namespace hone::report {
 
-/// In the order of the engine, with types and shapes of each layer's inputs and outputs, and its time in one
-/// run.
+/// Layers in the order of the engine, with types and shapes of their inputs and outputs, and their times in
+/// one run.
 Sheet bench_layer_sheet(const bench::RunRecord& run);
 
-/// The layers as CSV with a header; a line for each layer of each run that has any. Times are in
-/// milliseconds.
+/// CSV with a header and one line for each layer of each run. Times are in milliseconds.
 std::string layers_csv(const bench::SweepRecord& sweep);
 
 }  // namespace hone::report

@@ -17,7 +17,7 @@ namespace {
 using bench::RunRecord;
 using bench::TimesFigure;
 
-/// "-" for a figure that this number of samples does not support, as in the table.
+/// As in the table, "-" if the number of samples does not support this percentile.
 std::string percentile_text(const TimesFigure& times, double share, const std::optional<double>& value) {
   const bool told = value && times.n >= base::samples_for_percentile(share);
   return fmt::format("percentile({:g}%) = {}", 100 * share,
@@ -33,8 +33,8 @@ std::string times_line(const char* name, const TimesFigure& times) {
                      percentile_text(times, 0.99, times.p99));
 }
 
-/// Adds a device's figures beyond the latency, in trtexec's words and order; nothing of a part that is not
-/// known.
+/// Adds the figures of a device besides the latency, in trtexec's words and order; unknown parts are left
+/// out.
 void add_phases(const RunRecord& run, std::vector<std::string>* lines) {
   const auto add = [&](const char* name, const std::optional<TimesFigure>& times) {
     if (times) lines->push_back(times_line(name, *times));
@@ -68,7 +68,7 @@ void add_memory(const RunRecord& run, std::vector<std::string>* lines) {
                                base::number_text(growth_of(run.growth->device))));
 }
 
-/// Nothing for a run that was not compared.
+/// Adds nothing if the run was not compared with the reference.
 void add_accuracy(const RunRecord& run, std::vector<std::string>* lines) {
   const bench::AccuracyFigure& accuracy = run.accuracy;
   std::vector<std::string> parts;

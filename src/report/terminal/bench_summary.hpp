@@ -1,4 +1,4 @@
-// The summary of one run in the shape that trtexec users and their scripts know.
+// The summary of one run in the format of trtexec, for its users and their scripts.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace hone::report {
 
-/// Lines "Throughput: 57.1 qps", "Latency: min = …"; a query is one run of the whole batch.
+/// Lines such as "Throughput: 57.1 qps" and "Latency: min = …"; a query is one run of the whole batch.
 std::vector<std::string> bench_summary(const bench::RunRecord& run);
 
 }  // namespace hone::report

@@ -26,7 +26,7 @@ size_t longest(const std::vector<std::string>& names) {
   return width;
 }
 
-/// For four significant digits at least, down to ten microseconds.
+/// The number of decimals for at least four significant digits, but no finer than ten microseconds.
 int decimals(double value) {
   return value >= 100 ? 1 : value >= 10 ? 2 : value >= 1 ? 3 : value >= 0.1 ? 4 : 5;
 }
@@ -39,7 +39,7 @@ std::string latency_cell(const base::Summary& summary) {
   return fmt::format("{} {}{:.{}f}", number(summary.p50), plus_minus(), half, decimals(summary.p50));
 }
 
-/// The text where `width` has room for it, else the shorter one.
+/// Returns the text if it fits into `width`, else the shorter one.
 std::string either(const std::string& text, const std::string& shorter, size_t width) {
   return shown_width(text) <= width ? text : shorter;
 }
@@ -47,8 +47,8 @@ std::string either(const std::string& text, const std::string& shorter, size_t w
 constexpr size_t kTightLatency = 12;
 constexpr size_t kTightSpeedup = 11;
 
-/// The latency in fewer characters: three significant digits below 1 ms, with an interval that is rounded up,
-/// and only if there is room for it.
+/// The latency in fewer characters: three significant digits below 1 ms; the interval is rounded up, and is
+/// left out if there is no room.
 std::string tight_latency_cell(const base::Summary& summary) {
   const int digits = std::min(decimals(summary.p50), summary.p50 >= 0.1 ? 3 : 4);
   const std::string median = fmt::format("{:.{}f}", summary.p50, digits);
@@ -66,7 +66,7 @@ std::string percentile_cell(const std::vector<double>& samples, double percent) 
 
 std::string percentile_title(double percent) { return fmt::format("p{:g} ms", percent); }
 
-/// Two decimals; more for ratios of which these would show little or nothing.
+/// Two decimals; more digits for small ratios, of which two decimals would show little or nothing.
 std::string ratio_text(double ratio) { return ratio < 0.1 ? number(ratio) : fmt::format("{:.2f}", ratio); }
 
 std::string speedup_cell(const RunRecord& run) {
@@ -78,7 +78,7 @@ std::string speedup_cell(const RunRecord& run) {
   return run.speedup->differs() ? fmt::format("{}x {}", ratio, interval) : "same " + interval;
 }
 
-/// The speedup in fewer characters: half of the interval, and "~" for an interval that holds 1.
+/// The speedup in fewer characters: half of the interval, or "~" if the interval contains 1.
 std::string tight_speedup_cell(const RunRecord& run) {
   if (!run.speedup || !run.speedup->ratio) return "-";
   const double ratio = *run.speedup->ratio;
@@ -102,18 +102,18 @@ std::string share_cell(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
 }
 
-/// Returns true if a row is of a precision with integers.
+/// Returns true if a row has an integer precision.
 bool has_int8(const std::vector<std::string>& precisions) {
   return std::ranges::any_of(precisions, [](const std::string& name) { return name.starts_with("int8"); });
 }
 
-/// "p50 ms, cold L2, 1 busy": what latencies depend on besides the columns before.
+/// "p50 ms, cold L2, 1 busy": the conditions of the latencies that no other column shows.
 std::string median_title(const bench::Setup& setup) {
   return fmt::format("p50 ms{}{}", setup.cold_l2 ? ", cold L2" : "",
                      setup.busy > 0 ? fmt::format(", {} busy", setup.busy) : "");
 }
 
-/// True if runs overlap on several streams, which has a figure of its own.
+/// True if the sweep measures overlapping runs on several streams, which have their own column.
 bool overlaps(const BenchForm& form) { return !form.setup.on_cpu() || form.setup.streams > 1; }
 
 std::vector<Column> columns(const BenchForm& form, bool tight) {
@@ -136,30 +136,30 @@ std::vector<Column> columns(const BenchForm& form, bool tight) {
   return list;
 }
 
-/// Columns that narrow terminals go without, in this order; the model where there is only one.
+/// Columns that are left out in narrow terminals, in this order; the model only if there is only one.
 constexpr std::string_view kDispensable[] = {"GPU MB",    "peak MB", "top-1",       "model", "pipelined",
                                              "device ms", "per s",   "percentiles", "prec",  "error"};
 
-/// Percentiles go together.
+/// All columns of percentiles count as one.
 bool is_titled(const Column& column, std::string_view title) {
   if (title != "percentiles") return column.title == title;
   return column.title.starts_with('p') && column.title.ends_with(" ms") &&
          !column.title.starts_with("p50 ms");
 }
 
-/// The p50 of a part of runs.
+/// The p50 of one part of a run.
 std::string phase_cell(const std::optional<bench::TimesFigure>& times) {
   return times && times->p50.value_or(0) > 0 ? number(*times->p50) : "-";
 }
 
-/// Megabytes: those of the whole process as the driver reports them, else those taken since the model was
-/// loaded.
+/// In megabytes: memory of the whole process as reported by the driver, else memory that was allocated since
+/// the model was loaded.
 std::optional<double> gpu_memory(const RunRecord& run) {
   if (!run.device_memory) return std::nullopt;
   return run.device_memory->process ? run.device_memory->process : run.device_memory->driver;
 }
 
-/// Each note of runs once, after the systems that it is about: "torch fp32, hone fp32: …".
+/// Each note once, after the systems that it concerns: "torch fp32, hone fp32: …".
 std::vector<std::string> run_notes(std::span<const RunRecord> runs) {
   std::vector<std::pair<std::string, std::vector<std::string>>> notes;
   std::set<std::string> systems;

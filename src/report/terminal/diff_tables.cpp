@@ -1,4 +1,4 @@
-// Two recordings side by side; see diff_tables.hpp.
+// Compares two recordings in tables; see diff_tables.hpp.
 #include "report/terminal/diff_tables.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ Cell noise_cell(const Estimate& estimate) {
   return estimate.mean == 0 || !estimate.half_width ? no_cell() : time_cell(*estimate.half_width);
 }
 
-/// The size of the change: the one figure that people take with them.
+/// The size of the change, which is the most important figure.
 std::string verdict(const analysis::TraceDiff& diff) {
   const std::optional<analysis::DiffSpeedup> speedup = diff.speedup();
   if (!speedup) {
@@ -46,7 +46,7 @@ std::string verdict(const analysis::TraceDiff& diff) {
   return text + (*speedup->differs() ? "." : ": the change is not more than noise.");
 }
 
-/// "+1.200 us": a sign, so that one sees at once which way it went.
+/// "+1.200 us": the sign makes the direction visible at once.
 Cell change_cell(double nanoseconds) {
   Cell cell = time_cell(std::abs(nanoseconds));
   cell.text = (nanoseconds < 0 ? "-" : "+") + cell.text;
@@ -75,7 +75,7 @@ Sheet waterfall_sheet(const analysis::TraceDiff& diff) {
   sheet.rows.push_back(
       {text_cell("B"), mean_cell(diff.iteration_b), noise_cell(diff.iteration_b), no_cell()});
   sheet.whole = true;
-  // The figure first: what follows explains it.
+  // The overall change comes first; the rows explain it.
   sheet.notes.insert(sheet.notes.begin(), verdict(diff));
   for (const auto& [name, trend] : {std::pair("A", diff.trend_a), std::pair("B", diff.trend_b)}) {
     if (trend && trend->certain()) sheet.notes.push_back(fmt::format("{}: {}", name, trend_text(trend)));
@@ -110,7 +110,7 @@ Sheet layer_sheet(const analysis::TraceDiff& diff) {
   return sheet;
 }
 
-/// One row a reason.
+/// One row for each reason.
 Sheet reason_sheet(const analysis::TraceDiff& diff) {
   Sheet sheet{"Why, the largest change first",
               {{"Change", "ns"}, {"Layers of A", "", false}, {"What is other", "", false}},

@@ -8,7 +8,7 @@
 
 namespace hone::report {
 
-/// The waterfall; the layers where there are any; the kernels that replaced others.
+/// Returns the waterfall, the layers (if there are any), and the kernels that replaced others.
 std::vector<Sheet> diff_sheets(const analysis::TraceDiff& diff);
 
 }  // namespace hone::report

@@ -1,4 +1,4 @@
-// Tables of how busy GPUs were; see trace_tables.hpp.
+// Tables of GPU utilization; see trace_tables.hpp.
 #include <fmt/format.h>
 
 #include "base/units.hpp"

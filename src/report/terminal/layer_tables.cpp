@@ -13,7 +13,7 @@ namespace {
 using analysis::Layer;
 using base::time_text;
 
-/// People see the functions' own names, since the tactic says the rest; CSV has all of them.
+/// People see only the functions' own names, because the tactic gives the rest; CSV contains the full names.
 Cell kernels_of(const Layer& layer) {
   Cell cell;
   for (const analysis::LayerKernel& kernel : layer.kernels) {

@@ -15,7 +15,7 @@ namespace hone::report {
 namespace {
 
 constexpr size_t kWidth = 110;
-/// Nodes, blocks and borders that are listed; the file and --json have all.
+/// Limit on the nodes, blocks and borders that are listed; the file and --json contain all.
 constexpr size_t kMostListed = 20;
 constexpr size_t kLongestName = 48;
 
@@ -80,7 +80,7 @@ class Text {
     }
   }
 
-  /// Nodes of one operator and one reason together.
+  /// Combines nodes that have the same operator and the same reason.
   void refusals(size_t backend) {
     std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
     for (const base::PartitionNode& node : record_.nodes) {

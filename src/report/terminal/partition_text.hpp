@@ -1,4 +1,4 @@
-// A partition as people read it on a terminal: which nodes each backend takes, the blocks, what borders cost,
+// Describes a partition on a terminal: the nodes that each backend takes, the blocks, the cost of borders,
 // other ways to run the model, counts and advice.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace hone::report {
 
-/// Lines; names of nodes and values are printable.
+/// Returns lines; names of nodes and values are escaped.
 std::vector<std::string> partition_text(const base::PartitionRecord& record);
 
 }  // namespace hone::report

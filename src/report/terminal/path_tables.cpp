@@ -26,7 +26,7 @@ std::string change_text(const analysis::WhatIf& change) {
   return "";
 }
 
-/// The change comes first, so that names may be cut.
+/// The change comes before the name, because the end of the cell may be cut.
 Cell change_cell(const analysis::WhatIf& change) {
   const Cell name = change.kind == ChangeKind::kFaster ? kernel_cell(change.name) : text_cell(change.name);
   const std::string bound = change.is_bound ? " (at best)" : "";
@@ -51,7 +51,7 @@ const char* cause_text(IdleCause cause) {
   return "unknown";
 }
 
-/// Functions as nvprof shows them; without parameters and namespaces where there is little room.
+/// Functions in the form of nvprof; without parameters and namespaces if there is little room.
 Cell function_cell(const analysis::FunctionTime& row) {
   if (row.kind != analysis::ChargeKind::kKernel) return text_cell(row.name);
   return {row.name, row.name, analysis::brief_name(row.name)};

@@ -10,9 +10,10 @@
 
 namespace hone::report {
 
-/// nvprof --dependency-analysis's columns, then blame and calls; in a second table what would be gained.
+/// The columns of nvprof --dependency-analysis, then blame and calls; a second table contains the what-if
+/// gains.
 std::vector<Sheet> dependency_sheets(const analysis::CriticalPath& path, const analysis::WhatIfs& what_ifs);
-/// One table a device.
+/// One table for each device.
 std::vector<Sheet> idle_sheets(const analysis::IdleTime& idle);
 
 }  // namespace hone::report

@@ -9,7 +9,7 @@
 
 namespace hone::report {
 
-/// Nearest rank at `percent`, between 0 and 100; nothing where the samples are too few for it.
+/// The nearest-rank percentile at `percent`, between 0 and 100; nothing if there are too few samples for it.
 inline std::optional<double> told_percentile(std::vector<double> samples, double percent) {
   const double share = percent / 100;
   if (static_cast<int64_t>(samples.size()) < base::samples_for_percentile(share)) return std::nullopt;

@@ -26,7 +26,7 @@ size_t characters(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
-/// The byte at which the n-th character begins.
+/// The byte offset of the n-th character.
 size_t byte_of(const std::string& text, size_t character) {
   size_t at = 0;
   for (; at < text.size(); ++at) {
@@ -36,7 +36,7 @@ size_t byte_of(const std::string& text, size_t character) {
   return at;
 }
 
-/// The widest cell of each column that is shown.
+/// The widest cell of each shown column.
 std::vector<size_t> widths_of(const Sheet& sheet, size_t rows) {
   std::vector<size_t> widths;
   for (const SheetColumn& column : sheet.columns) widths.push_back(characters(column.title));
@@ -47,7 +47,7 @@ std::vector<size_t> widths_of(const Sheet& sheet, size_t rows) {
   return widths;
 }
 
-/// The widest column of names gives way while the table is too wide.
+/// Narrows the widest column of names while the table is too wide.
 void fit(const Sheet& sheet, size_t width, std::vector<size_t>& widths) {
   size_t sum = std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
   while (sum > width) {
@@ -146,7 +146,7 @@ std::vector<std::string> wrap(const std::string& recorded, size_t width, size_t 
 
 namespace {
 
-/// Characters that the texts begin with in common.
+/// The number of characters with which all texts begin in common.
 size_t common_start(const std::vector<std::string>& texts) {
   size_t bytes = texts.front().size();
   for (const std::string& text : texts) {
@@ -157,7 +157,7 @@ size_t common_start(const std::vector<std::string>& texts) {
   return characters(texts.front().substr(0, bytes));
 }
 
-/// The beginning, and then what follows from a little before `place` on.
+/// Returns the beginning of the text, followed by the part that starts shortly before `place`.
 std::string cut_before(const std::string& text, size_t place, size_t width) {
   constexpr size_t kBefore = 2;
   const size_t length = characters(text);
@@ -171,8 +171,8 @@ std::string cut_before(const std::string& text, size_t place, size_t width) {
          text.substr(byte_of(text, from), byte_of(text, end) - byte_of(text, from)) + mark;
 }
 
-/// Names cut to a width. Names that would look alike, as kernels of one template do, are cut where they
-/// differ.
+/// Cuts names to a width. Names that would become equal, like kernels of one template, are cut so that the
+/// difference remains visible.
 std::vector<std::string> cut_names(const std::vector<std::string>& names, size_t width) {
   std::map<std::string, std::vector<std::string>> alike;
   for (const std::string& name : names) {
@@ -188,7 +188,7 @@ std::vector<std::string> cut_names(const std::vector<std::string>& names, size_t
   return cut;
 }
 
-/// The rows that are shown, printable.
+/// The shown rows, with escaped texts.
 Sheet shown(const Sheet& sheet, size_t rows) {
   Sheet result{with_symbols(printable(sheet.title)), sheet.columns, {}, sheet.notes};
   for (SheetColumn& column : result.columns) column.title = with_symbols(column.title);
@@ -203,7 +203,7 @@ Sheet shown(const Sheet& sheet, size_t rows) {
   return result;
 }
 
-/// The width of the table when names are as short as they may be.
+/// The width of the table if names are as short as possible.
 size_t least_width(const Sheet& sheet, const std::vector<size_t>& widths) {
   size_t sum = kGap * (widths.size() - 1);
   for (size_t i = 0; i < widths.size(); ++i)
@@ -211,7 +211,7 @@ size_t least_width(const Sheet& sheet, const std::vector<size_t>& widths) {
   return sum;
 }
 
-/// Takes spare columns out until the table fits, and says which.
+/// Removes spare columns until the table fits, and lists them in a note.
 void spare_columns(Sheet& sheet, size_t width) {
   std::vector<size_t> widths = widths_of(sheet, sheet.rows.size());
   std::vector<std::string> left_out;

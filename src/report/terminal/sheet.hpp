@@ -1,4 +1,4 @@
-// A table that is shown to people and written as CSV: every cell has a text with a unit and a plain value.
+// A table for people and for CSV: every cell has a text with a unit and a plain value.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace hone::report {
 struct Cell {
   std::string text;   ///< "1.234 ms"
   std::string plain;  ///< "1234000"
-  /// The text to show where there is no room for it; the text's middle is left out when this is empty.
+  /// The text to show if there is little room; if it is empty, the middle of the text is left out.
   std::string shorter = {};
 };
 
 Cell text_cell(std::string text);
-/// A cell of several parts: "conv1 + bn1 + relu", or "conv1 +2" where there is little room.
+/// A cell with several parts: "conv1 + bn1 + relu", or "conv1 +2" if there is little room.
 Cell parts_cell(const std::vector<std::string>& parts, const std::string& between);
 Cell count_cell(int64_t count);
 Cell time_cell(double nanoseconds);
-Cell share_cell(double share);  ///< in per cent
+Cell share_cell(double share);  ///< a share, shown in per cent
 Cell bytes_cell(double bytes);
 Cell rate_cell(double bytes_per_second);
-/// A value of a counter or metric: sizes and rates with a unit that suits, others as they are.
+/// A value of a counter or metric: sizes and rates get a suitable unit, others are shown unchanged.
 Cell unit_cell(double value, const std::string& unit);
 /// A cell for an unknown figure.
 Cell no_cell();
@@ -30,8 +30,8 @@ Cell no_cell();
 struct SheetColumn {
   std::string title;
   std::string unit;    ///< of the plain values: "ns", "%"; empty for names and counts
-  bool right = true;   ///< numbers to the right, names to the left
-  bool spare = false;  ///< left out of the text, the last ones first, where there is no room for all
+  bool right = true;   ///< numbers are aligned right, names left
+  bool spare = false;  ///< may be left out of the text if there is not enough room; the last of them first
 };
 
 struct Sheet {
@@ -39,31 +39,33 @@ struct Sheet {
   std::vector<SheetColumn> columns;
   std::vector<std::vector<Cell>> rows;
   std::vector<std::string> notes;  ///< sentences below the table
-  bool whole = false;              ///< rows belong together: all are shown, however few are asked for
+  bool whole = false;              ///< rows belong together: all are shown, even if a limit was set
 };
 
 struct SheetStyle {
-  size_t width = 120;  ///< characters; long names are cut in the middle to keep to it
-  size_t rows = 20;    ///< more are counted, not shown
+  size_t width = 120;  ///< in characters; long names are cut in the middle to fit
+  size_t rows = 20;    ///< further rows are only counted
 };
 
 /// Title, table and notes, one line each; notes are wrapped.
 std::vector<std::string> sheet_text(const Sheet& sheet, const SheetStyle& style);
 
-/// "# title", the column titles with units, the rows, all of it printable. RFC 4180, without carriage
+/// "# title", the column titles with units, and the rows, all of them escaped. RFC 4180 without carriage
 /// returns.
 std::vector<std::string> sheet_csv(const Sheet& sheet);
 
-/// The text, in quotes where CSV needs them.
+/// The text, quoted if CSV requires it.
 std::string csv_field(const std::string& text);
 
-/// With control characters written out (\x1b): names come from files, and a terminal would obey them.
+/// Escapes control characters (\x1b): names come from files, and a terminal would execute escape sequences in
+/// them.
 std::string printable(const std::string& text);
 
-/// The text cut in its middle: "void gemm…float>". Counts characters, not bytes.
+/// Cuts the middle of the text: "void gemm…float>". Counts characters, not bytes.
 std::string cut_middle(const std::string& text, size_t width);
 
-/// Printable lines of at most `width` characters, those after the first indented; longer words are cut.
+/// Breaks text into escaped lines of at most `width` characters; all lines except the first are indented, and
+/// longer words are cut.
 std::vector<std::string> wrap(const std::string& text, size_t width, size_t indent = 0);
 
 }  // namespace hone::report

@@ -31,7 +31,7 @@ bool is_used(const analysis::StepBreakdown& steps, size_t category) {
                      [category](const analysis::StepCost& cost) { return cost.costs.at(category) != 0; });
 }
 
-/// If a program used no GPU, a category without time is left out.
+/// If a program used no GPU, categories without time are left out.
 bool is_shown(const analysis::StepBreakdown& steps, size_t category) {
   constexpr size_t kLastOfDevice = static_cast<size_t>(StepCategory::kMemset);
   bool device = false;
@@ -107,7 +107,7 @@ double ratio(trace::Time part, trace::Time whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-/// The two questions.
+/// Answers two questions about transfers.
 std::vector<std::string> answers(const analysis::DeviceTransfers& device) {
   const Overlap& total = device.total;
   std::vector<std::string> lines;

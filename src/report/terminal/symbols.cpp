@@ -13,7 +13,7 @@ bool has_unicode() {
     const std::string_view locale(value);
     return locale != "C" && locale != "POSIX";
   }
-  // Containers have no locale, and are looked at through terminals that have Unicode.
+  // Containers usually have no locale, but the terminals that show their output support Unicode.
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Symbols of tables that plain ASCII lacks, and what stands for them where a terminal has only that.
+// Symbols in tables, with replacements for terminals that have only ASCII.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace hone::report {
 
-/// False where LC_ALL, else LC_CTYPE, else LANG names the locale C or POSIX.
+/// False if LC_ALL, else LC_CTYPE, else LANG selects the locale C or POSIX.
 bool has_unicode();
 
 /// "…" or "..", for text that is left out.
 std::string_view ellipsis();
 /// "±" or "+-".
 std::string_view plus_minus();
-/// The text with these symbols as the terminal has them.
+/// Replaces these symbols in the text if the terminal has only ASCII.
 std::string with_symbols(std::string text);
 
 }  // namespace hone::report

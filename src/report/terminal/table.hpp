@@ -1,4 +1,4 @@
-// Tables of text whose column widths are known before the rows, so that rows can appear one by one.
+// Text tables whose column widths are known before the rows, so that rows can be printed one by one.
 #pragma once
 
 #include <string>
@@ -10,22 +10,22 @@ namespace hone::report {
 struct Column {
   std::string title;
   size_t width = 0;
-  bool right = true;  ///< numbers to the right, names to the left
+  bool right = true;  ///< numbers are aligned right, names left
 };
 
-/// Characters that a terminal shows: bytes that do not continue a UTF-8 sequence.
+/// Number of characters on a terminal: bytes that do not continue a UTF-8 sequence.
 size_t shown_width(std::string_view text);
 
 class Table {
  public:
-  /// `gap`: spaces between two columns.
+  /// `gap` is the number of spaces between two columns.
   explicit Table(std::vector<Column> columns, size_t gap = 2);
 
-  /// Characters of a row whose cells fit.
+  /// Width of a row whose cells fit, in characters.
   size_t width() const;
-  /// The titles and a line below them.
+  /// The titles and a separator line.
   std::string header() const;
-  /// One line; a cell that is too long pushes the rest to the right. Cells may be fewer than columns.
+  /// One line. A cell that is too long shifts the rest to the right. There may be fewer cells than columns.
   std::string row(const std::vector<std::string>& cells) const;
 
  private:

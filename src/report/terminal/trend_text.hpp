@@ -1,4 +1,4 @@
-// A trend over steps as a sentence.
+// Describes a trend over steps in a sentence.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace hone::report {
 
-/// "Steps get longer: +1.2 us each (0.8 to 1.6 us)." or that there is no trend; of ns. Empty when there were
-/// too few steps for a trend.
+/// "Steps get longer: +1.2 us each (0.8 to 1.6 us).", or a sentence that there is no trend. The trend is in
+/// ns. Empty if there were too few steps.
 std::string trend_text(const std::optional<base::Trend>& trend);
 
 }  // namespace hone::report

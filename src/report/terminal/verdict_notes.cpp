@@ -1,4 +1,4 @@
-// See verdict_notes.hpp. Reasons that differ only in their numbers are of one kind.
+// See verdict_notes.hpp. Reasons that differ only in their numbers are grouped.
 #include "report/terminal/verdict_notes.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace hone::report {
 namespace {
 
 struct Advice {
-  std::string_view reason;  ///< a part of it
+  std::string_view reason;  ///< a part of the reason
   std::string_view text;
 };
 
@@ -34,7 +34,7 @@ constexpr auto kAdvice = std::to_array<Advice>({
     {"NaN or infinite", "give real inputs with --input, or trained weights"},
 });
 
-/// A reason as text around numbers.
+/// A reason, split into texts and numbers.
 struct Parts {
   std::vector<std::string> texts;  ///< one more than numbers
   std::vector<std::string> numbers;
@@ -96,7 +96,7 @@ std::string advice_for(const std::string& reason) {
   return "";
 }
 
-/// "all 12 runs", "4 of 12 runs", or the names of a few.
+/// "all 12 runs", "4 of 12 runs", or a few names.
 std::string who(const Kind& kind, size_t measured) {
   constexpr size_t kFew = 2;
   if (kind.runs.size() == measured && measured > 1) return fmt::format("all {} runs", measured);

@@ -1,4 +1,4 @@
-// Why runs of a sweep are INVALID, in a few lines for all of them.
+// Explains in a few lines why runs of a sweep are INVALID.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace hone::report {
 
-/// One line for each kind of reason: how many runs it is said of, the reason with the range of its numbers,
-/// and what helps. Runs that failed are not among them.
+/// One line for each kind of reason: the number of runs, the reason with the range of its numbers, and a
+/// remedy. Failed runs are excluded.
 std::vector<std::string> verdict_notes(std::span<const bench::RunRecord> runs);
 
 }  // namespace hone::report

@@ -1,5 +1,5 @@
-// Heads of darknet's networks, as their metadata describe them (docs/DARKNET.md): yolo, Gaussian_yolo and
-// region sections, and YOLOv1's detection section. The rules are those of AlexeyAB's darknet.
+// Output heads of darknet's networks, as described in their metadata (docs/DARKNET.md): yolo, Gaussian_yolo
+// and region sections, and YOLOv1's detection section. The rules are those of AlexeyAB's darknet.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace hone::task {
 namespace {
 
-/// Entries of the metadata, with defaults for those that are absent.
+/// Reads entries of the metadata, with defaults for absent ones.
 class Entries {
  public:
   Entries(const importer::Metadata& metadata, std::string prefix)
@@ -61,14 +61,14 @@ struct Head {
   std::string output;
   std::string kind;
   int64_t classes = 0;
-  int64_t boxes = 0;  ///< of a cell
+  int64_t boxes = 0;  ///< boxes per cell
   int64_t coords = 4;
   int64_t columns = 0;
   int64_t rows = 0;
   std::vector<float> anchors;
   bool new_coords = false;
   bool squared = false;
-  std::string point;  ///< of Gaussian_yolo: what of the box x and y are
+  std::string point;  ///< for Gaussian_yolo: the point of the box that x and y give
 };
 
 Head head_of(const importer::Metadata& metadata, int64_t index) {
@@ -98,7 +98,7 @@ std::vector<Head> heads_of(const importer::Metadata& metadata) {
 
 bool is_grid(const Head& head) { return head.kind == "detection"; }
 
-/// Numbers of one box of a cell.
+/// Returns how many numbers describe one box of a cell.
 int64_t entries_of(const Head& head) {
   if (head.kind == "gaussian_yolo") return 9 + head.classes;
   return head.coords + 1 + head.classes;
@@ -110,7 +110,7 @@ int64_t numbers_of(const tensor::Shape& part) {
   return numbers;
 }
 
-/// The part of the output that belongs to an image. Bad input for sizes that no memory holds.
+/// Returns the part of the output that belongs to one image. Bad input for sizes that overflow.
 tensor::Shape part_of(const Head& head) {
   if (!is_grid(head)) return {base::checked_mul(head.boxes, entries_of(head)), head.rows, head.columns};
   constexpr int64_t kBoxNumbers = 5;
@@ -118,7 +118,7 @@ tensor::Shape part_of(const Head& head) {
   return {numbers_of({head.rows, head.columns, cell}), 1, 1};
 }
 
-/// Bad input where the head says something else than its output's shape.
+/// Bad input if the metadata of the head contradict the shape of its output.
 void check_head(const Head& head, const OutputInfo& output) {
   const tensor::Shape& shape = output.shape;
   constexpr int64_t kMost = 1 << 20;
@@ -161,7 +161,7 @@ std::optional<Match> match_darknet_grid(const Signature& signature, bool /*force
   return match_heads(signature, true);
 }
 
-/// Which of a box's numbers says whether there is an object.
+/// Index of the objectness score among the numbers of a box.
 int64_t object_of(const Head& head) { return head.kind == "gaussian_yolo" ? 8 : head.coords; }
 
 engine::BoxPoint point_of(const Head& head) {
@@ -169,8 +169,8 @@ engine::BoxPoint point_of(const Head& head) {
   return head.point == "right_bottom" ? engine::BoxPoint::kRightBottom : engine::BoxPoint::kCentre;
 }
 
-/// Numbers of a box lie a plane apart. There is a detection for every class whose probability is above the
-/// threshold, as darknet prints them.
+/// The numbers of one box lie one plane apart. As in darknet, every class whose probability is above the
+/// threshold gives a detection.
 HeadRule rule_of_darknet(const DecodeForm& form, size_t role, const tensor::Shape& /*part*/) {
   const Head head = head_of(form.signature.metadata, static_cast<int64_t>(role));
   HeadRule rule;
@@ -203,7 +203,7 @@ HeadRule rule_of_darknet(const DecodeForm& form, size_t role, const tensor::Shap
   return rule;
 }
 
-/// Scores of all cells' classes, then confidences, then x, y, w, h of all boxes.
+/// The output holds the class scores of all cells, then the confidences, then x, y, w, h of all boxes.
 void decode_darknet_grid(const DecodeCall& call, std::vector<Detection>* found) {
   const std::vector<Head> heads = heads_of(call.signature.metadata);
   for (size_t i = 0; i < heads.size(); ++i) {
@@ -227,8 +227,8 @@ void decode_darknet_grid(const DecodeCall& call, std::vector<Detection>* found) 
   }
 }
 
-/// IoU less a power of the distance of the centres, in the relative coordinates of the image; `greedynms` has
-/// an exponent of its own, whatever beta_nms says.
+/// Sets darknet's overlap: the IoU minus a power of the distance between the centres, in coordinates relative
+/// to the image. `greedynms` has its own exponent and ignores beta_nms.
 void set_darknet_overlap(const Signature& signature, engine::BoxSelection* selection) {
   const Entries entries(signature.metadata, "darknet.");
   const std::string kind = entries.text("nms_kind", "default");
@@ -239,7 +239,7 @@ void set_darknet_overlap(const Signature& signature, engine::BoxSelection* selec
       kind == "greedynms" ? kGreedyBeta : entries.number<float>("beta_nms", kGreedyBeta);
 }
 
-/// Half of the range.
+/// Padding is the middle of the range.
 constexpr InputForm kDarknetInput{Fit::kStretch, 127.5f};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Forms in which the network has chosen the boxes itself: no NMS after it.
+// Output forms in which the network has already selected the boxes, so that no NMS follows.
 #include <algorithm>
 
 #include "task/decoders/rows.hpp"
@@ -6,7 +6,7 @@
 namespace hone::task {
 namespace {
 
-/// More boxes than this no network chooses: what has more rows has cells.
+/// Networks select fewer boxes than this; outputs with more rows hold cells.
 constexpr int64_t kMostChosen = 1000;
 constexpr int64_t kBoxNumbers = 4;
 
@@ -26,11 +26,12 @@ std::optional<Match> match_end_to_end(const Signature& signature, bool forced) {
   if (!index) return std::nullopt;
   const tensor::Shape& shape = signature.outputs[*index].shape;
   const bool told = signature.metadata.contains("end2end") && signature.metadata.at("end2end") == "True";
-  // Behind six numbers stand mask coefficients or keypoints.
+  // Mask coefficients or keypoints may follow the six numbers.
   if (!told && shape.back() != kRowNumbers && !forced) return std::nullopt;
   if (!told && !forced && (shape[shape.size() - 2] > kMostChosen || says_detr(signature)))
     return std::nullopt;
-  // RT-DETR's rows have six numbers as well: shares of the image, which no corners in pixels are.
+  // The rows of RT-DETR have six numbers too, but their boxes are shares of the image; corners in pixels
+  // would be larger than this.
   constexpr float kMostShare = 1.5f;
   const float largest = signature.outputs[*index].largest_coordinate;
   if (!told && !forced && largest > 0 && largest <= kMostShare) return std::nullopt;
@@ -68,7 +69,7 @@ void decode_yolov7_nms(const DecodeCall& call, std::vector<Detection>* found) {
   }
 }
 
-/// Only the first rows count, their number given by the first output; later ones are stale.
+/// The first output gives the number of valid rows; the rows after them are stale.
 std::optional<Match> match_efficient_nms(const Signature& signature, bool /*forced*/) {
   const auto count = output_named(signature, {"num_dets", "num_detections", "num"});
   const auto boxes = output_named(signature, {"det_boxes", "detection_boxes", "nmsed_boxes", "boxes"});
@@ -81,7 +82,7 @@ std::optional<Match> match_efficient_nms(const Signature& signature, bool /*forc
                "boxes as corners in pixels of the input"};
 }
 
-/// How many rows the first output says that the call's image has, of those that there are.
+/// Returns the number of valid rows for the call's image, as given by the first output and limited to `room`.
 int64_t told_count(const DecodeCall& call, int64_t room) {
   const std::vector<double> counts = call.outputs[call.match.roles[0].output].to_double();
   const auto row = static_cast<size_t>(call.row);
@@ -102,13 +103,14 @@ void decode_efficient_nms(const DecodeCall& call, std::vector<Detection>* found)
   }
 }
 
-/// Names as TensorFlow's converters leave them, with or without the number of the operation's output.
+/// Finds an output by its name in TensorFlow, with or without the number of the operation's output that
+/// converters append.
 std::optional<size_t> tensorflow_output(const Signature& signature, std::string_view name) {
   const std::string numbered = fmt::format("{}:0", name);
   return output_named(signature, {name, numbered});
 }
 
-/// EfficientNMS has outputs of the same names, whose classes are whole numbers.
+/// The outputs of EfficientNMS have the same names, but its classes are integers.
 std::optional<Match> match_tensorflow(const Signature& signature, bool forced) {
   const auto count = tensorflow_output(signature, "num_detections");
   const auto boxes = tensorflow_output(signature, "detection_boxes");
@@ -121,7 +123,7 @@ std::optional<Match> match_tensorflow(const Signature& signature, bool forced) {
                "y before x in 0..1 of the image, classes that count from 1"};
 }
 
-/// The first output gives the number of rows; y1, x1, y2, x2.
+/// The first output gives the number of rows; boxes are y1, x1, y2, x2.
 void decode_tensorflow(const DecodeCall& call, std::vector<Detection>* found) {
   const Rows boxes(call, 1);
   const Rows scores(call, 2);
@@ -135,7 +137,7 @@ void decode_tensorflow(const DecodeCall& call, std::vector<Detection>* found) {
   }
 }
 
-/// Boxes, classes and scores in outputs of their own, with or without a dimension for the batch.
+/// Finds separate outputs for boxes, classes and scores, with or without a batch dimension.
 std::optional<std::vector<Role>> three_outputs(const Signature& signature, size_t rank) {
   const auto is_boxes = [rank](const OutputInfo& output) {
     return is_float(output.dtype) && output.shape.size() == rank && output.shape.back() == kBoxNumbers;
@@ -155,7 +157,7 @@ std::optional<std::vector<Role>> three_outputs(const Signature& signature, size_
   return std::vector<Role>{{*boxes, {0, kBoxNumbers}}, {*chosen, {0}}, {*scores, {0}}};
 }
 
-/// `first`: the number of the first class, before which there is the background.
+/// `first` is the number of the first class; smaller numbers are the background.
 void decode_three(const DecodeCall& call, int64_t first, std::vector<Detection>* found) {
   const Rows boxes(call, 0);
   const Rows labels(call, 1);
@@ -204,7 +206,7 @@ std::optional<Match> match_torchvision(const Signature& signature, bool /*forced
 }
 
 constexpr InputForm kStretched{Fit::kStretch};
-/// The network normalises what it is given, bytes as a rule.
+/// The network normalizes its input itself; the input is usually bytes.
 constexpr InputForm kRaw{Fit::kStretch, 0, false, 1};
 constexpr InputForm kImageNet{Fit::kStretch, 0, false, 1.0f / 255, true};
 

@@ -1,5 +1,5 @@
-// Forms of transformers that answer a fixed number of queries, and darknet's exports of boxes and
-// confidences.
+// Output forms of transformers with a fixed number of queries, and the boxes-and-confidences form of darknet
+// exports.
 #include <algorithm>
 #include <cmath>
 
@@ -10,8 +10,7 @@ namespace {
 
 constexpr int64_t kBoxNumbers = 4;
 constexpr int64_t kMostQueries = 1000;
-/// RT-DETR and the deformable ones ask 300 queries and give each class a sigmoid; DETR asks 100 and has a
-/// softmax.
+/// RT-DETR and deformable variants use 300 queries and a sigmoid for each class; DETR uses 100 and a softmax.
 constexpr int64_t kQueriesOfSigmoid = 300;
 
 std::optional<Match> match_rtdetr(const Signature& signature, bool forced) {
@@ -21,7 +20,7 @@ std::optional<Match> match_rtdetr(const Signature& signature, bool forced) {
   });
   if (!index || (signature.outputs.size() > 1 && !forced)) return std::nullopt;
   const int64_t width = signature.outputs[*index].shape[2];
-  // [N, 300, 6] is either score and class, or two classes.
+  // The last two of [N, 300, 6] are either a score and a class, or the scores of two classes.
   const bool pairs = width == 6 && signature.classes != 2;
   const int64_t classes = pairs ? 0 : width - kBoxNumbers;
   const bool fits = pairs || signature.classes == 0 || signature.classes == classes;
@@ -47,7 +46,7 @@ struct Queries {
   int64_t width;
 };
 
-/// [N, q, 4] and [N, q, k].
+/// Finds the outputs [N, q, 4] and [N, q, k].
 std::optional<Queries> query_outputs(const Signature& signature) {
   auto boxes = output_named(signature, {"pred_boxes"});
   if (!boxes)
@@ -93,7 +92,8 @@ std::optional<Match> match_rtdetr_logits(const Signature& signature, bool forced
                "a sigmoid for each class (--decoder detr: a softmax with 'no object')"};
 }
 
-/// Chooses among the first `classes` classes, which are objects; later ones only add to the sum.
+/// Returns the best of the first `classes` classes, which are objects. Later ones (no object) only add to the
+/// sum.
 Best softmax_best(std::span<const float> logits, int64_t classes) {
   Best best = best_of(logits.first(static_cast<size_t>(classes)));
   const float highest = best_of(logits).score;

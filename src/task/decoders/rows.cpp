@@ -47,7 +47,7 @@ int64_t common_count(std::initializer_list<const Rows*> parts) {
 
 Best best_of(std::span<const float> scores) {
   if (scores.empty()) return {};
-  // Below every number, so that NaN is never the best.
+  // Starts below every number, so that NaN is never the best.
   Best best{0, -std::numeric_limits<float>::infinity()};
   for (size_t i = 0; i < scores.size(); ++i)
     if (scores[i] > best.score) best = {static_cast<int64_t>(i), scores[i]};
@@ -56,7 +56,7 @@ Best best_of(std::span<const float> scores) {
 
 namespace {
 
-/// True where a box can be above the threshold. Numbers are read as they follow each other in memory.
+/// True for each box whose score can exceed the threshold. Reads the numbers in the order of memory.
 std::vector<char> gates_passed(const engine::RowRule& rule, std::span<const float> values) {
   std::vector<char> passed(static_cast<size_t>(rule.boxes), 0);
   const auto look = [&](int64_t box, int64_t gate) {

@@ -1,4 +1,4 @@
-// Helpers of decoders: rows of an output as float, and which outputs fit which form.
+// Helpers of decoders: reading rows of outputs as float, and finding outputs that fit a form.
 #pragma once
 
 #include <optional>
@@ -11,22 +11,22 @@
 
 namespace hone::task {
 
-/// One image's part of an output, as float. Outputs of other types are converted.
+/// One image's part of an output as float; other types are converted.
 class Rows {
  public:
-  /// `role`: index into call.match.roles. An output without a dimension for the batch is the part of its only
-  /// image. Bad input where there is no part for the call's image.
+  /// `role` is an index into call.match.roles. An output without a batch dimension belongs to the only image.
+  /// Bad input if the output has no part for the call's image.
   Rows(const DecodeCall& call, size_t role) : Rows(call, role, call.row) {}
-  /// Rows of this image of the batch, whichever is decoded.
+  /// Reads the rows of this image of the batch, not those of the call's image.
   Rows(const DecodeCall& call, size_t role, int64_t image);
 
   const std::string& name() const { return name_; }
   std::span<const float> values() const { return values_; }
-  /// The shape of one image's part, at least as large as the role needs it.
+  /// The shape of one image's part, at least as large as the role requires.
   const tensor::Shape& shape() const { return shape_; }
-  /// How many rows of its last dimension there are.
+  /// Number of rows, whose length is the last dimension.
   int64_t count() const { return count_; }
-  /// An internal error for one that is not there.
+  /// Internal error for an index out of range.
   std::span<const float> row(int64_t index) const;
 
  private:
@@ -37,20 +37,22 @@ class Rows {
   tensor::Shape shape_;
 };
 
-/// Appends what the heads of the call's image hold, in the order of heads, boxes and classes.
+/// Appends the boxes of all heads for the call's image, in the order of heads, boxes and classes.
 void decode_heads(const Decoder& decoder, const DecodeCall& call, std::vector<Detection>* found);
 
-/// How many rows each of these has; bad input where they disagree. Their first dimensions count.
+/// Returns the number of rows that all of these have; bad input if the numbers differ. The number of rows is
+/// the first dimension.
 int64_t common_count(std::initializer_list<const Rows*> parts);
 
 struct Best {
   int64_t label = 0;
   float score = 0;
 };
-/// The first of the highest; NaN counts as none, so minus infinity where there are no others.
+/// Returns the first of the highest scores. NaN is ignored; without other numbers the result is minus
+/// infinity.
 Best best_of(std::span<const float> scores);
 
-/// A class or an index that a network gives as a number; -1, which is none, for an impossible one.
+/// Converts a class or index that a network gives as a float; returns -1 if it is impossible.
 inline int64_t index_of(float number) {
   constexpr float kMost = 1e6f;
   return number >= 0 && number <= kMost ? static_cast<int64_t>(number) : -1;
@@ -58,12 +60,12 @@ inline int64_t index_of(float number) {
 
 using engine::box::from_centre;
 
-/// Appends a detection that is above the threshold; one without a class, or with a side that is no number, is
-/// none.
+/// Appends the detection if its score is above the threshold. Ignores it if it has no class or a side that is
+/// not a finite number.
 void add_above(float threshold, const Box& box, Best best, std::vector<Detection>* found);
 
 std::optional<size_t> output_named(const Signature& signature, std::initializer_list<std::string_view> names);
-/// The first that satisfies the condition and is none of those that are taken.
+/// Returns the first output that satisfies the condition and is not in `taken`.
 template <class Wanted>
 std::optional<size_t> output_where(const Signature& signature, const std::vector<size_t>& taken,
                                    const Wanted& wanted) {
@@ -80,7 +82,8 @@ inline bool is_float(tensor::DType dtype) {
          dtype == tensor::DType::kBFloat16 || dtype == tensor::DType::kFloat64;
 }
 
-/// Cells of all heads: sum of (w / s) (h / s) over the strides 8, 16, 32 and, for networks of four heads, 64.
+/// Possible numbers of cells of all heads: the sum of (w / s) (h / s) over the strides 8, 16, 32 and, for
+/// networks with four heads, 64.
 std::vector<int64_t> cell_counts(const Signature& signature);
 
 extern const Decoder kYolov5;

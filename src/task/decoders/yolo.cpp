@@ -1,4 +1,4 @@
-// Forms of YOLO that give a row for each cell and need NMS.
+// Output forms of YOLO with one row for each cell, which need NMS.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,10 +11,10 @@
 namespace hone::task {
 namespace {
 
-/// x, y, width, height and, but for YOLOv8, whether there is an object.
+/// x, y, width, height and, except in YOLOv8, the objectness.
 constexpr int64_t kBoxNumbers = 4;
 constexpr int64_t kWithObject = 5;
-/// Numbers that segmentation adds to each row.
+/// Mask coefficients that segmentation appends to each row.
 constexpr int64_t kMaskNumbers = 32;
 
 bool has_masks(const Signature& signature) {
@@ -25,7 +25,7 @@ bool has_masks(const Signature& signature) {
       .has_value();
 }
 
-/// The first output with rows for cells: [N, a, b], or [a, b] of networks that have lost the batch.
+/// The first output with rows for cells: [N, a, b], or [a, b] if the network has no batch dimension.
 struct CellOutput {
   size_t index;
   int64_t rows;
@@ -41,7 +41,8 @@ std::optional<CellOutput> cell_output(const Signature& signature) {
   return CellOutput{*index, shape[shape.size() - 2], shape.back()};
 }
 
-/// Classes of rows that are this wide: those that are named, else all that is neither box nor mask.
+/// Returns the number of classes in rows of this width: the known number, else the width without box and
+/// mask.
 int64_t classes_of(const Signature& signature, int64_t width, int64_t before) {
   const int64_t room = width - before - (has_masks(signature) ? kMaskNumbers : 0);
   return signature.classes > 0 && signature.classes <= room ? signature.classes : room;
@@ -65,7 +66,7 @@ std::optional<Match> match_yolov5(const Signature& signature, bool forced) {
                signature.classes > 0 ? "" : fmt::format("{} classes", classes)};
 }
 
-/// Rows of this many wanted numbers, one after the other.
+/// Describes rows of `numbers` numbers that lie one after the other.
 engine::RowRule rule_of_rows(const tensor::Shape& part, int64_t numbers) {
   engine::RowRule rule;
   rule.image = tensor::element_count(part);
@@ -86,7 +87,7 @@ HeadRule head_of(const DecodeForm& form, engine::BoxForm kind) {
   return rule;
 }
 
-/// A row has an object's score after the box, which no class makes larger.
+/// A row has an objectness score after the box, which is an upper limit for the scores of its classes.
 HeadRule rule_with_object(const DecodeForm& form, engine::BoxForm kind, const tensor::Shape& part) {
   HeadRule rule = head_of(form, kind);
   rule.head.object = kBoxNumbers;
@@ -105,7 +106,7 @@ HeadRule rule_of_yolox(const DecodeForm& form, size_t /*role*/, const tensor::Sh
   return rule_with_object(form, engine::BoxForm::kCells, part);
 }
 
-/// True if boxes are turned by an angle, which follows the classes.
+/// True if boxes are rotated by an angle, which follows the class scores.
 bool has_angles(const Signature& signature) {
   const auto task = signature.metadata.find("task");
   return task != signature.metadata.end() && task->second == "obb";
@@ -121,7 +122,7 @@ std::string assumed_of_yolov8(const Signature& signature, int64_t classes) {
 std::optional<Match> match_yolov8(const Signature& signature, bool forced) {
   const auto output = cell_output(signature);
   if (!output) return std::nullopt;
-  // Rows of YOLOv5 whose length happens to be the number of cells.
+  // These are rows of YOLOv5 whose length happens to be a possible number of cells.
   const bool is_yolov5 = signature.classes > 0 && output->columns == kWithObject + signature.classes &&
                          is_count(signature, output->rows, 3);
   if (is_yolov5 && !forced) return std::nullopt;
@@ -129,7 +130,7 @@ std::optional<Match> match_yolov8(const Signature& signature, bool forced) {
   const bool named = signature.classes > 0 &&
                      output->rows == kBoxNumbers + signature.classes + (has_angles(signature) ? 1 : 0) &&
                      output->columns > output->rows;
-  // Five numbers a cell are no row of YOLOX, which has at least six.
+  // A cell with five numbers cannot belong to YOLOX, whose rows have at least six.
   const int64_t told = signature.classes > 0 ? signature.classes : 1;
   const bool lying = is_count(signature, output->rows, 1) && output->columns == kBoxNumbers + told;
   if (!upright && !named && !lying && !forced) return std::nullopt;
@@ -144,7 +145,7 @@ std::optional<Match> match_yolov8(const Signature& signature, bool forced) {
                assumed_of_yolov8(signature, classes)};
 }
 
-/// Numbers of a cell lie a row apart, [4 + nc, cells], or next to each other.
+/// The numbers of a cell are either one row apart, as in [4 + nc, cells], or consecutive.
 HeadRule rule_of_yolov8(const DecodeForm& form, size_t /*role*/, const tensor::Shape& part) {
   const int64_t classes = form.match.classes;
   const bool turned = has_angles(form.signature);
@@ -180,7 +181,7 @@ std::optional<Match> match_yolox(const Signature& signature, bool forced) {
 constexpr int64_t kHeads = 3;
 constexpr int64_t kHeadAnchors = 3;
 
-/// Three outputs [N, 3, h, w, 5 + nc], those of the finest cells first.
+/// Three outputs [N, 3, h, w, 5 + nc], that with the finest cells first.
 std::optional<Match> match_yolov7_raw(const Signature& signature, bool /*forced*/) {
   std::vector<size_t> heads;
   for (size_t i = 0; i < signature.outputs.size(); ++i) {
@@ -206,7 +207,8 @@ std::optional<Match> match_yolov7_raw(const Signature& signature, bool /*forced*
                    : "the anchors of YOLOv7 (metadata 'anchors' tells others)"};
 }
 
-/// Widths and heights in pixels, three a head. Metadata: 18 numbers with anything between them.
+/// Returns widths and heights in pixels, three anchors per head. The metadata hold 18 numbers with any
+/// separators.
 std::vector<float> anchors_of(const Signature& signature) {
   std::vector<float> anchors{12, 16, 19, 36, 40, 28, 36, 75, 76, 55, 72, 146, 142, 110, 192, 243, 459, 401};
   const auto told = signature.metadata.find("anchors");
@@ -223,7 +225,7 @@ std::vector<float> anchors_of(const Signature& signature) {
   return values;
 }
 
-/// An object's score above the threshold has a logit above this one, in whatever way it is rounded.
+/// Returns a logit that is below the logit of every score above the threshold, however it was rounded.
 float logit_below(float threshold) {
   constexpr float kSlack = 1e-3f;
   if (threshold <= 0) return -std::numeric_limits<float>::infinity();

@@ -1,4 +1,4 @@
-// Which part of a program is recorded.
+// Options that select the part of a program that is recorded.
 #pragma once
 
 #include <string>
@@ -8,25 +8,29 @@
 
 namespace hone::trace {
 
-/// All of it when nothing is set. Either times or a range limit it.
+/// Without any option, the whole program is recorded. The recording is limited either by times or by a range,
+/// not by both.
 struct CaptureOptions {
-  double delay_s = 0;     ///< nothing before, counted from the start of the command
-  double duration_s = 0;  ///< nothing after so long from then; 0: to the end. The program itself goes on.
+  double delay_s = 0;  ///< time from the start of the command before which nothing is recorded
+  double duration_s =
+      0;  ///< length of the recording after the delay; 0: to the end. The program itself continues.
   /// "cudaProfilerApi": between cudaProfilerStart and cudaProfilerStop. "nvtx:NAME": while a thread is in a
   /// range of this name.
   std::string range;
-  /// Regular expression (ECMAScript); only kernels in whose names it is found. Empty: all.
+  /// Regular expression (ECMAScript): only kernels whose names contain a match are recorded. Empty: all
+  /// kernels.
   std::string kernels;
 };
 
-/// Usage error that names the option when one is wrong or two contradict each other.
+/// Throws a usage error that names the option if one is wrong or two contradict each other.
 void check_capture(const CaptureOptions& options);
 
-/// The variables for libhone-inject.so, as NAME=VALUE, for a command that starts at `now` (monotonic
-/// nanoseconds).
+/// The environment variables for libhone-inject.so, as NAME=VALUE, for a command that starts at `now`
+/// (monotonic nanoseconds).
 std::vector<std::string> capture_variables(const CaptureOptions& options, Time now);
 
-/// Says in the trace what was left out on request, and when the range was never entered.
+/// Adds notes to the trace about the parts that were left out on request, and a note if the range was never
+/// entered.
 void note_capture(const CaptureOptions& options, Trace& trace);
 
 }  // namespace hone::trace

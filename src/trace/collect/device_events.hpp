@@ -1,4 +1,4 @@
-// Work of a device by its own account, as rows of a trace.
+// Converts the work that a device has recorded itself into rows of a trace.
 #pragma once
 
 #include "base/device_record.hpp"
@@ -6,7 +6,7 @@
 
 namespace hone::trace {
 
-/// Adds a recording of that process. `cycle` keeps the numbers of several recordings apart.
+/// Adds a device's recording for this process. `cycle` separates the numbers of several recordings.
 void add_device_record(Trace& trace, const base::DeviceRecord& record, int64_t process, int64_t cycle);
 
 }  // namespace hone::trace

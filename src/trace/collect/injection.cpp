@@ -18,7 +18,8 @@ std::vector<std::string> injection_variables(const std::filesystem::path& folder
                                              const InjectionOptions& options) {
   check_capture(options.capture);
   constexpr double kLowest = 10;
-  constexpr double kHighest = 200'000;  // of Nsight Systems, too: samples must be read before they are lost
+  constexpr double kHighest =
+      200'000;  // the limit of Nsight Systems, too: samples must be read before they are lost
   if (options.counter_rate != 0 && !(options.counter_rate >= kLowest && options.counter_rate <= kHighest))
     fail_usage("--counter-rate must be between {:.0f} and {:.0f} a second", kLowest, kHighest);
   const std::string library = base::plugin_file("inject");
@@ -38,7 +39,7 @@ std::vector<std::string> injection_variables(const std::filesystem::path& folder
 
 std::string preload_variable() {
   const std::string library = base::plugin_file("threads");
-  // The loader takes either for the end of a name and knows no way to say otherwise.
+  // The loader treats both characters as the end of a name and has no way to escape them.
   if (library.find_first_of(" :") != std::string::npos)
     fail_environment("{} cannot be preloaded: its path holds a blank or a colon", library);
   const char* others = std::getenv("LD_PRELOAD");

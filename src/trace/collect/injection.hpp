@@ -1,4 +1,4 @@
-// How a program gets libhone-inject.so, and where what it wrote is found.
+// Loads libhone-inject.so into a program, and finds the files that it has written.
 #pragma once
 
 #include <filesystem>
@@ -12,40 +12,41 @@
 namespace hone::trace {
 
 struct InjectionOptions {
-  /// Records calls of the driver API too, which the runtime API is built on.
+  /// Also records calls of the driver API, on which the runtime API is built.
   bool driver_api = true;
-  /// Records thread functions that block, and what lets others go on: nvprof's --cpu-thread-tracing.
+  /// Records thread functions that block, and the calls that let other threads continue, like
+  /// --cpu-thread-tracing of nvprof.
   bool threads_api = false;
-  /// How often a second hardware counters are sampled; 0: not at all.
+  /// Samples of hardware counters per second; 0: none.
   double counter_rate = 0;
-  /// Metrics to measure for each launch of a kernel. Nothing else of the GPU is recorded then: kernels run
-  /// one by one, once for each pass.
+  /// Metrics to measure for each launch of a kernel. If there are any, nothing else of the GPU is recorded:
+  /// kernels run one by one, once for each pass.
   std::vector<WantedMetric> metrics;
-  /// Launches are measured while this file is there; always when it is empty.
+  /// Launches are measured while this file exists; if the path is empty, all launches are measured.
   std::filesystem::path metrics_while = {};
   CaptureOptions capture;
 };
 
-/// The variables that make every CUDA process write what it does into `folder`, as NAME=VALUE. Times of the
-/// capture count from this call. Environment error when the collector is not installed.
+/// The environment variables that make every CUDA process write its record into `folder`, as NAME=VALUE.
+/// Times of the capture count from this call. Throws an environment error if the collector is not installed.
 std::vector<std::string> injection_variables(const std::filesystem::path& folder,
                                              const InjectionOptions& options);
 
-/// The command with these variables set for it.
+/// The command, preceded by what sets these variables for it.
 std::vector<std::string> injected_command(const std::vector<std::string>& command,
                                           const std::filesystem::path& folder,
                                           const InjectionOptions& options);
 
-/// The variable that puts libhone-threads.so before the thread functions of a program, in addition to
-/// libraries that are preloaded anyway. Environment error when it is not installed or lies where it cannot be
-/// preloaded from.
+/// The variable that preloads libhone-threads.so, so that its thread functions replace those of the program;
+/// libraries that are already preloaded are kept. Throws an environment error if the library is not installed
+/// or lies in a place from which it cannot be preloaded.
 std::string preload_variable();
 
-/// The files in the folder, one a process and one more for its threads.
+/// The files in the folder: one for each process, and one more for its threads.
 std::vector<std::filesystem::path> injected_files(const std::filesystem::path& folder);
-/// How many processes wrote them.
+/// Number of processes that wrote these files.
 size_t process_count(const std::vector<std::filesystem::path>& files);
-/// All of them as one normalized trace.
+/// Merges all files into one normalized trace.
 Trace read_injected(const std::filesystem::path& folder);
 
 }  // namespace hone::trace

@@ -1,4 +1,4 @@
-// See metric_support.hpp. CUPTI's headers are needed for asking, so libhone-inject.so does it.
+// See metric_support.hpp. The question needs the headers of CUPTI, so libhone-inject.so asks it.
 #include "trace/collect/metric_support.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace hone::trace {
 namespace {
 
-/// hone_know_metrics of plugin/know_metrics.cpp.
+/// The function hone_know_metrics of plugin/know_metrics.cpp.
 using KnowMetrics = int (*)(const char* chip, const char* const* names, size_t count, uint8_t* known,
                             char* text, size_t size);
 

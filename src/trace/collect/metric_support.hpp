@@ -1,4 +1,4 @@
-// Which metrics a chip knows, as CUPTI says.
+// Finds out from CUPTI which metrics a chip knows.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@ namespace hone::trace {
 
 struct MetricSupport {
   std::string chip;         ///< "GH100"; empty when nobody could be asked
-  std::string problem;      ///< why, as a sentence's end
-  std::vector<bool> known;  ///< of the wanted metrics, in their order; empty when nobody could be asked
+  std::string problem;      ///< the reason why nothing is known, as the end of a sentence
+  std::vector<bool> known;  ///< for each wanted metric, in their order; empty if CUPTI could not be asked
 };
 
-/// Looks metrics up for a chip by its name, or for the first GPU of this machine when that is empty. A metric
-/// is known when the chip knows all that its formula needs. No errors: what is missing is said in `problem`.
+/// Looks up metrics for a chip by its name, or for the first GPU of this machine if the name is empty. A
+/// metric is known if the chip knows all the hardware metrics in its formula. Throws no errors: `problem`
+/// says what is missing.
 MetricSupport metric_support(const std::string& chip, const std::vector<WantedMetric>& metrics);
 
 }  // namespace hone::trace

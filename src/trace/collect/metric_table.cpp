@@ -1,8 +1,9 @@
-// The table of metrics; see metrics.hpp. It follows NVIDIA's mapping, documented for Nsight Compute, but:
-// - ipc and issued_ipc are of an SM, as nvprof's were, not of a quarter of one
-// - half_precision_fu_utilization is of the FMA units, which do FP16 since compute capability 8.6
-// - tensor_precision_fu_utilization is of all types
-// - what the L1 cache did not have is counted there: newer chips do not tell what the L2 cache did for it
+// The table of metrics; see metrics.hpp. It follows the mapping that NVIDIA documents for Nsight Compute,
+// with these exceptions:
+// - ipc and issued_ipc refer to a whole SM, as in nvprof, not to a quarter of one
+// - half_precision_fu_utilization counts the FMA units, which execute FP16 since compute capability 8.6
+// - tensor_precision_fu_utilization covers all types
+// - misses of the L1 cache are counted in the L1 cache: newer chips do not report the L2 cache's part in them
 #include <array>
 
 #include "trace/collect/metrics.hpp"

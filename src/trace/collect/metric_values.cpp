@@ -49,7 +49,7 @@ std::optional<double> value_of(const Formula& formula, const Counted& counted) {
   return *sum / *divisor;
 }
 
-/// Rows of one launch.
+/// Adds the rows of one launch.
 void add_values(std::span<const KernelMetric> launch, const std::vector<Formula>& formulas,
                 std::vector<KernelMetric>& to) {
   Counted counted;

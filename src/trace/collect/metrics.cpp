@@ -45,7 +45,7 @@ std::vector<MetricTerm> parse_sum(std::string_view text) {
   return terms;
 }
 
-/// Levenshtein's: characters to insert, remove or replace.
+/// Levenshtein distance: the number of characters to insert, remove or replace.
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -76,7 +76,8 @@ std::string unit_of_today(std::string_view name) {
   return a_second ? "1/s" : "";
 }
 
-/// "sm__warps_active.avg": the unit, two underscores, and how its parts are put together.
+/// Tests for a current name, such as "sm__warps_active.avg": the unit of the GPU, two underscores, a counter,
+/// a point, and the aggregation.
 bool is_of_today(std::string_view name) {
   return name.find("__") != std::string_view::npos && name.find('.') != std::string_view::npos &&
          name.find_first_not_of(kNameCharacters) == std::string_view::npos;

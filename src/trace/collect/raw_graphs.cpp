@@ -18,7 +18,7 @@ int64_t RawGraphs::number(uint64_t id) {
 }
 
 uint64_t RawGraphs::root_of(uint64_t id) const {
-  // As many steps as there are nodes: a damaged file can hold a circle.
+  // The number of steps is limited to the number of nodes: a damaged file can hold a cycle.
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const auto found = index_.find(id);
     if (found == index_.end() || nodes_[found->second].original == 0) break;
@@ -28,7 +28,7 @@ uint64_t RawGraphs::root_of(uint64_t id) const {
 }
 
 void RawGraphs::add_to(Trace& trace, int64_t base) {
-  std::unordered_map<uint64_t, std::vector<size_t>> copies;  // of a root, itself included
+  std::unordered_map<uint64_t, std::vector<size_t>> copies;  // the copies of each root, including itself
   std::map<std::pair<uint32_t, uint64_t>, size_t> copy_in;   // by graph and root
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];

@@ -1,4 +1,4 @@
-// The CUDA graphs of one process, put together from CUPTI's callbacks while they were built.
+// The CUDA graphs of one process, reconstructed from CUPTI's callbacks during their construction.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace hone::trace {
 
-/// Nodes and dependencies are told of for the graph that is built; what runs is a copy of it, whose nodes are
-/// told of as clones. Here the clones get the ranges and dependencies of their originals.
+/// CUPTI reports nodes and dependencies for the graph that is built. The graph that runs is a copy of it,
+/// whose nodes are reported as clones. Here the clones get the ranges and dependencies of their originals.
 class RawGraphs {
  public:
   void add_node(const raw::GraphNode& node, StringId range);

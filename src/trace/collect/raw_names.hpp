@@ -1,4 +1,4 @@
-// CUPTI's enumerations, as numbers in raw records, in the words of a trace.
+// Translates CUPTI's enumerations, which are numbers in raw records, to the names in a trace.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace hone::trace {
 
-/// "void gemm<float>(int)" of "_Z4gemmIfEvi"; the text itself when it is no mangled name.
+/// "void gemm<float>(int)" for "_Z4gemmIfEvi"; a text that is no mangled name is returned unchanged.
 std::string demangled(const std::string& name);
-/// CUpti_ActivityMemoryKind.
+/// `kind` is a CUpti_ActivityMemoryKind.
 MemoryKind memory_kind(uint32_t kind);
-/// CUpti_ActivityMemcpyKind.
+/// `kind` is a CUpti_ActivityMemcpyKind.
 CopyDirection copy_direction(uint32_t kind);
-/// CUpti_ActivityOverheadKind, as Kineto names them.
+/// `kind` is a CUpti_ActivityOverheadKind; the names are those of Kineto.
 const char* overhead_name(uint32_t kind);
-/// CUpti_ActivityStreamFlag.
+/// `flag` is a CUpti_ActivityStreamFlag.
 StreamKind stream_kind(uint32_t flag);
-/// CUpti_ActivitySynchronizationType.
+/// `type` is a CUpti_ActivitySynchronizationType.
 std::optional<SyncKind> sync_kind(uint32_t type);
 
 }  // namespace hone::trace

@@ -19,7 +19,8 @@
 namespace hone::trace {
 namespace {
 
-/// One file. Correlations, contexts and events are a process's own, so each file's get numbers of their own.
+/// Reads one file. Correlations, contexts and events are numbered per process, so each file gets its own
+/// range of numbers.
 class FileReader {
  public:
   FileReader(Trace& trace, std::string_view bytes, int64_t file_number, std::string name)
@@ -34,7 +35,8 @@ class FileReader {
       raw::ChunkHeader header;
       if (bytes_.size() - at < sizeof header) return cut_off(bytes_.size() - at);
       std::memcpy(&header, bytes_.data() + at, sizeof header);
-      if (header.magic == 0 && header.bytes == 0) return;  // a file made larger in advance
+      if (header.magic == 0 && header.bytes == 0)
+        return;  // unused end of a file that was enlarged in advance
       at += sizeof header;
       if (header.magic != raw::ChunkHeader::kChunkMagic || header.bytes > bytes_.size() - at)
         return cut_off(bytes_.size() - at);
@@ -43,7 +45,7 @@ class FileReader {
     }
   }
 
-  /// After all chunks: a clone is announced before or after its original's edges.
+  /// Called after all chunks: a clone may be announced before or after the edges of its original.
   void finish() {
     graphs_.add_to(trace_, base_);
     if (announces_end_ && !ended_)
@@ -54,7 +56,7 @@ class FileReader {
                       process_));
   }
 
-  /// The windows that were recorded as a whole; empty when all of it was.
+  /// The windows in which everything was recorded; empty if the whole process was recorded.
   const std::vector<Span>& windows() const { return windows_; }
 
  private:
@@ -75,7 +77,7 @@ class FileReader {
     }
   }
 
-  /// A record of an earlier version is shorter: what it lacks keeps its default.
+  /// A record of an earlier version is shorter; the fields that it lacks keep their defaults.
   template <class Record>
   static Record as(std::string_view bytes) {
     Record record;

@@ -1,4 +1,4 @@
-// Traces out of the files that libhone-inject.so wrote, one a process.
+// Reads traces from the files that libhone-inject.so wrote, one for each process.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace hone::trace {
 
-/// All files of one recording in one normalized trace. Broken or damaged parts are left out, which `doubts`
-/// says. Bad input when a file is none of the collector's.
+/// Merges all files of one recording into one normalized trace. Damaged parts are left out and reported in
+/// `doubts`. Throws bad input if a file was not written by the collector.
 Trace read_raw(const std::vector<std::filesystem::path>& files);
 
 }  // namespace hone::trace

@@ -1,8 +1,9 @@
-// The records that the injected library writes and the program reads: a file of chunks, each a length and
-// that many bytes of records. A chunk is written by one call, so a process that is killed leaves a file that
-// is whole but for its last chunk. Records are plain little-endian structs; a reader skips types and tails
-// that it does not know. libhone-threads.so writes into a file that was made larger in advance: zeros where a
-// chunk or a record should begin mean that the file or the chunk ends there.
+// The records that the injected library writes and the program reads. The file consists of chunks; each is a
+// length and that many bytes of records. A chunk is written by one call, so a process that is killed leaves a
+// file in which at most the last chunk is incomplete. Records are plain little-endian structs; a reader skips
+// types and trailing fields that it does not know. libhone-threads.so writes into a file that was enlarged in
+// advance: zeros at the place where a chunk or a record should begin mean that the file or the chunk ends
+// there.
 #pragma once
 
 #include <array>
@@ -46,13 +47,13 @@ enum class Type : uint16_t {
   kEnd
 };
 
-/// Size includes the header.
+/// The size includes the header.
 struct Header {
   Type type;
   uint16_t bytes;
 };
 
-/// A name, before its first use; the characters follow the struct. Longer names are cut.
+/// A text, written before its first use; the characters follow the struct. Longer texts are cut.
 struct Text {
   Header header{Type::kText, sizeof(Text)};
   uint32_t id = 0;
@@ -64,12 +65,12 @@ struct Process {
   uint32_t process = 0;
   uint32_t name = 0;
   uint32_t cupti_version = 0;
-  uint64_t clock_ns = 0;       ///< of the records' clock
+  uint64_t clock_ns = 0;       ///< time by the clock of the records
   uint64_t utc_ns = 0;         ///< at the same moment
-  uint64_t announces_end = 0;  ///< 1: an End follows when the process ends in order
+  uint64_t announces_end = 0;  ///< 1: an End record follows if the process ends normally
 };
 
-/// The last record of a process that ran what was registered to run at its exit.
+/// The last record of a process that ran its exit handlers.
 struct End {
   Header header{Type::kEnd, sizeof(End)};
 };
@@ -254,7 +255,7 @@ struct Memory {
   uint32_t unused = 0;
 };
 
-/// Records that the library could not write.
+/// A number of records that the library could not write.
 struct Loss {
   Header header{Type::kLoss, sizeof(Loss)};
   uint32_t about = 0;  ///< text
@@ -263,8 +264,8 @@ struct Loss {
   int64_t count = 0;
 };
 
-/// From here on, or up to here, everything is recorded; outside of windows only some of it is. A file without
-/// windows has recorded everything.
+/// Begin or end of a window in which everything is recorded; outside of windows only a part is. In a file
+/// without windows, everything was recorded.
 struct Window {
   Header header{Type::kWindow, sizeof(Window)};
   uint32_t opens = 0;  ///< 1 opens, 0 closes
@@ -285,7 +286,7 @@ struct Counter {
 struct KernelMetric {
   Header header{Type::kKernelMetric, sizeof(KernelMetric)};
   uint32_t kernel = 0;  ///< mangled
-  uint64_t launch = 0;  ///< of those that were measured, counted from 0
+  uint64_t launch = 0;  ///< index among the measured launches, from 0
   double value = 0;
   uint32_t metric = 0;  ///< text
   uint32_t range = 0;   ///< innermost range of the launching thread
@@ -312,16 +313,17 @@ enum class ThreadFunction : uint32_t {
   kSemaphorePost
 };
 
-/// A call that blocked, or one that may have let another thread go on; the latter take no time.
+/// A call that blocked, or one that may have let another thread continue; calls of the second kind take no
+/// time.
 struct ThreadCall {
   Header header{Type::kThreadCall, sizeof(ThreadCall)};
   ThreadFunction function = ThreadFunction::kStart;
   uint64_t start = 0;
   uint64_t end = 0;
-  uint64_t object = 0;  ///< pthread_t of the thread created, begun, ended or joined; else an address
+  uint64_t object = 0;  ///< pthread_t of the thread that was created, begun, ended or joined; else an address
   uint32_t thread = 0;
-  int32_t result = 0;  ///< 0, or errno's number of the error
-  /// For mutexes: the last unlock by another thread before the lock returned; 0 when none was seen.
+  int32_t result = 0;  ///< 0, or an error number of errno
+  /// For mutexes: the last unlock by another thread before the lock returned; 0 if none was seen.
   uint64_t unlocked = 0;
   uint32_t unlocked_by = 0;  ///< thread
   uint32_t unused = 0;

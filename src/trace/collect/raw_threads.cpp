@@ -9,7 +9,7 @@ namespace hone::trace {
 namespace {
 
 struct Meaning {
-  std::string_view call;  ///< empty where nothing blocks, so that no time is spent
+  std::string_view call;  ///< empty for operations that do not block and take no time
   ThreadOperation operation;
 };
 
@@ -45,14 +45,14 @@ void add_thread_call(Trace& trace, const raw::ThreadCall& from, int32_t thread, 
     event.result = from.result;
     trace.host_events.push_back(event);
   }
-  // One that ran out of time was woken by nobody. A robust mutex is locked though its last owner died.
+  // A wait that timed out was woken by no thread. A robust mutex is locked even if its last owner died.
   if (from.result != 0 && from.result != EOWNERDEAD) return;
   const auto object = static_cast<int64_t>(from.object);
   if (unlocked_by >= 0) {
     const auto time = static_cast<Time>(from.unlocked);
     trace.thread_syncs.push_back({time, time, ThreadOperation::kUnlock, unlocked_by, object});
   }
-  // A thread may run before the call that made it returns.
+  // A thread may run before the call that created it returns.
   const bool creates = meaning.operation == ThreadOperation::kCreate;
   trace.thread_syncs.push_back({start, creates ? start : end, meaning.operation, thread, object});
 }

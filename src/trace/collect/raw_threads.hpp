@@ -1,4 +1,4 @@
-// Records of libhone-threads.so, in the words of a trace.
+// Translates records of libhone-threads.so to events of a trace.
 #pragma once
 
 #include "trace/collect/raw_records.hpp"
@@ -6,8 +6,8 @@
 
 namespace hone::trace {
 
-/// Adds the call, and what it means for other threads. Threads are indices into Trace::threads; `unlocked_by`
-/// is -1 when no unlock was seen.
+/// Adds the call and its effect on other threads. Threads are indices into Trace::threads; `unlocked_by` is
+/// -1 if no unlock was seen.
 void add_thread_call(Trace& trace, const raw::ThreadCall& from, int32_t thread, int32_t unlocked_by);
 
 }  // namespace hone::trace

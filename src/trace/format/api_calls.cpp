@@ -11,7 +11,8 @@ bool is_asynchronous(std::string_view name) {
   return name.find("Async") != std::string_view::npos || name.find("GraphLaunch") != std::string_view::npos;
 }
 
-/// Removes the suffix of "name_v7000": versions of the driver's own are shorter.
+/// Removes the suffix of "name_v7000"; version suffixes of the driver's own functions (_v2) are shorter and
+/// stay.
 std::string_view without_version(std::string_view name) {
   constexpr size_t kShortest = std::string_view("_v3020").size();
   const size_t mark = name.rfind("_v");
@@ -36,7 +37,7 @@ HostKind api_kind(std::string_view name) {
 }
 
 void mark_asynchronous(Trace& trace) {
-  std::unordered_map<int64_t, std::vector<int32_t>> transfers;  // of each correlation
+  std::unordered_map<int64_t, std::vector<int32_t>> transfers;  // the transfers of each correlation
   for (const DeviceEvent& event : trace.device_events) {
     if (event.kind != DeviceKind::kKernel && event.correlation != kNone && event.detail >= 0)
       transfers[event.correlation].push_back(event.detail);

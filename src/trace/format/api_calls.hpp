@@ -1,4 +1,4 @@
-// Derives facts about a call from the name of CUDA's function.
+// Derives properties of an API call from the name of its CUDA function.
 #pragma once
 
 #include <string_view>
@@ -7,15 +7,16 @@
 
 namespace hone::trace {
 
-/// `cudaMemcpyAsync` of "cudaMemcpyAsync_ptsz_v7000": neither the version in which CUPTI met the function nor
-/// the variant for default streams of threads is a part of its name. The _v2 or _v3 of the driver's functions
+/// `cudaMemcpyAsync` for "cudaMemcpyAsync_ptsz_v7000": the version in which CUPTI first knew the function and
+/// the variant for per-thread default streams are no parts of its name. The _v2 or _v3 of driver functions
 /// is.
 std::string_view plain_api_name(std::string_view recorded);
 
 /// kDriverApi for cuLaunchKernel, kRuntimeApi for cudaLaunchKernel.
 HostKind api_kind(std::string_view name);
 
-/// Sets Transfer::asynchronous of every copy and set whose call's name says so: nothing else in a file does.
+/// Sets Transfer::asynchronous of every copy and memset whose call is asynchronous by its name: files hold no
+/// other sign of it.
 void mark_asynchronous(Trace& trace);
 
 }  // namespace hone::trace

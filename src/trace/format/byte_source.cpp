@@ -61,7 +61,7 @@ size_t ByteSource::read_plain(std::span<char> buffer) {
   return count;
 }
 
-/// More packed bytes; false at the end of the file.
+/// Reads more packed bytes; false at the end of the file.
 bool ByteSource::refill() {
   const size_t count = std::fread(packed_.data(), 1, packed_.size(), file_.get());
   inflater_->next_in = packed_.data();
@@ -77,7 +77,7 @@ size_t ByteSource::inflate_into(std::span<char> buffer) {
       break;
     }
     if (between_members_) {
-      // Bytes after a member that begin no other one are padding, as gzip itself takes it.
+      // Bytes after a member that do not begin another member are padding, as for gzip itself.
       if (*inflater_->next_in != 0x1f) break;
       inflateReset(inflater_.get());
       between_members_ = false;

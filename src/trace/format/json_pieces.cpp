@@ -15,7 +15,7 @@ constexpr int kNothing = -1;
 
 bool is_space(int c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-/// Looks for the end of an object or array, from its opening bracket on.
+/// Looks for the end of an object or array, starting at its opening bracket.
 struct Scan {
   static constexpr int kBlock = 64;
   size_t depth = 0;
@@ -26,7 +26,8 @@ struct Scan {
   bool slow(const char* bytes, size_t& at, size_t end);
 };
 
-/// Where what matters is among 64 bytes: a bit for each, the first byte's lowest.
+/// The positions of significant characters in 64 bytes: one bit for each byte, the first byte in the lowest
+/// bit.
 struct Block {
   uint64_t quotes = 0;
   uint64_t brackets = 0;
@@ -52,7 +53,8 @@ Block look_at(const char* bytes) {
   return block;
 }
 
-/// Bit i is set when an odd number of bits is set up to and including i: the bytes in strings, given quotes.
+/// Bit i is set if an odd number of bits is set up to and including bit i. For a mask of quotes, these are
+/// the bytes in strings.
 uint64_t parity_up_to(uint64_t bits) {
   for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
   return bits;
@@ -60,7 +62,8 @@ uint64_t parity_up_to(uint64_t bits) {
 
 bool is_open(char c) { return c == '{' || c == '['; }
 
-/// A block at once, when nothing in it needs a closer look; `at` is then after it, or after the end found.
+/// Handles a whole block if nothing in it needs byte-by-byte processing; `at` is then after the block, or
+/// after the end that was found.
 bool Scan::fast(const char* bytes, size_t& at) {
   const Block block = look_at(bytes + at);
   const uint64_t inside = parity_up_to(block.quotes) ^ (in_string ? ~uint64_t{0} : 0);
@@ -77,8 +80,8 @@ bool Scan::fast(const char* bytes, size_t& at) {
   return false;
 }
 
-/// Byte by byte. A line that ends ends a string too: JSON has no line breaks in strings, so a quote is
-/// missing, and the next line shall not suffer for it.
+/// Processes byte by byte. The end of a line also ends a string: JSON has no line breaks in strings, so a
+/// quote is missing, and the next line should still be read correctly.
 bool Scan::slow(const char* bytes, size_t& at, size_t end) {
   while (at < end) {
     const char c = bytes[at++];
@@ -122,7 +125,8 @@ JsonPieces::Piece JsonPieces::next() {
   }
 }
 
-/// Nothing more to come. Inside, Kind::kEnd without Place::kEnd means: go on.
+/// Called at the end of the document. Inside this class, Kind::kEnd without Place::kEnd means that reading
+/// continues.
 JsonPieces::Piece JsonPieces::end(bool complete) {
   place_ = Place::kEnd;
   complete_ = complete;
@@ -184,7 +188,7 @@ JsonPieces::Piece JsonPieces::next_element() {
     return {};
   }
   piece_ = at_;
-  // A token that can begin no element (the rest of a broken one) is skipped up to the next possible
+  // A token that can begin no element (the rest of a broken element) is skipped up to the next possible
   // beginning.
   const bool whole = token == '}' || token == ':' ? skip_to("{]") : skip_value();
   if (!whole) return end(false);
@@ -193,7 +197,7 @@ JsonPieces::Piece JsonPieces::next_element() {
 
 std::string_view JsonPieces::piece_text() const { return {buffer_.data() + piece_, at_ - piece_}; }
 
-/// Reads on, keeping the piece that has begun; false at the end of the file.
+/// Reads more bytes and keeps the current piece in the buffer; false at the end of the file.
 bool JsonPieces::more() {
   if (at_ - piece_ > kLongestPiece) {
     too_long_ = true;
@@ -215,7 +219,7 @@ int JsonPieces::peek() {
   return static_cast<unsigned char>(buffer_[at_]);
 }
 
-/// The next byte that is no space.
+/// The next byte that is no white space.
 int JsonPieces::peek_token() {
   int c = peek();
   while (is_space(c)) {
@@ -232,7 +236,7 @@ bool JsonPieces::skip_value() {
   return skip_to(",]}: \n\r\t");
 }
 
-/// From the opening quote to after the closing one, or after the line (see Scan::slow).
+/// Skips from the opening quote to after the closing quote, or to after the line (see Scan::slow).
 bool JsonPieces::skip_string() {
   ++at_;
   for (int c = peek(); c != kNothing; c = peek()) {
@@ -254,7 +258,7 @@ bool JsonPieces::skip_container() {
   return false;
 }
 
-/// Skips to the next of these bytes; false when there is none.
+/// Skips to the next of these bytes; false if there is none.
 bool JsonPieces::skip_to(std::string_view stops) {
   int c = peek();
   while (c != kNothing && stops.find(static_cast<char>(c)) == std::string_view::npos) {

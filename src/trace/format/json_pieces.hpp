@@ -1,7 +1,7 @@
-// Cuts a JSON document of any size into pieces small enough to parse: the members of its outermost object,
-// and of one member that is an array (a trace's events) each element by itself. It only looks at quotes and
-// brackets; whether a piece is valid JSON is for its parser to say. Where the document breaks off, the pieces
-// before stay good, and where one is broken, the next line begins afresh.
+// Cuts a JSON document of any size into pieces that are small enough to parse: the members of its outermost
+// object, and the single elements of one member that is an array (the events of a trace). It looks only at
+// quotes and brackets; the parser checks whether a piece is valid JSON. If the document ends early, the
+// pieces before the end stay valid; after a broken piece, reading continues on the next line.
 #pragma once
 
 #include <string>
@@ -14,27 +14,28 @@ namespace hone::trace {
 
 class JsonPieces {
  public:
-  /// This many bytes after a piece may be read, though they are not part of it.
+  /// This many bytes after a piece may be read, although they are not part of it.
   static constexpr size_t kPadding = 64;
-  /// Pieces above this are skipped and counted.
+  /// Longer pieces are skipped and counted.
   static constexpr size_t kLongestPiece = size_t{16} << 20;
 
   enum class Kind { kMember, kElement, kEnd };
   struct Piece {
     Kind kind = Kind::kEnd;
-    std::string_view key;   ///< of members, without quotes
-    std::string_view text;  ///< valid until the next piece is asked for
+    std::string_view key;   ///< name of a member, without quotes
+    std::string_view text;  ///< valid until the next piece is read
   };
 
-  /// `array`: the member to be cut into its elements. An outermost array is cut like it.
+  /// `array`: the member that is cut into its elements. If the outermost value is an array, it is cut in the
+  /// same way.
   JsonPieces(ByteSource& source, std::string_view array);
   Piece next();
 
-  /// True if the array was there, even if empty or cut off.
+  /// True if the array was found, even if it is empty or incomplete.
   bool found_array() const { return found_array_; }
-  /// True if it is the outermost value, so that nothing names it.
+  /// True if the array is the outermost value and therefore has no name.
   bool bare_array() const { return bare_array_; }
-  /// True if the document ended where JSON says that it ends.
+  /// True if the document is complete.
   bool complete() const { return complete_; }
   size_t oversized() const { return oversized_; }
 
@@ -56,7 +57,7 @@ class JsonPieces {
   ByteSource& source_;
   std::string array_;
   std::vector<char> buffer_;
-  size_t piece_ = 0;  // where the piece begins that must stay in the buffer
+  size_t piece_ = 0;  // begin of the piece that must stay in the buffer
   size_t at_ = 0;
   size_t end_ = 0;
   std::string key_;
@@ -64,7 +65,7 @@ class JsonPieces {
   bool bare_array_ = false;
   bool found_array_ = false;
   bool complete_ = false;
-  bool too_long_ = false;  // of the current piece: its first part is gone
+  bool too_long_ = false;  // the current piece is too long: its first part has been dropped
   size_t oversized_ = 0;
 };
 

@@ -9,10 +9,10 @@
 namespace hone::trace {
 namespace {
 
-/// Bytes that an event takes at most while the trace is made: its rows, vectors that double, room for
-/// sorting.
+/// Upper limit of the memory for one event while the trace is built: its rows, vectors that double in size,
+/// and room for sorting.
 constexpr int64_t kEventBytes = 512;
-/// The bytes of a name besides its text.
+/// The memory of a name in addition to its text.
 constexpr int64_t kTextBytes = 128;
 constexpr size_t kMostThreadNames = 1'000'000;
 constexpr size_t kMostIgnored = 32;
@@ -20,10 +20,10 @@ constexpr size_t kMostIgnored = 32;
 constexpr int64_t kSyncRow = 1'000'000;
 /// CUPTI_SYNCHRONIZATION_INVALID_VALUE, as old writers printed it.
 constexpr int64_t kInvalid = 0xffffffff;
-/// The processes of torch.autograd.profiler where PyTorch was built without Kineto, as Debian's is.
+/// The process names of torch.autograd.profiler in builds of PyTorch without Kineto, such as Debian's.
 constexpr std::string_view kLegacyHost = "CPU functions";
 constexpr std::string_view kLegacyDevice = "CUDA functions";
-/// The names of JAX's processes begin so: "/device:GPU:0".
+/// The process names of JAX begin with this text, as in "/device:GPU:0".
 constexpr std::string_view kDeviceProcess = "/device:";
 
 int32_t narrow(int64_t value, int32_t otherwise) {
@@ -90,7 +90,7 @@ void KinetoBuilder::add_interval(const KinetoEvent& event) {
   }
 }
 
-/// PyTorch does not write these two; other programs that write Chrome's format do.
+/// PyTorch does not write begin and end events; other programs that write Chrome's format do.
 void KinetoBuilder::add_begin(const KinetoEvent& event) {
   if (!event.start) {
     ++incomplete_;
@@ -116,7 +116,7 @@ void KinetoBuilder::add_end(const KinetoEvent& event) {
   trace_.host_events.push_back(row);
 }
 
-/// PyTorch without Kineto distinguishes device and host by the process, JAX by the process's name.
+/// PyTorch without Kineto distinguishes device and host by the process; JAX by the name of the process.
 const KinetoCategory& KinetoBuilder::category_without_name(const KinetoEvent& event) {
   const bool on_device =
       event.process.text == kLegacyDevice || device_processes_.contains(number_of(event.process));
@@ -135,7 +135,7 @@ void KinetoBuilder::add_host(const KinetoEvent& event, HostKind kind, Interval t
   row.name = intern(event.name);
   row.thread = thread_of(event);
   row.correlation = event.correlation;
-  // An API call outside of any operator carries 0 or, in some years, its own correlation.
+  // An API call outside of any operator has the id 0 or, in the files of some years, its own correlation.
   if (event.external_id > 0 && event.external_id != event.correlation) row.external_id = event.external_id;
   if (row.kind == HostKind::kOperator || row.kind == HostKind::kRange) row.detail = add_operator(event);
   trace_.host_events.push_back(row);
@@ -222,7 +222,8 @@ EventRecord& KinetoBuilder::record_of(int64_t id) {
   return trace_.event_records[place->second];
 }
 
-/// A wait names the call that recorded its event; files without rows of events have nothing else.
+/// A wait names the call that recorded its event; in files without rows of events, this is the only
+/// information.
 void KinetoBuilder::add_waited_record(const KinetoEvent& event) {
   EventRecord& record = record_of(event.wait_on_record);
   if (record.event == kNone) record.event = valid(event.wait_on_event);
@@ -241,7 +242,7 @@ void KinetoBuilder::add_event_record(const KinetoEvent& event) {
   record.device = narrow(event.device, 0);
   record.context = valid(event.context);
   record.stream = valid(event.stream);
-  if (*event.start > 0) record.completed = *event.start;  // 0 and less: CUDA before 12.8 does not say
+  if (*event.start > 0) record.completed = *event.start;  // 0 or less: CUDA before 12.8 does not report it
 }
 
 void KinetoBuilder::add_instant(const KinetoEvent& event) {
@@ -296,7 +297,7 @@ void KinetoBuilder::see_stream(int32_t device, int64_t context, int64_t stream, 
   trace_.streams.push_back({context, stream, StreamKind::kUnknown, narrow(priority, 0)});
 }
 
-/// Texts without a number get one below 0, which no system uses.
+/// Texts without a number get a negative number, which no system uses.
 int64_t KinetoBuilder::number_of(const KinetoPlace& place) {
   if (place.number) return *place.number;
   return -2 - static_cast<int64_t>(intern(place.text));
@@ -353,7 +354,7 @@ Trace KinetoBuilder::finish() {
   for (const auto& [thread, open] : begun_) incomplete_ += static_cast<int64_t>(open.size());
   mark_asynchronous(trace_);
   note_losses();
-  // All of a Kineto file is of one process.
+  // All rows of a Kineto file belong to one process.
   for (Context& context : trace_.contexts) {
     for (const HostEvent& event : trace_.host_events) {
       if (event.kind != HostKind::kRuntimeApi && event.kind != HostKind::kDriverApi) continue;

@@ -1,4 +1,4 @@
-// Turns the events of a Kineto file, one after another, into the rows of a trace.
+// Converts the events of a Kineto file, one after another, into the rows of a trace.
 #pragma once
 
 #include <map>
@@ -16,23 +16,24 @@ namespace hone::trace {
 
 class KinetoBuilder {
  public:
-  /// `memory`: bytes that the trace may take; a small packed file can hold any number of events.
+  /// `memory`: the number of bytes that the trace may use; a small compressed file can hold any number of
+  /// events.
   explicit KinetoBuilder(int64_t memory) : memory_(memory) {}
 
   void add(const KinetoEvent& event);
-  /// An entry of the list of events that was no JSON object.
+  /// Counts an entry of the list of events that was no JSON object.
   void add_unreadable() { ++unreadable_; }
-  /// True if there was something, and nothing of it an event.
+  /// True if the list had entries, and none of them was an event.
   bool only_unreadable() const { return unreadable_ > 0 && added_ == 0; }
-  /// True if there was no event at all.
+  /// True if no event was added.
   bool empty() const { return added_ == 0; }
   /// True if any event became a row of the trace.
   bool kept_something() const;
-  /// Events that could not be read or are of no kind that is known.
+  /// Number of events that could not be read or have an unknown kind.
   int64_t left_out() const;
-  /// True if the memory is used up; the present event is then counted and must not be added.
+  /// True if the memory is used up; the current event is then counted and must not be added.
   bool full();
-  /// The trace, not normalized yet, with all doubts that the events gave rise to. Call it once.
+  /// The trace, not yet normalized, with all doubts about the events. Call once.
   Trace finish();
 
  private:
@@ -40,7 +41,7 @@ class KinetoBuilder {
     Time start = 0;
     Time end = 0;
   };
-  /// A range that began and has not ended yet.
+  /// A range that has begun and not ended yet.
   struct Begun {
     StringId name = 0;
     Time start = 0;

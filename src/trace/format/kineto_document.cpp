@@ -16,8 +16,8 @@
 namespace hone::trace {
 namespace {
 
-/// Kineto's own step for the base of times (about three months): all files of one job share a base, and
-/// doubles keep the nanoseconds after it.
+/// Kineto's own step for the base of times (about three months): all files of one job have the same base, and
+/// doubles represent the nanoseconds after it exactly.
 constexpr Time kBaseStep = 7'889'238'000'000'000;
 
 /// Members that the writer makes itself.
@@ -33,7 +33,7 @@ bool is_short_integer(const std::string& text) {
          std::abs(value) < (int64_t{1} << 53);
 }
 
-/// Rows that the format has no place for, by table.
+/// Numbers of rows that the format cannot represent, by table.
 std::array<std::pair<const char*, size_t>, 6> left_out(const Trace& trace) {
   return {{{"graph_nodes", trace.graph_nodes.size()},
            {"graph_edges", trace.graph_edges.size()},
@@ -82,7 +82,7 @@ bool KinetoDocument::mine(int64_t correlation, int64_t context) const {
   return process == settings_.process || (process == kNone && settings_.first);
 }
 
-/// The profiler's own work has no process.
+/// The work of the profiler itself has no process.
 bool KinetoDocument::mine(const Thread& thread) const {
   return thread.process == settings_.process || (thread.process < 0 && settings_.first);
 }
@@ -192,7 +192,7 @@ void KinetoDocument::write_names() {
 }
 
 void KinetoDocument::write_allocations() {
-  std::map<int32_t, int64_t> totals;  // of devices whose allocator did not say them
+  std::map<int32_t, int64_t> totals;  // of devices for which the trace has no total from the allocator
   for (const Allocation& row : trace_.allocations) {
     totals[row.device] += row.bytes;
     const bool known = row.thread >= 0;

@@ -18,8 +18,8 @@ class KinetoDocument {
  public:
   struct Settings {
     int64_t process = 0;
-    bool first = true;  ///< takes the rows whose process is not known
-    int64_t rank = 0;   ///< where the trace does not say it
+    bool first = true;  ///< this file also takes the rows whose process is unknown
+    int64_t rank = 0;   ///< used if the trace holds no rank
     bool whole_microseconds = false;
     std::filesystem::path path;
   };
@@ -63,13 +63,13 @@ class KinetoDocument {
   JsonLines out_;
   Settings settings_;
   JsonStrings strings_;
-  JsonStrings call_names_;    // without what CUPTI adds to them: readers look for the plain ones
-  Time base_ = 0;             // the times of the file begin here
-  int64_t spare_stream_ = 1;  // for events without a stream: readers need one above 0
+  JsonStrings call_names_;    // without the suffixes that CUPTI adds: readers look for the plain names
+  Time base_ = 0;             // the times of the file count from here
+  int64_t spare_stream_ = 1;  // for events without a stream: readers need a number above 0
   int64_t next_correlation_ = 1;
   bool first_row_ = true;
   bool first_argument_ = true;
-  std::unordered_set<int64_t> arrows_;                         // that have begun
+  std::unordered_set<int64_t> arrows_;                         // that have begun in this file
   std::map<std::pair<int64_t, int64_t>, int32_t> priorities_;  // of contexts' streams, other than 0
   std::map<StringId, int64_t> modules_;
   std::unordered_map<int64_t, size_t> records_;

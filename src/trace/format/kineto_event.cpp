@@ -19,7 +19,7 @@ namespace json = simdjson::ondemand;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The characters of a number, which may stand in quotes.
+/// The characters of a number, which may be in quotes.
 std::string_view number_text(std::string_view token) {
   while (!token.empty() && (token.back() <= ' ' || token.back() == '"')) token.remove_suffix(1);
   if (!token.empty() && token.front() == '"') token.remove_prefix(1);
@@ -52,7 +52,7 @@ using Extent = std::array<int32_t, 3>;
 using Member = std::variant<int64_t KinetoEvent::*, double KinetoEvent::*, std::string_view KinetoEvent::*,
                             Extent KinetoEvent::*>;
 
-/// "Device Id" and "device" are different things; spellings of one thing only differ in case.
+/// "Device Id" and "device" are different things; spellings of the same thing differ only in case.
 constexpr NameTable kArguments{std::to_array<NamedValue<Member>>({
     {"correlation", &KinetoEvent::correlation},
     {"external id", &KinetoEvent::external_id},
@@ -90,7 +90,7 @@ constexpr NameTable kArguments{std::to_array<NamedValue<Member>>({
     {"labels", &KinetoEvent::label},
 })};
 
-/// A string's content, or the JSON of anything else.
+/// The content of a string, or the JSON text of any other value.
 std::string_view text_of(json::value& value) {
   std::string_view text;
   json::json_type type{};
@@ -234,7 +234,7 @@ bool KinetoEventParser::parse(std::string_view text, size_t padding, KinetoEvent
   simdjson::error_code error =
       state_->parser.iterate(simdjson::padded_string_view(text.data(), text.size(), text.size() + padding))
           .get(document);
-  if (error == simdjson::UTF8_ERROR) {  // a name cut in the middle of a letter, say
+  if (error == simdjson::UTF8_ERROR) {  // for example, a name that was cut in the middle of a character
     state_->repaired.assign(text);
     for (char& c : state_->repaired) c = static_cast<signed char>(c) < 0 ? '?' : c;
     state_->repaired.reserve(text.size() + simdjson::SIMDJSON_PADDING);

@@ -1,5 +1,5 @@
-// One entry of `traceEvents`, as PyTorch's Kineto has written them since 2021: the fields that the model has
-// a place for, under one name whatever their spelling.
+// One entry of `traceEvents`, as PyTorch's Kineto has written them since 2021: the fields that the model can
+// represent, each under one name for all its spellings.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@ namespace hone::trace {
 
 /// A `pid` or `tid`: a number, or a text such as "stream 7".
 struct KinetoPlace {
-  std::optional<int64_t> number;  ///< the number, or the one that the text ends with
+  std::optional<int64_t> number;  ///< the number, or the number at the end of the text
   std::string_view text;          ///< empty for plain numbers
 };
 
-/// Times in nanoseconds. Integers are kNone and texts empty where the event does not have them. Texts are
-/// valid until the next event is parsed.
+/// Times are in nanoseconds. Integers are kNone and texts are empty if the event lacks them. Texts are valid
+/// until the next event is parsed.
 struct KinetoEvent {
   std::string_view phase, category, name;
   KinetoPlace process, thread;
@@ -35,18 +35,18 @@ struct KinetoEvent {
   std::array<int32_t, 3> grid{}, block{};
   std::string_view input_shapes, input_types, call_stack, module, collective, label, kind;
   std::string_view counter;             ///< name of the first numeric argument
-  std::optional<double> counter_value;  ///< and its value
+  std::optional<double> counter_value;  ///< the value of that argument
 
-  /// From an API call to a kernel, or from forward to backward: correlation ids and autograd's sequence
-  /// numbers say the same, so no other field of an arrow is read.
+  /// An arrow from an API call to a kernel, or from forward to backward. Correlation ids and autograd's
+  /// sequence numbers hold the same information, so no other field of an arrow is read.
   bool is_arrow() const { return phase == "s" || phase == "t" || phase == "f"; }
 };
 
-/// Microseconds as JSON writes them, with or without decimals and exponent, in nanoseconds; below a
-/// nanosecond rounded to the nearest. None when it is no number or beyond kLatestTime.
+/// Converts microseconds in JSON notation, with or without decimals and exponent, to nanoseconds, rounded to
+/// the nearest. None if the text is no number or the time is beyond kLatestTime.
 std::optional<Time> parse_microseconds(std::string_view text);
 
-/// Keeps the parser's memory from one event to the next.
+/// Reuses the memory of the parser for all events.
 class KinetoEventParser {
  public:
   KinetoEventParser();
@@ -54,7 +54,7 @@ class KinetoEventParser {
   KinetoEventParser(const KinetoEventParser&) = delete;
   KinetoEventParser& operator=(const KinetoEventParser&) = delete;
 
-  /// False when the text is no valid JSON object. `padding` bytes after the text may be read.
+  /// Returns false if the text is no valid JSON object. `padding` bytes after the text may be read.
   bool parse(std::string_view text, size_t padding, KinetoEvent& event);
 
  private:

@@ -32,7 +32,7 @@ constexpr NameTable kDeviceFields{std::to_array<NamedValue<DeviceField>>({
     {"sharedmempermultiprocessor", {nullptr, &DeviceProperties::shared_bytes_per_multiprocessor}},
 })};
 
-/// Nothing of a device is negative.
+/// No property of a device is negative.
 void read_device_field(DeviceProperties& device, const DeviceField& field, const json::element& value) {
   uint64_t number = 0;
   if (value.get_uint64().get(number) != simdjson::SUCCESS) return;
@@ -52,7 +52,7 @@ int64_t integer_member(const json::object& object, std::string_view key) {
   return object[key].get_int64().get(number) == simdjson::SUCCESS ? number : 0;
 }
 
-/// The objects of an array, given to `use`; false when the text is no array.
+/// Passes the objects of an array to `use`; returns false if the text is no array.
 template <class Use>
 bool for_each_object(std::string_view text, Use&& use) {
   json::parser parser;

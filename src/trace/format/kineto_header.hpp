@@ -1,4 +1,4 @@
-// The part of a Kineto file besides its events: devices, clock, metadata.
+// The members of a Kineto file other than its events: devices, clock, metadata.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ class KinetoHeader {
  public:
   /// A member of the outermost object, with its value as JSON.
   void add(std::string_view key, std::string_view text);
-  /// Puts what was found into the trace.
+  /// Writes the collected data into the trace.
   void apply(Trace& trace);
 
  private:

@@ -1,4 +1,4 @@
-// The pieces of text that Kineto files are made of.
+// Formats the parts of the text of Kineto files.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,13 +13,14 @@
 
 namespace hone::trace {
 
-/// In quotes, escaped; bytes that are no UTF-8 are replaced.
+/// Adds quotes and escapes; bytes that are no UTF-8 are replaced.
 std::string json_string(std::string_view text);
 
 /// True if the text is valid JSON.
 bool is_json(std::string_view text);
 
-/// Strings of a trace as JSON, each made once; on request only what `part` gives of them.
+/// The strings of a trace as JSON; each is converted once. On request, only the result of `part` for each
+/// string.
 class JsonStrings {
  public:
   using Part = std::string_view (*)(std::string_view);
@@ -39,7 +40,7 @@ struct Microseconds {
   bool whole = false;  ///< rounded down
 };
 
-/// Collects text and hands it to the file in large pieces.
+/// Collects text and writes it to the file in large pieces.
 class JsonLines {
  public:
   explicit JsonLines(TextSink& sink) : sink_(sink) {}
@@ -63,7 +64,7 @@ template <>
 struct fmt::formatter<hone::trace::Microseconds> {
   constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
   auto format(const hone::trace::Microseconds& value, fmt::format_context& context) const {
-    // Floored, so that the digits after the point count up on both sides of 0.
+    // Rounded down, so that the digits after the point count upwards on both sides of 0.
     const int64_t rest = ((value.time % 1000) + 1000) % 1000;
     const int64_t whole = (value.time - rest) / 1000;
     if (value.whole || rest == 0) return fmt::format_to(context.out(), "{}", whole);

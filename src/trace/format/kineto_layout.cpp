@@ -13,16 +13,16 @@ constexpr std::string_view kStepPrefix = "ProfilerStep#";
 
 bool is_api(HostKind kind) { return kind == HostKind::kRuntimeApi || kind == HostKind::kDriverApi; }
 
-/// Readers build one tree a thread of these.
+/// Readers build one tree per thread from these events.
 bool nests(HostKind kind) { return kind != HostKind::kOverhead; }
 
 int64_t largest_id(const Trace& trace) {
   int64_t largest = 0;
   for (const HostEvent& event : trace.host_events) largest = std::max(largest, event.external_id);
-  return std::min(largest, int64_t{1} << 53);  // what follows stays exact where numbers are doubles
+  return std::min(largest, int64_t{1} << 53);  // later numbers stay exact where readers use doubles
 }
 
-/// Walks the events of a thread with the events that enclose them.
+/// Visits the events of a thread together with the events that enclose them.
 class Walker {
  public:
   Walker(const Trace& trace, HostLayout& layout)
@@ -72,7 +72,7 @@ class Walker {
   int32_t thread_ = -1;
 };
 
-/// The thread with most iterations: readers want them one after another.
+/// The thread with the most iterations: readers expect that iterations do not overlap.
 int32_t stepping_thread(const Trace& trace) {
   std::map<int32_t, int64_t> counts;
   for (const HostEvent& event : trace.host_events) {
@@ -90,7 +90,7 @@ bool is_step_name(std::string_view name) {
          std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Names they already have when all of them do and differ, else numbers from 0.
+/// Uses the names of the iterations if all have one and the names differ, else numbers from 0.
 void name_steps(const Trace& trace, HostLayout& layout) {
   const int32_t thread = stepping_thread(trace);
   std::vector<size_t> steps;
@@ -114,7 +114,7 @@ void name_steps(const Trace& trace, HostLayout& layout) {
   }
 }
 
-/// If two calls have one correlation, the runtime's is the one that the program made.
+/// If two calls have the same correlation, the program made the runtime's call.
 void find_launches(const Trace& trace, HostLayout& layout) {
   for (size_t i = 0; i < trace.host_events.size(); ++i) {
     const HostEvent& event = trace.host_events[i];

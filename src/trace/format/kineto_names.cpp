@@ -34,8 +34,8 @@ constexpr NameTable kCategories{std::to_array<NamedValue<KinetoCategory>>({
     {"gpu_memset", device(DeviceKind::kSet)},
     {"cuda_sync", {KinetoUse::kSynchronization}},
     {"cuda_event", {KinetoUse::kEventRecord}},
-    // The span of the whole recording, and ranges drawn over the kernels launched in them, once a stream:
-    // what they say is in the host's ranges.
+    // The span of the whole recording, and ranges drawn over the kernels launched in them, one for each
+    // stream: the ranges of the host hold the same information.
     {"trace", {KinetoUse::kSkip}},
     {"gpu_user_annotation", {KinetoUse::kSkip}},
 })};

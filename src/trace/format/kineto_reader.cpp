@@ -45,7 +45,7 @@ Trace read_kineto(const std::filesystem::path& path) {
       }
     }
   }
-  // Any list could be a trace without events; one that is named so is.
+  // Any list could be a trace without events; only a list under the right name is accepted as one.
   const bool nameless = pieces.bare_array() && !builder.kept_something();
   if (!pieces.found_array() || builder.only_unreadable() || nameless)
     fail_bad_input("{}: no trace: it is not JSON with a list of traceEvents", path.string());

@@ -1,5 +1,5 @@
-// Reads traces of PyTorch's profiler (Kineto), as written from 2021 to 2026: docs/TRACE.md says what becomes
-// of which event.
+// Reads traces of PyTorch's profiler (Kineto), as written from 2021 to 2026. docs/TRACE.md describes how each
+// kind of event is converted.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace hone::trace {
 
-/// A normalized trace of a `.json` or `.json.gz` file, read in a stream, so that memory goes by the number of
-/// events and not by the size of the file. Omissions, and a file that breaks off, are reported in `doubts`.
-/// Bad input when the file holds no trace at all.
+/// A normalized trace from a `.json` or `.json.gz` file. The file is read as a stream, so memory depends on
+/// the number of events and not on the size of the file. Omissions, and an incomplete file, are reported in
+/// `doubts`. Throws bad input if the file holds no trace.
 Trace read_kineto(const std::filesystem::path& path);
 
 }  // namespace hone::trace

@@ -9,7 +9,7 @@
 namespace hone::trace {
 namespace {
 
-/// Where Kineto draws waits for a stream, so that they do not overlap the stream's kernels.
+/// Kineto draws waits for a stream in separate rows, so that they do not overlap the kernels of the stream.
 constexpr int64_t kSyncRow = 1'000'000;
 
 const char* sync_name(SyncKind kind) {
@@ -45,7 +45,7 @@ struct KinetoDocument::Row {
 
 void KinetoDocument::begin_interval(const Row& row) {
   separate();
-  // A difference of rounded times, so that rounding keeps what nests nested.
+  // The duration is a difference of rounded times, so that nested intervals stay nested after rounding.
   Time duration = row.end - row.start;
   if (settings_.whole_microseconds) {
     const auto floor = [](Time time) { return time - ((time % 1000) + 1000) % 1000; };
@@ -86,7 +86,7 @@ void KinetoDocument::write_operator(size_t index) {
   if (detail < 0) return;
   const OperatorDetail& row = trace_.operators[static_cast<size_t>(detail)];
   if (row.sequence != kNone) argument("Sequence number", "{}", row.sequence);
-  // Already JSON, when it is what a framework recorded.
+  // Already JSON if a framework has recorded it.
   const auto raw = [&](const char* name, StringId id) {
     const std::string& text = trace_.text(id);
     if (!text.empty()) argument(name, "{}", text.front() == '[' && is_json(text) ? text : strings_[id]);
@@ -97,7 +97,7 @@ void KinetoDocument::write_operator(size_t index) {
   if (row.module != 0) argument("Module Hierarchy", "{}", strings_[row.module]);
 }
 
-/// Readers rebuild the hierarchy of modules only from these ids.
+/// Readers reconstruct the hierarchy of modules only from these ids.
 void KinetoDocument::write_python(size_t index) {
   const HostEvent& event = trace_.host_events[index];
   argument("Python id", "{}", index + 1);
@@ -115,7 +115,8 @@ void KinetoDocument::write_call(size_t index) {
   const HostEvent& event = trace_.host_events[index];
   const Thread& thread = trace_.threads[static_cast<size_t>(event.thread)];
   const auto launch = layout_.launches.find(event.correlation);
-  // The driver's part of a runtime call has the same correlation, which readers take for a second launch.
+  // The driver's part of a runtime call has the same correlation, which readers would take for a second
+  // launch.
   const bool second = launch != layout_.launches.end() && launch->second != index;
   begin_interval({second ? "cuda_driver" : "cuda_runtime", call_names_[event.name], thread.process, thread.id,
                   event.start, layout_.ends[index]});
@@ -211,7 +212,7 @@ void KinetoDocument::write_synchronization(const Synchronization& row) {
   end_interval();
 }
 
-/// Only where the device's time is known; waits say the rest.
+/// Written only if the time on the device is known; the waits hold the other data.
 void KinetoDocument::write_event_record(const EventRecord& row) {
   if (row.completed == kNone) return;
   static const std::string name = "\"cudaEvent\"";

@@ -21,7 +21,7 @@ std::string host_name() {
   return name.data();
 }
 
-/// Processes with host events, in order of their appearance; one at least.
+/// Processes with host events, in order of first appearance; at least one.
 std::vector<int64_t> processes_of(const Trace& trace) {
   std::vector<int64_t> processes;
   for (const Thread& thread : trace.threads) {
@@ -33,7 +33,7 @@ std::vector<int64_t> processes_of(const Trace& trace) {
   return processes;
 }
 
-/// A file name of one part.
+/// The name of the worker, changed so that it is one part of a file name.
 std::string worker_name(const KinetoOptions& options, int64_t process, bool several) {
   std::string name = options.worker.empty() ? host_name() : options.worker;
   if (options.worker.empty() || several) name += fmt::format("_{}", process);

@@ -1,4 +1,5 @@
-// Looks up what a name of a file format means, whatever its case: writers of different years disagree on it.
+// Looks up the meaning of a name in a file format without regard to case: writers of different years use
+// different case.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@ struct NamedValue {
 
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Names sorted by length, so that a look-up compares against the few of its own.
+/// Names sorted by length, so that a look-up compares only the few names of the same length.
 template <class Value, size_t kCount>
 class NameTable {
  public:
@@ -27,7 +28,7 @@ class NameTable {
     for (size_t i = kCount; i-- > 0;) first_[entries_[i].name.size()] = static_cast<unsigned char>(i + 1);
   }
 
-  /// The value of that name, or none.
+  /// The value for that name, or null.
   constexpr const Value* find(std::string_view name) const {
     if (name.size() >= first_.size() || first_[name.size()] == 0) return nullptr;
     for (size_t i = first_[name.size()] - 1U; i < kCount && entries_[i].name.size() == name.size(); ++i) {
@@ -45,7 +46,7 @@ class NameTable {
   }
 
   std::array<NamedValue<Value>, kCount> entries_;
-  std::array<unsigned char, 64> first_{};  // by length, the place of its first name plus 1
+  std::array<unsigned char, 64> first_{};  // for each length, the index of its first name plus 1
 };
 
 template <class Value, size_t kCount>

@@ -12,7 +12,7 @@
 namespace hone::trace {
 namespace {
 
-/// Columns that all these tables begin with.
+/// Columns with which all these tables begin.
 enum Common { kStart, kEnd, kDevice, kContext, kStream, kCorrelation, kProcess, kFirstOwn };
 
 std::vector<const char*> with_common(std::initializer_list<const char*> own) {
@@ -22,10 +22,10 @@ std::vector<const char*> with_common(std::initializer_list<const char*> own) {
   return columns;
 }
 
-/// Start and end; without them a row says nothing.
+/// Start and end; a row without them is useless.
 constexpr size_t kRequired = 2;
 
-/// 0 where there is no graph.
+/// kNone if there is no graph.
 int64_t positive(int64_t id) { return id > 0 ? id : kNone; }
 
 DeviceEvent common(NsysImport& import, const NsysRows& rows, DeviceKind kind) {
@@ -114,7 +114,7 @@ void read_transfers(NsysImport& import) {
 );
 }
 
-/// Recorded as one block each, unless asked for otherwise.
+/// Each launch of a graph is recorded as one block, unless the user asked for its nodes.
 void read_whole_graphs(NsysImport& import) {
   Trace& trace = import.trace();
   int64_t count = 0;
@@ -140,7 +140,7 @@ void read_waits(NsysImport& import) {
   int64_t unknown = 0;
   import.read("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", with_common({"syncType", "eventId", "eventSyncId"}), kRequired,
               [&](const NsysRows& rows) {
-                // CUpti_ActivitySynchronizationType, from 1.
+                // A CUpti_ActivitySynchronizationType, counted from 1.
                 const int64_t type = rows.integer(kType);
   if (type < 1 || type > 4) {
     ++unknown;

@@ -9,7 +9,8 @@
 namespace hone::trace {
 namespace {
 
-/// `eventType` of ranges that a thread pushes and pops, and of those that begin here and end there.
+/// `eventType` of ranges that a thread pushes and pops, and of ranges that may begin and end in different
+/// threads.
 constexpr int64_t kPushPop = 59;
 constexpr int64_t kStartEnd = 60;
 
@@ -19,7 +20,7 @@ struct Range {
   bool dropped = false;
 };
 
-/// By thread, then as ranges that nest are walked.
+/// Sorted by thread, then in the order in which nested ranges are visited.
 std::vector<Range> sorted_ranges(const Trace& trace, const std::vector<HostEvent>& loose) {
   std::vector<Range> ranges;
   for (const HostEvent& event : loose) ranges.push_back({event, true});
@@ -33,8 +34,8 @@ std::vector<Range> sorted_ranges(const Trace& trace, const std::vector<HostEvent
   return ranges;
 }
 
-/// Ranges of one thread nest in the model; those that may begin in one thread and end in another need not, so
-/// only those of them are taken that cross no other. Returns how many were not.
+/// The ranges of one thread nest in the model. Ranges that may begin in one thread and end in another need
+/// not nest, so only those that cross no other range are added. Returns the number of the others.
 int64_t add_nesting(Trace& trace, const std::vector<HostEvent>& loose) {
   std::vector<Range> ranges = sorted_ranges(trace, loose);
   std::vector<Range*> open;

@@ -9,7 +9,7 @@
 namespace hone::trace {
 namespace {
 
-/// Bits above the ids of one process.
+/// The process number is shifted above the ids of one process.
 constexpr int kProcessShift = 40;
 
 }  // namespace
@@ -22,7 +22,7 @@ int32_t NsysRows::small(int column) const {
 void NsysImport::guarded(const char* table, const std::function<void()>& work) {
   try {
     work();
-  } catch (const Error& error) {  // a damaged page: what was read before it stays
+  } catch (const Error& error) {  // a damaged page: rows that were read before it are kept
     trace_.doubt(Severity::kLoss, table, fmt::format("could not be read to the end ({})", error.what()), 0);
   }
 }

@@ -1,5 +1,4 @@
-// One import from Nsight Systems: what its tables have in common (strings, threads, processes, missing
-// columns).
+// The common parts of an import from Nsight Systems: strings, threads, processes, missing columns.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +14,11 @@
 
 namespace hone::trace {
 
-/// The rows of a table by position of the columns asked for; those it lacks are NULL.
+/// The rows of a table; columns are numbered in the order in which they were requested, and missing columns
+/// are NULL.
 class NsysRows {
  public:
-  /// Thrown for a text where a number has to be.
+  /// Thrown for a text in a column of numbers.
   struct WrongType {};
   NsysRows(SqliteStatement statement) : statement_(std::move(statement)) {}
   bool step() { return statement_.step(); }
@@ -48,9 +48,10 @@ class NsysImport {
   SqliteDatabase& database() { return database_; }
   Trace& trace() { return trace_; }
 
-  /// Calls use(rows) for each row of a table, if it is there, with these columns. The first `required` of
-  /// them must be there, or the table is left out with a doubt; others that are missing are noted. Rows with
-  /// values of another type are left out; they and what cannot be read to the end are losses.
+  /// Calls use(rows) for each row of a table, if the table exists, with these columns. If one of the first
+  /// `required` columns is missing, the table is left out and a doubt is added; other missing columns are
+  /// noted. Rows with values of another type are left out; these rows and unreadable parts are reported as
+  /// losses.
   template <class Use>
   void read(const char* table, const std::vector<const char*>& columns, size_t required, Use&& use) {
     if (!database_.has_table(table)) return;
@@ -70,13 +71,14 @@ class NsysImport {
     });
   }
 
-  /// The text of a row of StringIds; 0 when there is none.
+  /// The text of a row of StringIds; 0 if there is none.
   StringId string(int64_t id);
-  /// The text of an enumeration's row, in lower case; empty when the file does not say.
+  /// The text of a row of an enumeration, in lower case; empty if the file does not have it.
   std::string enumerator(const char* table, int64_t id);
   /// The thread with this `globalTid`.
   int32_t thread(int64_t global_id);
-  /// By `globalPid` or `globalTid`: an id within that process. kNone stays kNone.
+  /// Converts an id within the process of a `globalPid` or `globalTid` to an id of the trace. kNone stays
+  /// kNone.
   int64_t of_process(int64_t id, int64_t global_id);
   static int64_t process(int64_t global_id) { return (global_id >> 24) & 0xffffff; }
 
@@ -95,9 +97,9 @@ class NsysImport {
   std::map<int64_t, int64_t> processes_;  // in order of appearance
 };
 
-// The readers, each for a part of the whole.
+// The readers, each for some of the tables.
 void read_nsys_target(NsysImport& import);    ///< devices, contexts, streams, clock, diagnostics
-void read_nsys_activity(NsysImport& import);  ///< what GPUs did, waits and events
+void read_nsys_activity(NsysImport& import);  ///< work of GPUs, waits and events
 void read_nsys_host(NsysImport& import);      ///< API calls, overhead
 void read_nsys_nvtx(NsysImport& import);      ///< ranges
 void read_nsys_metrics(NsysImport& import);   ///< counters over time, allocations

@@ -13,7 +13,7 @@ struct Metric {
   std::string unit;
 };
 
-/// Name and unit of "SMs Active [Throughput %]".
+/// Splits "SMs Active [Throughput %]" into name and unit.
 Metric parse_metric(Trace& trace, std::string_view name) {
   Metric metric;
   const size_t open = name.rfind(" [");
@@ -41,7 +41,7 @@ int64_t unnamed = 0;
     ++unnamed;
     return;
   }
-  // The lowest byte of the type is the device's number.
+  // The lowest byte of the type is the number of the device.
   trace.counter_samples.push_back({rows.integer(0), metric->second.name,
                                    static_cast<int32_t>(rows.integer(1) & 0xff), rows.real(3)});
   }  // namespace
@@ -59,7 +59,7 @@ void read_allocations(NsysImport& import) {
   row.device = rows.small(kDevice);
   row.address = rows.integer(kAddress);
   const int64_t bytes = std::max<int64_t>(rows.integer(kBytes), 0);
-  row.bytes = rows.integer(kOperation) == 0 ? bytes : -bytes;  // 0 takes, 1 gives back
+  row.bytes = rows.integer(kOperation) == 0 ? bytes : -bytes;  // 0 allocates, 1 frees
   row.source = trace.strings.intern(rows.text(kName));
   trace.allocations.push_back(row);
 });

@@ -52,7 +52,7 @@ CopyDirection nsys_direction(NsysImport& import, int64_t id) {
 }
 
 MemoryKind nsys_memory_kind(NsysImport& import, int64_t id) {
-  // CUDA_MEMOPR_MEMORY_KIND_DEVICE_STATIC and the like: what all names begin with says nothing.
+  // CUDA_MEMOPR_MEMORY_KIND_DEVICE_STATIC and the like: the common prefix of all names is ignored.
   const std::string name = import.enumerator("ENUM_CUDA_MEM_KIND", id);
   if (!name.empty()) return memory_of(name);
   const bool known = id >= 0 && id < static_cast<int64_t>(kMemoryKinds.size());

@@ -11,7 +11,7 @@
 namespace hone::trace {
 namespace {
 
-/// Rows for contexts and streams that events name and no table describes.
+/// Adds rows for contexts and streams that events name but no table describes.
 void complete_streams(Trace& trace) {
   std::set<int64_t> contexts{kNone};
   for (const Context& context : trace.contexts) contexts.insert(context.id);

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kMostDiagnostics = 100;
 constexpr size_t kLongestDiagnostic = 500;
 
-/// CUDA numbers devices as the process sees them, Nsight Systems as the machine has them.
+/// CUDA numbers devices as the process sees them; Nsight Systems numbers them as the machine has them.
 std::multimap<int64_t, int64_t> cuda_numbers(NsysImport& import) {
   std::multimap<int64_t, int64_t> numbers;
   import.read("TARGET_INFO_CUDA_DEVICE", {"gpuId", "cudaId"}, 2,

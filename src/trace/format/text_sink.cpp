@@ -13,7 +13,7 @@
 namespace hone::trace {
 namespace {
 
-/// zlib writes plain bytes with "T".
+/// The mode "T" makes zlib write uncompressed bytes.
 constexpr const char* kPlain = "wbT";
 constexpr const char* kPacked = "wb6";
 constexpr unsigned kBuffer = 1U << 16;

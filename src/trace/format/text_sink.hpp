@@ -1,4 +1,5 @@
-// A file written piece by piece, packed with gzip or not, that has its name only when it is whole.
+// A file that is written piece by piece, compressed with gzip or not, and gets its name only when it is
+// complete.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +13,15 @@ namespace hone::trace {
 
 class TextSink {
  public:
-  /// Writes to a file of another name next to it. Environment error when it cannot.
+  /// Writes to a temporary file in the same folder. Throws an environment error if that is impossible.
   TextSink(std::filesystem::path path, bool gzip);
-  /// Removes what was written when `finish` was not reached.
+  /// Removes the temporary file if `finish` was not reached.
   ~TextSink();
   TextSink(const TextSink&) = delete;
   TextSink& operator=(const TextSink&) = delete;
 
   void write(std::string_view text);
-  /// Syncs the file and gives it its name. Environment error when the disk is full, say.
+  /// Syncs the file and renames it. Throws an environment error if, for example, the disk is full.
   void finish();
 
  private:

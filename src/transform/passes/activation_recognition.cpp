@@ -1,5 +1,5 @@
-// Recognises activations that exporters write out: x * sigmoid(x), x * hard_sigmoid(x), hard swish of
-// additions and clips, x * tanh(softplus(x)), maxima and minima with a scalar.
+// Recognizes activations that exporters write as several nodes: x * sigmoid(x), x * hard_sigmoid(x), hard
+// swish from additions and clips, x * tanh(softplus(x)), and maxima and minima with a scalar.
 #include <cmath>
 
 #include "transform/constants.hpp"
@@ -11,7 +11,7 @@
 namespace hone::transform {
 namespace {
 
-/// x when the value is Clip(x + 3, 0, 6), its makers taken into the match.
+/// Returns x if the value is Clip(x + 3, 0, 6), and adds its producers to the match.
 std::optional<ValueId> shifted_clip(const Editor& editor, ValueId id, Match& match) {
   const Node* clip = editor.made_by(id, "Clip");
   if (clip == nullptr || !is_filled_with(editor.graph(), clip->input(1), 0)) return std::nullopt;
@@ -24,7 +24,7 @@ bool is_hard_swish_gate(const Node& node) {
   return is_about(node.attributes.get_float("alpha"), 1.0 / 6) && node.attributes.get_float("beta") == 0.5f;
 }
 
-/// swish(x) = x * sigmoid(alpha * x) when `gate` is the second factor.
+/// swish(x) = x * sigmoid(alpha * x), if `gate` is the second factor.
 std::optional<Node> swish(const Editor& editor, ValueId x, ValueId gate, Match& match) {
   const Node* sigmoid = editor.made_by(gate, "Sigmoid");
   if (sigmoid == nullptr) return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<Node> swish(const Editor& editor, ValueId x, ValueId gate, Match& 
   return node;
 }
 
-/// The activation that x * gate is.
+/// The activation that equals x * gate.
 std::optional<Node> gated(const Editor& editor, const Node& product, ValueId x, ValueId gate, Match& match) {
   if (const Node* hard = editor.made_by(gate, "HardSigmoid"); hard != nullptr && hard->inputs[0] == x) {
     if (!is_hard_swish_gate(*hard)) return std::nullopt;
@@ -74,8 +74,8 @@ bool recognise_gated(Editor& editor, int32_t index, Summary& summary) {
   return false;
 }
 
-/// Clip(x + 3, 0, 6) / 6 is HardSigmoid, and x times that is HardSwish. Neither is there for integers, which
-/// divide in another way.
+/// Clip(x + 3, 0, 6) / 6 is HardSigmoid, and its product with x is HardSwish. Neither exists for integers,
+/// whose division is different.
 bool recognise_hard(Editor& editor, int32_t index, Summary& summary) {
   const ValueId result = editor.node(index).outputs[0];
   if (!tensor::is_floating(editor.graph().value(result).type.dtype)) return false;
@@ -97,7 +97,7 @@ bool recognise_hard(Editor& editor, int32_t index, Summary& summary) {
   return false;
 }
 
-/// Max(x, c) and Min(x, c) with a scalar c are Clip; not with NaN, which they hand on and Clip ignores.
+/// Max(x, c) and Min(x, c) with a scalar c are Clip, unless c is NaN, which they propagate but Clip ignores.
 bool recognise_extremum(Editor& editor, int32_t index, Summary& summary) {
   const Node node = editor.node(index);
   if ((node.op != "Max" && node.op != "Min") || node.inputs.size() != 2) return false;
@@ -126,7 +126,7 @@ bool recognise_relu(Editor& editor, int32_t index, Summary& summary) {
   return replace_match(editor, {index, {}}, derived_node(node, "Relu", {node.inputs[0]}), summary);
 }
 
-/// Clip(low) and Clip(high) one after the other, in either order.
+/// Clip(low) and Clip(high) one after the other, in any order.
 struct Bounds {
   ValueId low = kNoValue;
   ValueId high = kNoValue;
@@ -140,8 +140,9 @@ std::optional<Bounds> open_bounds(const Node& inner, const Node& outer) {
   return std::nullopt;
 }
 
-/// True if a Clip with both bounds does what they do one after the other; the last one wins where they are
-/// crossed. A NaN is in no order. Integers beyond 2^53 may only be equal in double, so they have to differ.
+/// True if a single Clip with both bounds gives the same result as the two. If the bounds are crossed, the
+/// last one wins. A NaN has no order. Integers beyond 2^53 may be equal only when converted to double, so the
+/// bounds must differ.
 bool in_order(const Graph& graph, const Bounds& bounds) {
   const auto low = scalar_constant(graph, bounds.low);
   const auto high = scalar_constant(graph, bounds.high);
@@ -149,7 +150,7 @@ bool in_order(const Graph& graph, const Bounds& bounds) {
   return *low < *high || (*low == *high && tensor::is_floating(graph.value(bounds.low).type.dtype));
 }
 
-/// A Clip of a Clip, each with one open side, is one Clip.
+/// A Clip of a Clip, each with only one bound, becomes one Clip.
 bool merge_clips(Editor& editor, int32_t index, Summary& summary) {
   const Node outer = editor.node(index);
   if (outer.op != "Clip" || !editor.read_once(outer.inputs[0])) return false;
@@ -163,7 +164,7 @@ bool merge_clips(Editor& editor, int32_t index, Summary& summary) {
   return replace_match(editor, match, std::move(clip), summary);
 }
 
-/// A Clip of a Relu is one Clip.
+/// A Clip of a Relu becomes one Clip.
 bool merge_relu(Editor& editor, int32_t index, Summary& summary) {
   const Node outer = editor.node(index);
   if (outer.op != "Clip" || !editor.read_once(outer.inputs[0])) return false;
@@ -172,7 +173,7 @@ bool merge_relu(Editor& editor, int32_t index, Summary& summary) {
   const Graph& graph = editor.graph();
   const auto low = scalar_constant(graph, outer.input(1));
   const auto high = scalar_constant(graph, outer.input(2));
-  // Comparisons that a NaN fails.
+  // These comparisons are false for NaN.
   if (outer.has_input(1) && (!low || !(*low <= 0))) return false;
   if (!high || !(*high >= 0)) return false;
   Match match{index, {}};
@@ -183,7 +184,7 @@ bool merge_relu(Editor& editor, int32_t index, Summary& summary) {
   return replace_match(editor, match, derived_node(outer, "Clip", {x, zero, outer.inputs[2]}), summary);
 }
 
-/// Relu of a value that cannot be negative changes nothing.
+/// A Relu of a value that cannot be negative has no effect.
 bool drop_relu(Editor& editor, int32_t index, Summary& summary) {
   const Node node = editor.node(index);
   if (node.op != "Relu" || !is_non_negative(editor, node.inputs[0])) return false;
@@ -197,7 +198,7 @@ bool drop_relu(Editor& editor, int32_t index, Summary& summary) {
 Summary activation_recognition(Graph& graph) {
   Summary summary;
   Editor editor(graph);
-  // Clips merge before one of them becomes Relu.
+  // Clips are merged before one of them becomes Relu.
   constexpr bool (*kRules[])(Editor&, int32_t, Summary&) = {
       recognise_gated, recognise_hard, recognise_extremum, merge_clips,
       merge_relu,      recognise_relu, drop_relu};

@@ -1,5 +1,5 @@
-// Fuses scaled dot-product attention from the first product to the second, with the transpositions, slices
-// and reshapes around it that only arrange its operands.
+// Fuses scaled dot-product attention, from the first product to the second, including the transpositions,
+// slices and reshapes that only arrange its operands.
 #include <algorithm>
 
 #include "graph/attention.hpp"
@@ -11,27 +11,29 @@
 namespace hone::transform {
 namespace {
 
-/// Maskings between the first product and the softmax: a bias by position and a mask or two.
+/// Limit on the maskings between the first product and the softmax, for example a position bias and one or
+/// two masks.
 constexpr size_t kMostMasks = 4;
 
-/// A sum of scores and something else, or a Where that replaces some of them by a constant.
+/// A sum of the scores and another value, or a Where that replaces some scores by a constant.
 struct Masking {
   int32_t index = -1;
   ValueId mask = kNoValue;
-  size_t scores = 0;  ///< which of the node's operands these are
+  size_t scores = 0;  ///< index of the scores among the node's operands
   /// The Reshape nodes before and after it, or -1.
   int32_t there = -1;
   int32_t back = -1;
 };
 
-/// A product of scores and a constant with one value a matrix of them, as cosine attention has one a head.
+/// A product of the scores and a constant with one value for each matrix, for example one for each head in
+/// cosine attention.
 struct MatrixFactor {
   int32_t index = -1;
   ValueId factor = kNoValue;
   ValueId scores = kNoValue;
 };
 
-/// The nodes of a pattern, in the order they run but for views.
+/// The nodes of a pattern in the order in which they run, without views.
 struct Found {
   int32_t product = -1;
   double scale = 1;
@@ -39,7 +41,7 @@ struct Found {
   std::vector<MatrixFactor> factors;
   std::vector<Masking> maskings;  ///< the last one first
   int32_t softmax = -1;
-  /// Nodes that make zeros of weights that are NaN, or -1: IsNaN, and the Where that asks it.
+  /// Nodes that replace weights that are NaN by zeros, or -1: IsNaN, and the Where that uses it.
   int32_t nan = -1;
   int32_t guard = -1;
   int32_t result = -1;
@@ -49,7 +51,7 @@ struct Found {
   ValueId v = kNoValue;
 };
 
-/// The scalar that a Mul multiplies with, and its other operand.
+/// The scalar factor of a Mul, and the other operand.
 std::optional<std::pair<double, ValueId>> scaling(const Editor& editor, ValueId id) {
   const Node* product = editor.made_by(id, "Mul");
   if (product == nullptr) return std::nullopt;
@@ -78,7 +80,7 @@ std::optional<MatrixFactor> matrix_factor(const Editor& editor, int32_t index) {
   return std::nullopt;
 }
 
-/// Takes the scalings that end in this operand of the first product.
+/// Adds the scalings of this operand of the first product.
 void take_scaling(const Editor& editor, ValueId& id, Found& found) {
   while (const auto scaled = scaling(editor, id)) {
     found.scale *= scaled->first;
@@ -87,8 +89,8 @@ void take_scaling(const Editor& editor, ValueId& id, Found& found) {
   }
 }
 
-/// An addition while the scores have other leading dimensions, as windows of images are masked; node `index`
-/// gives them their own again.
+/// An addition while the scores are reshaped to other leading dimensions, as in masking of windows of images;
+/// node `index` restores the shape.
 std::optional<Masking> reshaped_addition(const Editor& editor, int32_t index) {
   const Graph& graph = editor.graph();
   const Node& back = editor.node(index);
@@ -114,7 +116,7 @@ bool may_be_scores(const Editor& editor, ValueId id, const graph::TensorType& sc
          editor.read_once(id);
 }
 
-/// The masking that node `index` makes, whose result the scores are.
+/// The masking that node `index` applies to the scores.
 std::optional<Masking> masking(const Editor& editor, int32_t index, const graph::TensorType& scores) {
   const Node& node = editor.node(index);
   if (node.op == "Add") {
@@ -130,7 +132,7 @@ std::optional<Masking> masking(const Editor& editor, int32_t index, const graph:
   return Masking{index, node.inputs[0], main};
 }
 
-/// Follows what the softmax reads up to the first product; false where something else is on the way.
+/// Follows the input of the softmax back to the first product; returns false if another node is in between.
 bool find_product(const Editor& editor, ValueId id, Found& found) {
   const graph::TensorType& scores = editor.graph().value(id).type;
   while (editor.read_once(id)) {
@@ -163,8 +165,8 @@ bool find_product(const Editor& editor, ValueId id, Found& found) {
   return false;
 }
 
-/// Takes the nodes that replace the weights of a row with zeros where all of it is masked, and the softmax is
-/// NaN. Gives the weights as the last product reads them.
+/// Adds the nodes that replace the weights of a row by zeros if the whole row is masked, so that the softmax
+/// is NaN. Returns the weights that the last product reads.
 ValueId take_guard(const Editor& editor, ValueId weights, Found& found) {
   const std::vector<int32_t> readers = editor.readers(weights);
   if (readers.size() != 2 || editor.is_output(weights)) return weights;
@@ -210,7 +212,7 @@ std::optional<Found> find_attention(const Editor& editor, int32_t index) {
   return found;
 }
 
-/// Why the pattern stays as it is; empty when it does not.
+/// Why the pattern is kept as it is; empty if it is fused.
 Refusal refusal(const Editor& editor, const Found& found) {
   const Graph& graph = editor.graph();
   for (const ValueId id : {found.q, found.k, found.v}) {
@@ -231,12 +233,12 @@ Refusal refusal(const Editor& editor, const Found& found) {
   return {};
 }
 
-/// Makes the body's nodes in the order they run.
+/// Makes the body's nodes in the order in which they run.
 class PartMaker {
  public:
   PartMaker(Editor& editor, const graph::Links& links) : editor_(editor), links_(links) {}
 
-  /// The views that lead to an operand, which several operands may share.
+  /// Adds the views that lead to an operand; several operands may share them.
   void add_views(ValueId id) {
     const graph::StridedView view = graph::strided_view(editor_.graph(), links_, id);
     for (const int32_t index : view.nodes) {
@@ -246,7 +248,7 @@ class PartMaker {
     }
   }
 
-  /// The node with the operands that it has in the pattern; a new value is its result.
+  /// Adds the node with the operands that it has in the pattern; returns its result, a new value.
   ValueId add(const std::string& role, Node node, std::vector<ValueId> inputs,
               graph::DType dtype = graph::DType::kFloat32) {
     node.inputs = std::move(inputs);
@@ -255,7 +257,7 @@ class PartMaker {
     return parts_.back().node.outputs[0];
   }
 
-  /// A region whose result takes the place of `result`.
+  /// Makes a region whose result replaces `result`.
   Node region(ValueId result) {
     parts_.back().node.outputs[0] = result;
     return make_region(std::string(graph::kAttention), parts_, {result});
@@ -270,7 +272,7 @@ class PartMaker {
   std::vector<int32_t> views_;
 };
 
-/// One multiplication for all of the pattern.
+/// A single multiplication for all scalings of the pattern.
 Node joint_scaling(const Editor& editor, const std::vector<int32_t>& scalings) {
   std::vector<const Node*> nodes;
   for (const int32_t index : scalings) nodes.push_back(&editor.node(index));
@@ -279,7 +281,7 @@ Node joint_scaling(const Editor& editor, const std::vector<int32_t>& scalings) {
   return scaling;
 }
 
-/// Removes those of the nodes whose results nobody reads any more.
+/// Removes the nodes whose results are not read any more.
 void remove_unread(Editor& editor, const std::vector<int32_t>& nodes) {
   const auto unread = [&](ValueId id) {
     return id == kNoValue || (editor.read_count(id) == 0 && !editor.is_output(id));
@@ -293,7 +295,7 @@ void remove_unread(Editor& editor, const std::vector<int32_t>& nodes) {
   }
 }
 
-/// Multiplies the rows, instead of the scores, by the factors of the scores: there are fewer rows.
+/// Multiplies the rows by the factors instead of the scores, because there are fewer rows.
 ValueId scaled_rows(Editor& editor, const Found& found) {
   ValueId rows = found.q;
   for (const MatrixFactor& factor : found.factors) {

@@ -1,5 +1,5 @@
-// Folds per-channel scales and shifts (batch normalisation, Mul or Add by a constant) into the convolution or
-// matrix product that feeds only them.
+// Folds per-channel scales and shifts (batch normalization, Mul or Add with a constant) into the convolution
+// or matrix product whose result only they read.
 #include "transform/affine.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
@@ -34,7 +34,7 @@ class BatchNormFolding {
     if (node.op == "BatchNormalization") fold_through_view(index);
   }
 
-  /// The last dimension of a value, or nothing when it is not known.
+  /// The last dimension of a value; nothing if it is unknown.
   std::optional<int64_t> columns_of(ValueId id) const {
     const graph::TensorType& type = graph_.value(id).type;
     if (!type.ranked() || type.dims->size() < 2 || !type.dims->back().known()) return std::nullopt;
@@ -44,7 +44,7 @@ class BatchNormFolding {
   /// A product with a constant matrix, and the row that is added to its result.
   struct RowProduct {
     int32_t product = -1;
-    int32_t sum = -1;  ///< -1 where nothing is added
+    int32_t sum = -1;  ///< -1 if nothing is added
     Channels channels = {};
     std::vector<double> bias = {};
   };
@@ -68,8 +68,9 @@ class BatchNormFolding {
     return std::nullopt;
   }
 
-  /// BatchNormalization of a matrix that shows the rows of a product: the product takes the scale, and a sum
-  /// before the view the shift, so that nothing stands between it and what follows.
+  /// Handles BatchNormalization of a matrix that is a view of the rows of a product. The product takes the
+  /// scale, and a sum before the view takes the shift, so that no node remains between the product and its
+  /// readers.
   void fold_through_view(int32_t index) {
     const Node node = editor_.node(index);
     const int32_t view_index = editor_.producer(node.inputs[0]);
@@ -104,8 +105,8 @@ class BatchNormFolding {
     editor_.replace(index, std::move(view));
   }
 
-  /// (product + bias) * scale to product * scale + bias * scale: a product of stacks of matrices has no bias
-  /// of its own, so that a sum stands between its weights and a scale.
+  /// Rewrites (product + bias) * scale as product * scale + bias * scale. A product of stacks of matrices has
+  /// no bias, so a sum is between its weights and a scale.
   bool fold_through_sum(int32_t sum_index, int32_t index) {
     const Node sum = editor_.node(sum_index);
     const Node node = editor_.node(index);

@@ -1,5 +1,5 @@
-// Lowers a batch normalisation that has no weights before it to a multiplication and an addition, so that its
-// neighbours can be fused with it.
+// Replaces a batch normalization that does not follow a node with weights by a multiplication and an
+// addition, so that its neighbours can be fused with them.
 #include "transform/affine.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
@@ -20,7 +20,7 @@ void lower(Editor& editor, int32_t index, Summary& summary) {
   const int64_t channels = (*type.dims)[1].value();
   const AffineOrReason found = batch_norm_affine(editor.graph(), node, channels);
   if (!found.affine) return refuse(found.reason);
-  // [C, 1, 1]: broadcasts over batch and space.
+  // Shape [C, 1, 1], which is broadcast over batch and space.
   tensor::Shape shape(type.dims->size() - 1, 1);
   shape[0] = channels;
   const auto constant = [&](const char* suffix, const std::vector<double>& elements) {

@@ -1,5 +1,5 @@
-// Replaces an If whose condition is known by the nodes of the branch that runs, so that other passes and the
-// tactics of a device see them.
+// Replaces an If with a known condition by the nodes of the selected branch, so that other passes and a
+// device's tactics see them.
 #include "graph/subgraph.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"

@@ -1,5 +1,5 @@
-// Moves constants that the subgraphs of If, Loop and Scan capture into these, where passes and kernels see
-// weights in them. Copies of a tensor share its bytes, so nothing is stored twice.
+// Moves constants that the subgraphs of If, Loop and Scan capture into the subgraphs, where passes and
+// kernels recognize them as weights. Copies of a tensor share its data, so nothing is stored twice.
 #include <memory>
 
 #include "graph/subgraph.hpp"
@@ -11,7 +11,8 @@ namespace {
 using graph::Node;
 using graph::ValueId;
 
-/// Which of the node's captured inputs are constants, ascending, counted from the first captured one.
+/// Indices of the node's captured inputs that are constants, ascending, counted from the first captured
+/// input.
 std::vector<size_t> constant_captures(const Graph& graph, const Node& node, size_t captures) {
   std::vector<size_t> result;
   const size_t first = node.inputs.size() - captures;

@@ -1,5 +1,5 @@
-// Computes equal things once: nodes with the same operator, attributes and inputs, and small constants
-// with the same elements.
+// Computes equal results once: nodes with the same operator, attributes and inputs, and small constants with
+// the same elements.
 #include <map>
 
 #include "graph/operator.hpp"
@@ -29,7 +29,7 @@ void append_tensor(std::string& key, const Tensor& tensor) {
   key.append(reinterpret_cast<const char*>(tensor.bytes()), tensor.byte_size());
 }
 
-/// Appends an attribute's value; false for those that are not compared.
+/// Appends an attribute's value; returns false for attributes that are not compared.
 struct AppendAttribute {
   std::string& key;
 
@@ -59,7 +59,7 @@ struct AppendAttribute {
   }
 };
 
-/// Equal keys mean equal results; empty when the node is not compared.
+/// Equal keys mean equal results; the key is empty if the node is not compared.
 std::string key_of(const Node& node) {
   if (graph::traits_of(node).random) return {};
   std::string key = node.op;

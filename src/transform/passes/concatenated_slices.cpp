@@ -1,5 +1,5 @@
-// Replaces a Concat whose operands are all slices of one value with one movement of its elements: torch.roll,
-// the patches that Swin merges and the Focus of YOLO are written so.
+// Replaces a Concat whose operands are all slices of one value with a single movement of its elements.
+// torch.roll, patch merging in Swin and the Focus layer of YOLO are exported in this form.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -11,17 +11,17 @@
 namespace hone::transform {
 namespace {
 
-/// Indices that a model may grow by for each concatenation.
+/// Limit on the indices that one concatenation may add to a model.
 constexpr int64_t kMostIndices = 1 << 18;
 
-/// Every `step`-th of an axis from `start`, `count` of them.
+/// `count` elements of an axis, every `step`-th one from `start` on.
 struct Range {
   int64_t start = 0;
   int64_t step = 1;
   int64_t count = 0;
 };
 
-/// Slices of a value by axis; axes that are whole are left out.
+/// Slices of a value by axis; axes that are not sliced are left out.
 struct Slices {
   ValueId of = kNoValue;
   std::map<int64_t, Range> ranges;
@@ -29,8 +29,8 @@ struct Slices {
 
 using Ints = std::vector<int64_t>;
 
-/// The range that a Slice takes of each axis; nullopt where that is computed, backward or of an axis of
-/// unknown size.
+/// The range that a Slice takes of each axis; nullopt if it is computed, goes backward, or concerns an axis
+/// of unknown size.
 std::optional<std::map<int64_t, Range>> ranges_of(const Graph& graph, const Node& slice) {
   const graph::TensorType& type = graph.value(slice.inputs[0]).type;
   const graph::TensorType& made = graph.value(slice.outputs[0]).type;
@@ -53,14 +53,14 @@ std::optional<std::map<int64_t, Range>> ranges_of(const Graph& graph, const Node
     if (!dim.known() || !taken.known() || (*steps)[i] < 1) return std::nullopt;
     const int64_t size = dim.value();
     const int64_t start = (*starts)[i] < 0 ? (*starts)[i] + size : (*starts)[i];
-    // A step beyond the end takes one element, as one of the whole axis does.
+    // A step beyond the end takes one element, like a step over the whole axis.
     ranges[axis] = {std::clamp<int64_t>(start, 0, size), std::min((*steps)[i], std::max<int64_t>(size, 1)),
                     taken.value()};
   }
   return ranges;
 }
 
-/// The value that slices of slices begin with; nullopt where no Slice makes `id`.
+/// The value from which nested slices are taken; nullopt if `id` does not come from a Slice.
 std::optional<Slices> slices_of(const Editor& editor, ValueId id) {
   Slices found{id, {}};
   while (const Node* slice = editor.made_by(found.of, "Slice")) {
@@ -109,7 +109,7 @@ ValueId add_integers(Editor& editor, const Node& node, const char* what, const I
                              tensor::Tensor::of<int64_t>(values, {static_cast<int64_t>(values.size())}));
 }
 
-/// Slices only along the axis of the Concat: one Gather of that axis.
+/// If slices are only along the axis of the Concat, they become one Gather along it.
 bool gather(Editor& editor, int32_t index, const Pattern& pattern) {
   int64_t count = 0;
   for (const Slices& part : pattern.parts) {
@@ -129,8 +129,8 @@ bool gather(Editor& editor, int32_t index, const Pattern& pattern) {
   return true;
 }
 
-/// Axes of which every part has every `step`-th element, and the order in which the parts have the offsets:
-/// of two successive parts, the offset of the last axis in `order` differs first.
+/// Axes of which every part has every `step`-th element. `order` lists the axes in the order of the parts:
+/// between consecutive parts, the offset of its last axis changes first.
 struct Blocks {
   std::map<int64_t, int64_t> steps;
   Ints order;
@@ -147,7 +147,7 @@ std::optional<Blocks> blocks_of(const Pattern& pattern) {
     parts *= range.step;
   }
   if (parts != static_cast<int64_t>(pattern.parts.size())) return std::nullopt;
-  // How far apart two parts are that differ by one in the offset of an axis.
+  // The distance between two parts whose offsets differ by one along an axis.
   std::map<int64_t, int64_t> distances;
   for (const auto& [axis, step] : blocks.steps) {
     const auto second =
@@ -176,7 +176,8 @@ std::optional<Blocks> blocks_of(const Pattern& pattern) {
   return blocks;
 }
 
-/// Every offset of some axes once: those become dimensions of their own and go before the axis of the Concat.
+/// Handles parts with every offset of some axes exactly once: the offsets become separate dimensions that are
+/// moved before the axis of the Concat.
 bool rearrange(Editor& editor, int32_t index, const Pattern& pattern) {
   const auto blocks = blocks_of(pattern);
   if (!blocks) return false;
@@ -186,7 +187,7 @@ bool rearrange(Editor& editor, int32_t index, const Pattern& pattern) {
                    [](const graph::Dim& dim) { return dim.known(); }))
     return false;
   Ints split;
-  std::map<int64_t, int64_t> rest_at;  // where an axis is in the split shape
+  std::map<int64_t, int64_t> rest_at;  // position of an axis in the split shape
   std::map<int64_t, int64_t> offset_at;
   Ints result;
   for (int64_t axis = 0; axis < rank; ++axis) {

@@ -1,9 +1,9 @@
-// Computes nodes whose inputs are all constant with the reference kernels, and makes constants of
-// integer values that shape inference knows (the Shape of a tensor of static dimensions).
+// Computes nodes with only constant inputs using the reference kernels, and replaces integer values that
+// shape inference knows (such as the Shape of a tensor with static dimensions) by constants.
 //
-// A model file is untrusted, so folding is no memory bomb and no endless computation: a large result may be
-// at most kMaxGrowth times its inputs, all results together at most kMaxGrowth times the constants that are
-// there (and kFreeBytes), and the same holds for operations. A node beyond a limit stays a node.
+// A model file is untrusted, so folding must not exhaust memory or time. A large result may be at most
+// kMaxGrowth times its inputs, all results together at most kMaxGrowth times the existing constants (plus
+// kFreeBytes), and similar limits apply to operations. A node beyond a limit is not folded.
 #include <algorithm>
 #include <array>
 
@@ -17,14 +17,14 @@ namespace hone::transform {
 namespace {
 
 constexpr double kAlwaysFoldedBytes = 1 << 20;
-/// Int8 weights become float32.
+/// Int8 weights may become float32.
 constexpr double kMaxGrowth = 4;
 constexpr double kFreeBytes = double{64 << 20};
-/// Operations and bytes: about ten seconds of reference kernels.
+/// Limits on operations and bytes: about ten seconds in reference kernels.
 constexpr double kFreeWork = 1e9;
 constexpr double kWorkPerByte = 16;
 
-/// Operators that give another result each time, or whose work their types do not bound.
+/// False for operators with a different result each time, and for those whose types do not bound their work.
 bool is_foldable(const Node& node) { return !graph::traits_of(node).random && !graph::has_body(node); }
 
 double input_bytes(const Graph& graph, const Node& node) {
@@ -122,7 +122,7 @@ class ConstantFolding {
     }
   }
 
-  /// A graph output is always made by a node, here a copy of the constant.
+  /// A graph output is always produced by a node, here a copy of the constant.
   void keep_output(int32_t index, const Node& node, ValueId id, Tensor result) {
     const ValueId constant = editor_.add_constant(graph_.value(id).name + ".folded", std::move(result));
     Node copy = derived_node(node, "Identity", {constant});

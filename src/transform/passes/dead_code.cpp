@@ -1,4 +1,4 @@
-// Drops nodes whose results nobody needs, then values and constants that nobody mentions.
+// Removes nodes whose results are not needed, then values and constants that are not used.
 #include "transform/pass_list.hpp"
 
 namespace hone::transform {
@@ -8,7 +8,7 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-/// Nodes from which no graph output can be reached.
+/// Marks nodes from which no graph output can be reached.
 std::vector<bool> dead_nodes(const Graph& graph) {
   std::vector<bool> needed(graph.values.size(), false);
   for (const ValueId id : graph.outputs) needed[static_cast<size_t>(id)] = true;
@@ -26,7 +26,7 @@ std::vector<bool> dead_nodes(const Graph& graph) {
   return dead;
 }
 
-/// New ids of the values that a node, an input or an output mentions; kNoValue for the others.
+/// New ids of the values that are used by a node, an input or an output; kNoValue for the others.
 std::vector<ValueId> compact_ids(const Graph& graph) {
   std::vector<ValueId> ids(graph.values.size(), kNoValue);
   const auto keep = [&](const std::vector<ValueId>& mentioned) {
@@ -53,7 +53,7 @@ void renumber(std::vector<ValueId>& list, const std::vector<ValueId>& ids) {
   }
 }
 
-/// Drops unmentioned values; returns how many.
+/// Removes unused values; returns their number.
 int compact_values(Graph& graph) {
   const std::vector<ValueId> ids = compact_ids(graph);
   std::vector<graph::Value> kept;

@@ -1,5 +1,5 @@
-// Makes products of divisions by constants, which fuse more widely and run faster. The reciprocal is
-// rounded once, so a result may differ in its last place.
+// Replaces division by a constant with multiplication by its reciprocal, which can be fused in more cases and
+// is faster. The reciprocal is rounded once, so the last digit of a result may differ.
 #include <cmath>
 
 #include "transform/constants.hpp"
@@ -9,8 +9,8 @@
 namespace hone::transform {
 namespace {
 
-/// True if a number is in the normal range of the type that will hold it: beyond it lies infinity, below it
-/// a rounding that costs more than the last place. float64 is judged as float32, in which engines compute.
+/// True if a number is in the normal range of its type: larger numbers would be infinite, and smaller ones
+/// would lose more than the last digit. float64 is judged like float32, in which engines compute.
 bool is_normal_in(DType dtype, double value) {
   constexpr double kSmallestHalf = 0x1p-14;
   constexpr double kLargestHalf = 65504;
@@ -18,7 +18,7 @@ bool is_normal_in(DType dtype, double value) {
   return std::abs(value) >= kSmallestHalf && std::abs(value) <= kLargestHalf;
 }
 
-/// Reciprocals of all elements; nullopt when the tensor's type cannot hold one of them well.
+/// Reciprocals of all elements; nullopt if one of them is not in the normal range of the tensor's type.
 std::optional<std::vector<double>> reciprocals(const Tensor& tensor) {
   std::vector<double> elements = tensor.to_double();
   for (double& element : elements) {

@@ -1,6 +1,7 @@
-// Makes products of divisions by the root of something smaller, or by the norm of a row, whose reciprocals
-// are fewer than the quotients; products fuse, too. The reciprocal of a root is never out of range: that of
-// the smallest number is 2^-75 in float32 and 2^-12 in float16.
+// Replaces division by the root of a smaller tensor, or by the norm of a row, with multiplication by its
+// reciprocal, because there are fewer reciprocals than quotients, and products can be fused. The reciprocal
+// of a root is never out of range: the root of the smallest number is about 2^-75 in float32 and 2^-12 in
+// float16.
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
@@ -8,7 +9,7 @@
 namespace hone::transform {
 namespace {
 
-/// True if it has one element where the other has several or an open number.
+/// True if `type` has a single element along a dimension where `other` has several or an open number.
 bool is_smaller(const graph::TensorType& type, const graph::TensorType& other) {
   if (!broadcasts_into(type, other)) return false;
   const size_t ahead = other.dims->size() - type.dims->size();
@@ -20,11 +21,10 @@ bool is_smaller(const graph::TensorType& type, const graph::TensorType& other) {
   return false;
 }
 
-/// The least bound of a norm whose reciprocal is in range with room to spare.
+/// The least lower bound of a norm whose reciprocal is safely in range.
 constexpr double kLeastBound = 1e-30;
 
-/// Returns true if the value is a root, a norm, or a norm with a lower bound, as PyTorch's normalize() has
-/// it.
+/// Returns true if the value is a root, a norm, or a norm with a lower bound as in PyTorch's normalize().
 bool is_root(const Editor& editor, ValueId id) {
   if (editor.made_by(id, "Sqrt") != nullptr || editor.made_by(id, "ReduceL2") != nullptr) return true;
   for (const char* const op : {"Clip", "Max"}) {

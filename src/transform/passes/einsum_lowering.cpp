@@ -1,4 +1,5 @@
-// Makes transpositions, sums and a product, of matrices or of elements, of an Einsum of one or two operands.
+// Replaces an Einsum with one or two operands by transpositions, sums and a product of matrices or of
+// elements.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -28,7 +29,8 @@ struct Operand {
   Labels labels;
 };
 
-/// Labels of both operands and the output; of one operand and the output; of both operands only.
+/// Labels of both operands and the output; of one operand and the output; and of both operands but not the
+/// output.
 struct Product {
   Labels batch, left, right, contracted;
 };
@@ -64,8 +66,8 @@ class Lowering {
  private:
   void refuse() { summary_.refuse(fmt::format("'{}' is no matrix product", einsum_.name)); }
 
-  /// The size of every label, and those in which the operands may differ: there one of them may spread a size
-  /// of 1.
+  /// Reads the size of every label, and the labels in which the operands may differ because a size of 1 is
+  /// broadcast.
   void read_sizes(const graph::EinsumEquation& equation) {
     for (size_t i = 0; i < equation.inputs.size(); ++i) {
       const graph::Dims& dims = *editor_.graph().value(einsum_.inputs[i]).type.dims;
@@ -76,7 +78,7 @@ class Lowering {
     }
   }
 
-  /// The product of the sizes; nullopt where one is open.
+  /// The product of the sizes; nullopt if one is open.
   std::optional<int64_t> size_of(const Labels& labels) const {
     int64_t size = 1;
     for (const int label : labels) {
@@ -86,7 +88,7 @@ class Lowering {
     return size;
   }
 
-  /// Puts the node before the Einsum; its result.
+  /// Inserts the node before the Einsum; returns its result.
   ValueId insert(Node node, const std::string& what) {
     const ValueId result =
         editor_.add_value(einsum_.name + what, editor_.graph().value(einsum_.outputs[0]).type.dtype);
@@ -96,7 +98,7 @@ class Lowering {
     return result;
   }
 
-  /// Makes the last node so far, `what` for what comes after it, the Einsum's own.
+  /// Makes the last node so far produce the Einsum's own output; `what` names a node that follows it.
   void finish(Node last, const Labels& from, const Labels& to, const std::string& what) {
     summary_.change(fmt::format("'{}' became {}", einsum_.name, last.op == "Reshape" ? "MatMul" : last.op));
     if (from == to) return editor_.replace(index_, std::move(last));
@@ -122,7 +124,7 @@ class Lowering {
     return derived_node(einsum_, op, {input, ints(what + ".axes", axes)});
   }
 
-  /// Sums the axes that neither the output nor `other` has.
+  /// Sums over the axes that neither the output nor `other` has.
   Node sum(const Operand& operand, const Labels& others, Labels& kept, const std::string& what) {
     std::vector<int64_t> axes;
     for (size_t d = 0; d < operand.labels.size(); ++d) {
@@ -159,11 +161,11 @@ class Lowering {
   void lower_two(Operand a, Operand b, const Labels& output) {
     const Product straight = classify(a, b, output);
     const Product swapped = classify(b, a, output);
-    // MatMul spreads batches, and no axis that it sums.
+    // MatMul broadcasts batches, but not an axis over which it sums.
     for (const int label : spread_) {
       if (contains(straight.contracted, label)) return refuse();
     }
-    // An open size can be in no constant shape.
+    // A constant shape cannot contain an open size.
     const bool sized = spread_.empty() && size_of(joined(a.labels, b.labels)).has_value();
     if (!straight.contracted.empty() && !sized && !as_they_are(straight) && !as_they_are(swapped))
       return refuse();
@@ -191,20 +193,20 @@ class Lowering {
     return product;
   }
 
-  /// True if MatMul takes the operands as they are: its second one has no batches, so that the rows of the
-  /// first may have several labels.
+  /// True if MatMul takes the operands unchanged: the second one has no batch, so the rows of the first may
+  /// have several labels.
   static bool is_direct(const Product& product) {
     return product.batch.empty() && product.right.size() == 1 && product.contracted.size() == 1 &&
            !product.left.empty();
   }
 
-  /// True if each operand's labels are axes of the product already.
+  /// True if each operand's labels already are the axes of the product.
   static bool as_they_are(const Product& product) {
     return is_direct(product) ||
            (product.left.size() == 1 && product.right.size() == 1 && product.contracted.size() == 1);
   }
 
-  /// Nodes besides the product.
+  /// The number of nodes in addition to the product.
   static int effort(const Operand& a, const Operand& b, const Product& product, const Labels& output) {
     const int moved = (joined(product.batch, product.left, product.contracted) != a.labels) +
                       (joined(product.batch, product.contracted, product.right) != b.labels) +
@@ -217,7 +219,7 @@ class Lowering {
     return operand.labels == wanted ? operand.id : insert(transpose(operand, wanted), what);
   }
 
-  /// Elements side by side: the axes that an operand lacks become ones.
+  /// Multiplies elementwise: axes that an operand lacks become axes of size 1.
   void multiply_elements(const Operand& a, const Operand& b, const Labels& output) {
     const auto spread = [&](const Operand& operand, const std::string& what) {
       Labels own;
@@ -238,7 +240,7 @@ class Lowering {
     finish(derived_node(einsum_, "Mul", {left, right}), output, output, "");
   }
 
-  /// Reshapes a value so that `tail` sizes follow those of `batch`.
+  /// Reshapes a value so that the sizes of `tail` follow those of `batch`.
   ValueId reshaped(ValueId value, const Labels& batch, const std::vector<Labels>& tail,
                    const std::string& what) {
     std::vector<int64_t> shape;

@@ -1,11 +1,12 @@
-// Fuses chains of the elementwise nodes that nothing else absorbed: one walk over memory, not several.
+// Fuses chains of the remaining elementwise nodes, so that memory is read and written once instead of several
+// times.
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
 
 namespace hone::transform {
 namespace {
 
-/// A node as post-ops on that of its operands which has the shape of its result.
+/// A node as post-ops on the operand that has the shape of its result.
 struct Chain {
   ValueId main = kNoValue;
   PostOps post_ops;

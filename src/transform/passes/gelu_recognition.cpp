@@ -1,6 +1,6 @@
-// Recognises the Gelu activation (Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016) where an
-// exporter wrote it out: x/2 (1 + erf(x / sqrt 2)), and its approximation
-// x/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+// Recognizes the Gelu activation (Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016) that an exporter
+// wrote as several nodes: x/2 (1 + erf(x / sqrt 2)), and its approximation x/2 (1 + tanh(sqrt(2 / pi) (x +
+// 0.044715 x^3))).
 #include <cmath>
 #include <numbers>
 
@@ -23,7 +23,7 @@ bool is_power(const Product& product, ValueId x, size_t exponent) {
   return true;
 }
 
-/// The product a value is, its makers taken into the match.
+/// The product that a value represents; its producers are added to the match.
 std::optional<Product> value_product(const Editor& editor, ValueId id, Match& match) {
   const int32_t maker = editor.producer(id);
   if (maker < 0) return std::nullopt;
@@ -64,7 +64,7 @@ bool is_tanh_argument(const Editor& editor, ValueId id, ValueId x, Match& match)
   return product->factors[1 - at] == x && is_square_sum(editor, product->factors[at], x, match);
 }
 
-/// The `approximate` attribute when x/2 * gate is a Gelu.
+/// The `approximate` attribute, if x/2 * gate is a Gelu.
 std::optional<std::string> gelu_kind(const Editor& editor, ValueId x, ValueId gate, Match& match) {
   const auto curve = minus_scalar(editor, gate, 1, match);
   if (!curve) return std::nullopt;

@@ -1,7 +1,8 @@
-// Brings products of two matrices into one form: MatMul with a bias becomes Gemm, Gemm's factors go
-// into constants, and transposed operands into transA and transB. Constant weights keep their layout,
-// for an engine packs them anyway. A Gemm whose rows a later Reshape splits into more dimensions becomes a
-// MatMul of an input that has these dimensions already, so that what follows is fused with the product.
+// Converts products of two matrices to one form: MatMul with a bias becomes Gemm, Gemm's factors are folded
+// into constants, and transposed operands become transA and transB. Constant weights keep their layout,
+// because an engine packs them anyway. If a Reshape splits the rows of a Gemm into several dimensions, it
+// becomes a MatMul of an input that already has these dimensions, so that the following nodes can be fused
+// with the product.
 #include <algorithm>
 
 #include "transform/constants.hpp"
@@ -11,13 +12,13 @@
 namespace hone::transform {
 namespace {
 
-/// True if an operand is a matrix's bias: the same for every row of the result.
+/// True if an operand is a bias of a matrix, which is the same for every row of the result.
 bool is_row(const graph::TensorType& type, const graph::TensorType& result) {
   if (!broadcasts_into(type, result)) return false;
   return type.dims->size() < 2 || (*type.dims)[0].is(1);
 }
 
-/// MatMul of two matrices and the addition of a row: Gemm.
+/// MatMul of two matrices and the addition of a row become Gemm.
 bool take_bias(Editor& editor, int32_t index, Summary& summary) {
   const Node product = editor.node(index);
   if (product.op != "MatMul") return false;
@@ -40,7 +41,8 @@ bool take_bias(Editor& editor, int32_t index, Summary& summary) {
   return true;
 }
 
-/// Multiplies a constant input by a factor attribute, which becomes 1; false when it is not constant.
+/// Multiplies a constant input by a factor attribute, which becomes 1; returns false if the input is not
+/// constant.
 bool fold_factor(Editor& editor, Node& gemm, size_t input, const char* attribute) {
   const double factor = gemm.attributes.get_float(attribute);
   if (factor == 1) return false;
@@ -67,8 +69,8 @@ bool fold_transpose(Editor& editor, Node& gemm, size_t input, const char* attrib
   return true;
 }
 
-/// The target of a Reshape to this type but with `columns` for its last dimension, which is `from`; nullopt
-/// where it has no more dimensions than a matrix, or lengths that a target cannot say.
+/// The target of a Reshape to this type with its last dimension, `from`, replaced by `columns`; nullopt if it
+/// has no more dimensions than a matrix, or dimensions that a target cannot express.
 std::optional<std::vector<int64_t>> rows_target(const graph::TensorType& type, int64_t from,
                                                 int64_t columns) {
   if (!type.ranked() || type.dims->size() < 3 || !type.dims->back().is(from) || from == 0 || columns == 0)
@@ -84,7 +86,7 @@ std::optional<std::vector<int64_t>> rows_target(const graph::TensorType& type, i
   return target;
 }
 
-/// Reshape(Gemm(a, constant, row)) as Add(MatMul(Reshape(a), constant), row).
+/// Rewrites Reshape(Gemm(a, constant, row)) as Add(MatMul(Reshape(a), constant), row).
 bool take_dimensions(Editor& editor, int32_t index, Summary& summary) {
   const Node gemm = editor.node(index);
   const Graph& graph = editor.graph();

@@ -1,6 +1,6 @@
-// Recognises group normalisation (Wu and He, "Group Normalization", 2018) as exporters without that operator
-// write it: every group of channels reshaped to a row, which is normalised, the image's shape again, and one
-// scale and shift a channel.
+// Recognizes group normalization (Wu and He, "Group Normalization", 2018) in the form of exporters without
+// this operator: each group of channels is reshaped to a row, the rows are normalized and reshaped back to
+// the image, and a scale and a shift for each channel follow.
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
@@ -9,7 +9,8 @@
 namespace hone::transform {
 namespace {
 
-/// One number of the scale or the bias of a normalisation for each group; empty where a row has several.
+/// The scale or the bias of a normalization as one number for each group; empty if a row has several
+/// different ones.
 std::optional<std::vector<double>> per_group(const Graph& graph, const Node& norm, size_t input,
                                              int64_t groups, double absent) {
   if (!norm.has_input(input)) return std::vector<double>(static_cast<size_t>(groups), absent);
@@ -21,7 +22,7 @@ std::optional<std::vector<double>> per_group(const Graph& graph, const Node& nor
   return std::vector<double>(static_cast<size_t>(groups), first);
 }
 
-/// True if the node normalises the rows of a tensor [images, groups, elements].
+/// True if the node normalizes the rows of a tensor [images, groups, elements].
 bool normalises_rows(const Graph& graph, const Node& node) {
   const graph::TensorType& type = graph.value(node.inputs[0]).type;
   if (!type.ranked() || type.dims->size() != 3 || !(*type.dims)[1].known()) return false;
@@ -31,7 +32,7 @@ bool normalises_rows(const Graph& graph, const Node& node) {
   return node.op == "LayerNormalization" && alone && (axis == 2 || axis == -1);
 }
 
-/// The channels of an image whose groups are the rows of `rows`; 0 where they are not.
+/// The number of channels of an image whose groups are the rows of `rows`; 0 if they are not.
 int64_t channels_of(const graph::TensorType& image, const graph::TensorType& rows) {
   if (!image.ranked() || image.dims->size() < 3 || !(*image.dims)[1].known()) return 0;
   const int64_t channels = (*image.dims)[1].value();
@@ -40,7 +41,7 @@ int64_t channels_of(const graph::TensorType& image, const graph::TensorType& row
   return divides && (*image.dims)[0].same_as((*rows.dims)[0]) ? channels : 0;
 }
 
-/// The only reader of the match's result when it is an `op` with one constant number a channel.
+/// The only reader of the match's result if it is an `op` with one constant number for each channel.
 std::optional<std::vector<double>> take_parameters(const Editor& editor, const char* op, int64_t channels,
                                                    Match& match) {
   const ValueId result = editor.node(match.root).outputs[0];

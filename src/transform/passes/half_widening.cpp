@@ -1,6 +1,6 @@
-// Rewrites computation in float16 or bfloat16 as float32, between casts of its inputs and outputs, so that
-// the kernels of an engine take it and the engine's own precision says how values are kept. Results are
-// rounded less often than the model says, but where they become whole: 30 * 0.1 is 3 only in float16.
+// Rewrites computation in float16 or bfloat16 as float32, with casts at inputs and outputs, so that the
+// kernels of an engine accept it and the engine's own precision decides how values are stored. Results are
+// rounded less often than in the model, except before they become integers: 30 * 0.1 is 3 only in float16.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -28,12 +28,12 @@ bool any_half(const Graph& graph, const std::vector<ValueId>& ids) {
                      [&](ValueId id) { return id != kNoValue && is_half(graph.value(id).type.dtype); });
 }
 
-/// An operator that only moves elements may run in any type; other passes move it past casts.
+/// Operators that only move elements may use any type; other passes move them across casts.
 bool only_moves(const Node& node) {
   return graph::traits_of(node).moves_only || node.op == "Cast" || node.op == "CastLike";
 }
 
-/// A node that computes with halves; null where there is none.
+/// A node that computes in a 16-bit type; null if there is none.
 const Node* computes_in_half(const Graph& graph) {
   const auto found = std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
     return !only_moves(node) && (any_half(graph, node.inputs) || any_half(graph, node.outputs));
@@ -41,7 +41,7 @@ const Node* computes_in_half(const Graph& graph) {
   return found == graph.nodes.end() ? nullptr : &*found;
 }
 
-/// The attributes by which a node chooses the type of its result.
+/// The attributes with which a node selects the type of its result.
 void widen_attributes(Node& node) {
   constexpr std::array<std::string_view, 4> kTypes = {"to", "dtype", "output_dtype", "output_datatype"};
   const graph::Attributes before = node.attributes;
@@ -64,7 +64,8 @@ bool makes_whole(const Graph& graph, const Node& node) {
   });
 }
 
-/// Rounds to halves what such nodes read of them, as the model does; the values that stay halves for it.
+/// Rounds the inputs of such nodes to 16 bits, as the model does; returns the values that stay in 16 bits for
+/// this.
 std::vector<ValueId> round_before_whole(Graph& graph) {
   std::vector<ValueId> narrow;
   std::vector<Node> nodes;
@@ -85,7 +86,8 @@ std::vector<ValueId> round_before_whole(Graph& graph) {
   return narrow;
 }
 
-/// Pairs each half that the caller sees with a float32, which nodes use instead; adds the casts between them.
+/// Pairs each 16-bit value that is visible to the caller with a float32 value that nodes use instead, and
+/// adds the casts between them.
 void separate_boundary(Graph& graph, std::vector<Node>& first, std::vector<Node>& last) {
   std::map<ValueId, ValueId> wide;
   const auto add_wide = [&](ValueId id) {
@@ -115,7 +117,7 @@ void separate_boundary(Graph& graph, std::vector<Node>& first, std::vector<Node>
   }
 }
 
-/// Why it cannot be done; empty when the graph is widened.
+/// Why it is impossible; empty if the graph was widened.
 Refusal widen(Graph& graph) {
   for (const Node& node : graph.nodes) {
     if (graph::has_body(node) && graph::kind_of(node) != graph::kQuantizedWeights)

@@ -42,14 +42,14 @@ bool is_full_slice(const Graph& graph, const Node& node) {
   return !node.has_input(4) || is_filled_with(graph, node.input(4), 1);
 }
 
-/// A Resize by factors of 1, where each pixel comes only from its own place.
+/// True for a Resize with factors of 1 in which each pixel depends only on the same pixel.
 bool is_noop_resize(const Graph& graph, const Node& node) {
   if (node.op != "Resize") return false;
   if (node.attributes.get_string("coordinate_transformation_mode") == "tf_crop_and_resize") return false;
   return !node.has_input(2) || is_filled_with(graph, node.input(2), 1);
 }
 
-/// The input that the node's only result equals whenever both have the same shape, else kNoValue.
+/// The input that equals the node's only result if both have the same shape, else kNoValue.
 ValueId candidate(const Graph& graph, const Node& node) {
   if (graph::traits_of(node).view || is_one_of(node.op, {"Cast", "CastLike", "Expand"}))
     return node.inputs[0];
@@ -64,7 +64,7 @@ ValueId candidate(const Graph& graph, const Node& node) {
   return neutral_operand(graph, node);
 }
 
-/// Operators that keep the shape by definition, so that an unknown shape is no obstacle.
+/// True for operators that keep the shape by definition, so that an unknown shape does not matter.
 bool keeps_shape(const Node& node) {
   return is_one_of(node.op, {"Identity", "Cast", "CastLike", "Concat", "Sum", "Max", "Min", "Mean", "Dropout",
                              "Transpose", "Pad", "Tile"});
@@ -77,19 +77,19 @@ bool changes_nothing(const Graph& graph, const Node& node, ValueId input) {
   return keeps_shape(node) || same_shape(from, to);
 }
 
-/// Returns true if a node broadcasts that operand by itself: the other one already has the result's shape.
+/// Returns true if a node broadcasts this operand itself: the other one already has the result's shape.
 bool broadcasts_operand(const Graph& graph, const Node& node, ValueId operand) {
   if (!is_one_of(node.op, {"Add", "Sub", "Mul", "Div"}) || node.inputs[0] == node.inputs[1]) return false;
   const ValueId other = node.inputs[node.inputs[0] == operand ? 1 : 0];
   return same_shape(graph.value(other).type, graph.value(node.outputs[0]).type);
 }
 
-/// Lets the readers of an Expand broadcast what it expands, where all of them do.
+/// Removes an Expand if all of its readers broadcast its input themselves.
 bool skip_expand(Editor& editor, int32_t index) {
   const Graph& graph = editor.graph();
   const Node node = editor.node(index);
   if (node.op != "Expand" || editor.is_output(node.outputs[0])) return false;
-  // An Expand does not only stretch what it is given: its shape may be the smaller one.
+  // The shape of an Expand may be smaller than its input, so both must be known.
   if (!graph.value(node.inputs[0]).type.ranked() || !graph.value(node.outputs[0]).type.fully_known())
     return false;
   const std::vector<int32_t> readers = editor.readers(node.outputs[0]);
@@ -122,7 +122,7 @@ Summary identity_removal(Graph& graph) {
       continue;
     }
     if (copy.op == "Identity") continue;
-    // A graph output may not alias an input, a constant or another output.
+    // A graph output must not be an alias of an input, a constant or another output.
     summary.change(fmt::format("'{}' ({}) became Identity", copy.name, copy.op));
     editor.replace(i, derived_node(copy, "Identity", {input}));
   }

@@ -1,5 +1,5 @@
-// Transposes whole images where a model transposes their pixels as rows: an image with its channels last has
-// the same bytes as the rows, so that devices which keep images so have nothing to move.
+// Transposes whole images where a model transposes their pixels as rows. A channels-last image has the same
+// bytes as the rows, so devices that store images in this layout need not move any data.
 #include <numeric>
 
 #include "transform/constants.hpp"
@@ -15,14 +15,14 @@ bool swaps_last_two(const Node& node) {
   return node.op == "Transpose" && node.attributes.get_or<Ints>("perm", {}) == Ints{0, 2, 1};
 }
 
-/// None where the rank is not known.
+/// Returns no dimensions if the rank is unknown.
 graph::Dims dims_of(const Graph& graph, ValueId id) {
   const graph::TensorType& type = graph.value(id).type;
   return type.ranked() ? *type.dims : graph::Dims();
 }
 
 /// True if an image [N, C, ...] has the same images and channels as the tensor [N, ..., C] or [N, C, ...]
-/// with the channels at that place.
+/// with the channels at this axis.
 bool same_channels(const graph::Dims& image, const graph::Dims& rows, size_t at) {
   return image.size() > 3 && rows.size() == 3 && image[0].same_as(rows[0]) && image[1].known() &&
          image[1].same_as(rows[at]);
@@ -33,10 +33,10 @@ ValueId add_shape(Editor& editor, const Node& node, const Ints& shape) {
                              tensor::Tensor::of<int64_t>(shape, {static_cast<int64_t>(shape.size())}));
 }
 
-/// A dimension as a Reshape has it: its size, or the first dimension of the reshaped tensor.
+/// A dimension in a Reshape: its size, or 0 for the first dimension of the reshaped tensor.
 int64_t first_size(const graph::Dim& dim) { return dim.known() ? dim.value() : 0; }
 
-/// A node of another operator next to `node`, whose result is new.
+/// Inserts a node of another operator at `node`, with a new result.
 Node beside(Editor& editor, const Node& node, const char* op, const char* what, std::vector<ValueId> inputs) {
   Node made = derived_node(node, op, std::move(inputs));
   made.name = node.name + what;
@@ -44,7 +44,7 @@ Node beside(Editor& editor, const Node& node, const char* op, const char* what, 
   return made;
 }
 
-/// Transpose(Reshape(image to [N, C, pixels])) to Reshape(Transpose(image)).
+/// Rewrites Transpose(Reshape(image to [N, C, pixels])) as Reshape(Transpose(image)).
 bool rows_of_image(Editor& editor, int32_t index) {
   const Node transpose = editor.node(index);
   if (!swaps_last_two(transpose) || !editor.read_once(transpose.inputs[0])) return false;
@@ -69,7 +69,7 @@ bool rows_of_image(Editor& editor, int32_t index) {
   return true;
 }
 
-/// Reshape(Transpose(rows) to an image) to Transpose(Reshape(rows)).
+/// Rewrites Reshape(Transpose(rows) to an image) as Transpose(Reshape(rows)).
 bool image_of_rows(Editor& editor, int32_t index) {
   const Node reshape = editor.node(index);
   if (reshape.op != "Reshape" || !editor.read_once(reshape.inputs[0])) return false;

@@ -1,5 +1,6 @@
-// Recognises layer normalisation (Ba, Kiros and Hinton, "Layer Normalization", 2016) where an exporter
-// wrote it out: (x - mean) / sqrt(mean((x - mean)^2) + epsilon) * scale + bias, means over the last axes.
+// Recognizes layer normalization (Ba, Kiros and Hinton, "Layer Normalization", 2016) that an exporter wrote
+// as several nodes: (x - mean) / sqrt(mean((x - mean)^2) + epsilon) * scale + bias, with means over the last
+// axes.
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
@@ -8,7 +9,7 @@
 namespace hone::transform {
 namespace {
 
-/// Largest scale that is made where the model has none.
+/// Limit on the size of a scale that is created because the model has none.
 constexpr int64_t kMaxNormalizedElements = 1 << 20;
 
 struct Normalized {
@@ -17,7 +18,7 @@ struct Normalized {
   double epsilon = 0;
 };
 
-/// First axis of a mean over the last axes that keeps them; nullopt for any other node.
+/// First axis of a mean over the last axes with kept dimensions; nullopt for any other node.
 std::optional<int64_t> mean_axis(const Graph& graph, const Node& mean) {
   const graph::TensorType& type = graph.value(mean.inputs[0]).type;
   const auto axes = known_integers(graph, mean.input(1));
@@ -31,7 +32,7 @@ std::optional<int64_t> mean_axis(const Graph& graph, const Node& mean) {
   return rank - first == static_cast<int64_t>(axes->size()) ? std::optional(first) : std::nullopt;
 }
 
-/// x when the value is x - mean(x); its makers join the match.
+/// Returns x if the value is x - mean(x), and adds its producers to the match.
 std::optional<Normalized> centered(const Editor& editor, ValueId id, Match& match) {
   const Node* difference = editor.made_by(id, "Sub");
   if (difference == nullptr) return std::nullopt;
@@ -44,7 +45,7 @@ std::optional<Normalized> centered(const Editor& editor, ValueId id, Match& matc
   return Normalized{mean->inputs[0], *axis, 0};
 }
 
-/// The value that is squared: v^2 or v * v.
+/// The value that is squared as v^2 or v * v.
 ValueId squared(const Editor& editor, ValueId id, Match& match) {
   const Node* power = editor.made_by(id, "Pow");
   const Node* product = editor.made_by(id, "Mul");
@@ -54,7 +55,7 @@ ValueId squared(const Editor& editor, ValueId id, Match& match) {
   return kNoValue;
 }
 
-/// Epsilon when the value is sqrt(mean((x - mean(x))^2) + epsilon) of the same x and axes.
+/// Epsilon, if the value is sqrt(mean((x - mean(x))^2) + epsilon) of the same x and axes.
 std::optional<double> deviation(const Editor& editor, ValueId id, const Normalized& wanted, Match& match) {
   const Node* root = editor.made_by(id, "Sqrt");
   const Node* sum = root == nullptr ? nullptr : editor.made_by(root->inputs[0], "Add");
@@ -76,7 +77,7 @@ std::optional<double> deviation(const Editor& editor, ValueId id, const Normaliz
   return epsilon;
 }
 
-/// The normalisation that node `index`, a division, completes.
+/// The normalization that ends with node `index`, a division.
 std::optional<Normalized> normalized(const Editor& editor, int32_t index, Match& match) {
   const Node& quotient = editor.node(index);
   if (quotient.op != "Div") return std::nullopt;
@@ -88,7 +89,7 @@ std::optional<Normalized> normalized(const Editor& editor, int32_t index, Match&
   return result;
 }
 
-/// The reader of the match's result when it is an `op` with a constant of exactly the normalised shape.
+/// The reader of the match's result if it is an `op` with a constant of exactly the normalized shape.
 std::optional<int32_t> affine_reader(const Editor& editor, int32_t index, const char* op,
                                      const graph::Dims& tail, ValueId& parameter) {
   const ValueId result = editor.node(index).outputs[0];

@@ -1,6 +1,6 @@
-// Adds up the constant masks of attention's scores, as windows have them: a bias for each head and, where
-// windows were shifted, what hides pixels of other windows (Liu et al., "Swin Transformer", 2021). Attention
-// then reads one mask for each window and head.
+// Adds up the constant masks of attention scores in windows: a bias for each head and, in shifted windows, a
+// mask that hides pixels of other windows (Liu et al., "Swin Transformer", 2021). Attention then reads one
+// mask for each window and head.
 //
 //   scores -> Add(bias) -> Reshape -> Add(mask) -> ... -> Softmax
 //   scores -> Reshape -> Add(bias + mask) -> ... -> Softmax
@@ -18,10 +18,11 @@ using graph::Tensor;
 using graph::TensorType;
 using tensor::Shape;
 
-/// The most elements of a sum of masks, 16 MB: it varies along all dimensions that any of them varies along.
+/// Limit on the elements of a sum of masks, 16 MB: the sum varies along every dimension along which any of
+/// the masks varies.
 constexpr int64_t kMostElements = int64_t{1} << 22;
 
-/// The operand of an addition that is a constant of float32, where the other one is none.
+/// The index of the constant float32 operand of an addition whose other operand is not constant.
 std::optional<size_t> constant_operand(const Graph& graph, const Node& node) {
   if (node.op != "Add") return std::nullopt;
   const Tensor* const constants[] = {graph.constant(node.inputs[0]), graph.constant(node.inputs[1])};
@@ -31,7 +32,7 @@ std::optional<size_t> constant_operand(const Graph& graph, const Node& node) {
   return operand;
 }
 
-/// True if only a softmax reads the value, after other masks and reshapes at most.
+/// True if only a softmax reads the value, possibly after other masks and reshapes.
 bool feeds_softmax(const Editor& editor, ValueId value) {
   while (true) {
     const int32_t reader = editor.single_reader(value);
@@ -47,14 +48,14 @@ Shape without_leading_ones(const Shape& shape) {
   return {std::find_if(shape.begin(), shape.end(), [](int64_t size) { return size != 1; }), shape.end()};
 }
 
-/// True if both types end in the same `count` known sizes.
+/// True if the last `count` sizes of both types are known and equal.
 bool end_alike(const TensorType& a, const TensorType& b, size_t count) {
   if (!a.ranked() || !b.ranked() || a.dims->size() < count || b.dims->size() < count) return false;
   return std::equal(a.dims->rbegin(), a.dims->rbegin() + static_cast<std::ptrdiff_t>(count), b.dims->rbegin(),
                     [](const Dim& x, const Dim& y) { return x.known() && y.is(x.value()); });
 }
 
-/// a + b, as they broadcast; nothing where that is too large.
+/// a + b with broadcasting; nothing if the result would be too large.
 std::optional<Tensor> sum_of(const Tensor& a, const Shape& a_shape, const Tensor& b) {
   Shape shape;
   for (size_t i = 0; i < std::max(a_shape.size(), b.shape().size()); ++i) {
@@ -89,7 +90,7 @@ std::optional<Tensor> sum_of(const Tensor& a, const Shape& a_shape, const Tensor
   return sum;
 }
 
-/// The addition of a constant in front of addition `index`, and the reshape between them; -1 where not there.
+/// The addition of a constant before addition `index`, and the reshape between them; -1 if absent.
 struct Front {
   int32_t sum = -1;
   int32_t reshape = -1;

@@ -8,7 +8,7 @@
 namespace hone::transform {
 namespace {
 
-/// The constant along the last axis that node `add` adds to `product`, one element a column.
+/// The constant that node `add` adds to `product` along the last axis, one element for each column.
 std::optional<std::vector<double>> column_bias(const Graph& graph, const Node& add, ValueId product) {
   const graph::TensorType& type = graph.value(product).type;
   if (add.op != "Add" || !type.ranked() || type.dims->empty() || !type.dims->back().known())
@@ -18,7 +18,7 @@ std::optional<std::vector<double>> column_bias(const Graph& graph, const Node& a
                      type.dims->back().value());
 }
 
-/// Gives a MatMul the bias that its only reader adds.
+/// Includes in a MatMul the bias that its only reader adds.
 void take_bias(Editor& editor, int32_t index, Summary& summary) {
   const Node product = editor.node(index);
   const ValueId result = product.outputs[0];

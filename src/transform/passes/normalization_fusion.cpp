@@ -1,4 +1,4 @@
-// Fuses a group or instance normalisation with the activations that are the only readers of its result.
+// Fuses a group or instance normalization with the activations that are the only readers of its result.
 #include "graph/activated_normalization.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
@@ -7,7 +7,7 @@
 namespace hone::transform {
 namespace {
 
-/// The activation of a value, when that is what its only reader is; its index and its post-ops.
+/// The only reader of a value if it is an activation: its index and its post-ops.
 struct Reader {
   int32_t index;
   PostOps post_ops;

@@ -12,13 +12,13 @@ namespace {
 
 using Pads = std::vector<int64_t>;
 
-/// The padding of spatial axes, as begins and then ends; or why the node has none that could move.
+/// The padding of spatial axes (begins, then ends), or the reason why it cannot be moved.
 struct PadsOrReason {
   Pads pads;
   Refusal reason;
 };
 
-/// Constant padding of every axis: begins, then ends; empty when it is not known.
+/// Constant padding of every axis (begins, then ends); empty if it is unknown.
 Pads full_pads(const Graph& graph, const Node& pad, size_t rank) {
   const auto amounts = known_integers(graph, pad.input(1));
   if (!amounts) return {};
@@ -53,18 +53,18 @@ PadsOrReason spatial_pads(const Graph& graph, const Node& pad) {
   return {std::move(spatial), {}};
 }
 
-/// The value that Pad writes; nullopt when it is computed.
+/// The value that Pad writes; nullopt if it is computed.
 std::optional<double> pad_value(const Graph& graph, const Node& pad) {
   return pad.has_input(2) ? scalar_constant(graph, pad.input(2)) : 0.0;
 }
 
-/// Padding of a node whose auto_pad is NOTSET or VALID, which switches the attribute 'pads' off.
+/// Padding of a node whose auto_pad is NOTSET or VALID; VALID disables the attribute 'pads'.
 Pads own_pads(const Node& node, size_t count) {
   const bool reads_pads = node.attributes.get_string("auto_pad") == "NOTSET" && node.attributes.has("pads");
   return reads_pads ? node.attributes.get_ints("pads") : Pads(count, 0);
 }
 
-/// Why a pool cannot take the padding; empty when it can.
+/// Why a pool cannot take the padding; empty if it can.
 Refusal pool_obstacle(const Editor& editor, const Node& pool, const Node& pad, const Pads& pads) {
   const Pads own = own_pads(pool, pads.size());
   const double value = *pad_value(editor.graph(), pad);

@@ -1,6 +1,6 @@
-// Replaces powers whose exponent is a constant with products, roots and reciprocals: devices have them as
-// single instructions. A root differs from a power at -infinity, where it is no number, and at -0, whose sign
-// it keeps, as PyTorch's powers of 0.5 and -0.5 do.
+// Replaces powers with constant exponents by products, roots and reciprocals, for which devices have
+// instructions. A root differs from a power at -infinity, where it is NaN, and at -0, whose sign it keeps,
+// like PyTorch's powers of 0.5 and -0.5.
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
 #include "transform/pass_list.hpp"
@@ -12,7 +12,7 @@ class Strength {
  public:
   Strength(Editor& editor, int32_t index) : editor_(editor), index_(index), power_(editor.node(index)) {}
 
-  /// The operator that it became; empty where the power stays.
+  /// The new operator; empty if the power is kept.
   const char* reduce(double exponent) {
     const ValueId x = power_.inputs[0];
     if (exponent == 2) return become("Mul", {x, x});
@@ -53,7 +53,7 @@ void reduce_power(Editor& editor, int32_t index, Summary& summary) {
   const auto exponent = scalar_constant(editor.graph(), node.inputs[1]);
   const graph::TensorType& base = editor.graph().value(node.inputs[0]).type;
   if (!exponent || !base.ranked() || !tensor::is_floating(base.dtype)) return;
-  // An exponent of more dimensions would give them to the result.
+  // An exponent with more dimensions would change the rank of the result.
   const Tensor* constant = editor.graph().constant(node.inputs[1]);
   if (constant->shape().size() > base.dims->size()) return;
   if (const char* op = Strength(editor, index).reduce(*exponent)) {

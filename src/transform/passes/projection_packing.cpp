@@ -1,6 +1,6 @@
-// Packs the products of one value with several constant matrices, whose results attention multiplies with
-// each other: queries, keys and values come from one product then, and attention reads each as a part of its
-// result.
+// Packs the products of one value with several constant matrices into one product if attention multiplies
+// their results with each other: queries, keys and values then come from one product, and attention reads
+// each as a part of its result.
 #include <algorithm>
 
 #include "transform/constants.hpp"
@@ -11,10 +11,10 @@
 namespace hone::transform {
 namespace {
 
-/// Nodes between a projection and the product that reads it.
+/// Limit on the nodes between a projection and the product that reads it.
 constexpr int kMostNodes = 16;
 
-/// A product with a constant matrix, with the sum of a constant row where there is one.
+/// A product with a constant matrix, and the addition of a constant row if there is one.
 struct Projection {
   int32_t product = -1;
   int32_t sum = -1;
@@ -23,7 +23,7 @@ struct Projection {
   int64_t columns = 0;
 };
 
-/// True if the value, arranged and scaled, is an operand of one product of two values that are computed.
+/// True if the value, possibly rearranged and scaled, is an operand of a product of two computed values.
 bool feeds_attention(const Editor& editor, ValueId id) {
   for (int i = 0; i < kMostNodes; ++i) {
     const int32_t reader = editor.single_reader(id);
@@ -63,7 +63,7 @@ std::optional<Projection> find_projection(const Editor& editor, int32_t index) {
   return projection;
 }
 
-/// The columns of all matrices side by side.
+/// The columns of all matrices next to each other.
 graph::Tensor join_matrices(const Graph& graph, const Editor& editor, const std::vector<Projection>& parts,
                             int64_t columns) {
   const auto matrix = [&](const Projection& part) -> const graph::Tensor& {
@@ -89,7 +89,7 @@ void pack(Editor& editor, const std::vector<Projection>& parts) {
     if (part.sum >= 0) sums.push_back(&editor.node(part.sum));
     lengths.push_back(part.columns);
     bias.insert(bias.end(), part.bias.begin(), part.bias.end());
-    // One without a row to add has zeros.
+    // A projection without a bias gets zeros.
     bias.resize(bias.size() + static_cast<size_t>(part.columns) - part.bias.size());
   }
   const auto columns = static_cast<int64_t>(bias.size());

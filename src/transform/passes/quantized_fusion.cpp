@@ -1,6 +1,6 @@
 // Fuses regions of quantized numbers (graph/quantized_chain.hpp): a product, an average pool or elementwise
-// operations between DequantizeLinear and QuantizeLinear, with the elementwise operations and roundings that
-// follow. Weights that no product took are computed in floating point then.
+// operations between DequantizeLinear and QuantizeLinear, with the following elementwise operations and
+// roundings. Afterwards, weights that no region uses are dequantized to constants.
 #include <algorithm>
 
 #include "graph/quantized_chain.hpp"
@@ -32,7 +32,7 @@ Node elementwise_node(const Node& node, ValueId main, const PostOps& post_ops) {
   return fused;
 }
 
-/// True if an operand has the result's shape, or varies along its channels only.
+/// True if an operand has the result's shape, or varies only along its channels.
 bool varies_along_channels(const graph::TensorType& operand, const graph::TensorType& result,
                            size_t channels) {
   if (same_shape(operand, result)) return true;
@@ -44,7 +44,7 @@ bool varies_along_channels(const graph::TensorType& operand, const graph::Tensor
   return true;
 }
 
-/// True if an operand of images has one element for each channel: a gate of squeeze and excitation.
+/// True if an operand of images has one element for each channel, like the gate of squeeze and excitation.
 bool is_one_a_channel(const graph::TensorType& operand, const graph::TensorType& result) {
   if (!operand.ranked() || !result.ranked() || result.dims->size() < 3) return false;
   if (operand.dims->size() != result.dims->size() || !(*operand.dims)[1].same_as((*result.dims)[1]))
@@ -54,24 +54,24 @@ bool is_one_a_channel(const graph::TensorType& operand, const graph::TensorType&
                      [](const graph::Dim& dim) { return dim.is(1); });
 }
 
-/// Nodes that run one after the other on one value, and those that dequantize their operands.
+/// Nodes that run one after the other on one value, and the nodes that dequantize their operands.
 class Pattern {
  public:
   explicit Pattern(Editor& editor) : editor_(editor) {}
 
-  /// A node that makes an operand, which several nodes of the pattern may read.
+  /// Adds a node that produces an operand; several nodes of the pattern may read it.
   void add_operand(std::string role, Node node) {
     const auto is_same = [&](const Part& part) { return part.node.outputs[0] == node.outputs[0]; };
     if (std::any_of(operands_.begin(), operands_.end(), is_same)) return;
     operands_.push_back({std::move(role), std::move(node)});
   }
   size_t operand_count() const { return operands_.size(); }
-  /// Takes a node of the graph in, as the body has it.
+  /// Adds a node of the graph, in the form that it has in the body.
   void add(const std::string& role, Node node, int32_t index) {
     chain_.push_back({role, std::move(node)});
     taken_.push_back(index);
   }
-  /// How far the pattern has come.
+  /// A state of the pattern to which it can be reset.
   struct Mark {
     size_t chain;
     size_t operands;
@@ -92,7 +92,7 @@ class Pattern {
     std::vector<ValueId> read;
     for (const Part& part : operands_) read.push_back(part.node.outputs[0]);
     Node region = make_region(std::string(kind), parts, {last().outputs[0]});
-    // The names of dequantizing nodes would hide those of computing ones.
+    // Only computing nodes are named, because the names of dequantizing ones would hide them.
     std::vector<const Node*> named;
     for (const Part& part : chain_) named.push_back(&part.node);
     join_names(region, named);
@@ -115,7 +115,7 @@ class QuantizedFusion {
   explicit QuantizedFusion(Graph& graph) : editor_(graph) {}
 
   Summary run() {
-    // If the results of two products are added, the later one takes the addition.
+    // If the results of two products are added, the later product absorbs the addition.
     for (int32_t i = editor_.count() - 1; i >= 0; --i) {
       if (editor_.alive(i) && is_product(editor_.node(i))) fuse_product(i);
     }
@@ -191,7 +191,7 @@ class QuantizedFusion {
       add_dequantized(pattern, fmt::format("operand{}", pattern.operand_count()), id);
   }
 
-  /// Takes in the following nodes as far as they end in a QuantizeLinear, rounding once or twice.
+  /// Adds the following nodes as long as they end in a QuantizeLinear; there may be one or two roundings.
   void extend(Pattern& pattern) {
     size_t roundings = 0;
     while (roundings < kMostRoundings) {
@@ -223,14 +223,14 @@ class QuantizedFusion {
     if (!from || !same_scales(graph(), *from, {from->value, quantized.inputs[1], quantized.input(2)}))
       return false;
     Node own = node;
-    // Copies of one scale are one input of the region.
+    // Copies of the same scale become one input of the region.
     own.inputs = quantized.inputs;
     own.inputs[0] = from->value;
     pattern.add(fmt::format("dequantized{}", pattern.size()), std::move(own), index);
     return true;
   }
 
-  /// Takes an elementwise reader in. The first ones may have operands in floating point.
+  /// Adds an elementwise reader. The first ones may have operands in floating point.
   bool take_elementwise(Pattern& pattern, bool any_operand) {
     const int32_t index = next(pattern);
     if (index < 0) return false;
@@ -254,7 +254,7 @@ class QuantizedFusion {
     return elementwise_node(node, main, *found.post_ops);
   }
 
-  /// Sums of integers that become floats, with the elementwise operations that follow.
+  /// Fuses integer sums that are converted to floats with the following elementwise operations.
   void fuse_sums(int32_t index) {
     const Node sums = editor_.node(index);
     const graph::TensorType& type = graph().value(sums.outputs[0]).type;
@@ -297,7 +297,7 @@ class QuantizedFusion {
     summary_.change(fmt::format("'{}' computes with integers", pattern.replace(graph::kQuantizedPool)));
   }
 
-  /// One node of a map, the last one first.
+  /// One node of a map; the last node comes first.
   struct Link {
     std::string role;
     Node node;
@@ -305,7 +305,7 @@ class QuantizedFusion {
     ValueId main;
   };
 
-  /// The node that makes `id`, elementwise on `main`.
+  /// The node that produces `id` by elementwise operations on `main`.
   std::optional<Link> link_on(ValueId id, ValueId main) {
     const int32_t index = editor_.producer(id);
     const graph::TensorType& type = graph().value(id).type;
@@ -319,7 +319,7 @@ class QuantizedFusion {
     return Link{"elementwise", std::move(*fused), index, main};
   }
 
-  /// The operand of a node from which a chain of bytes may go on: one that only this node reads, or else one
+  /// The operand of a node from which a chain of bytes may continue: one that only this node reads, else one
   /// that is dequantized.
   std::optional<Link> link_before(ValueId id) {
     const int32_t index = editor_.producer(id);
@@ -334,7 +334,7 @@ class QuantizedFusion {
     return found;
   }
 
-  /// The links from `id` back to dequantized bytes; empty where there are none.
+  /// The links from `id` back to dequantized bytes; empty if there are none.
   std::vector<Link> links_before(ValueId id) {
     std::vector<Link> links;
     while (!dequantized_bytes(editor_, id)) {
@@ -352,8 +352,8 @@ class QuantizedFusion {
                        [&](ValueId extra) { return graph().constant(extra) != nullptr; });
   }
 
-  /// Where nothing else reads the bytes that `id` dequantizes, and they are a function of those that `other`
-  /// does: the links back to the latter.
+  /// If nothing else reads the bytes that `id` dequantizes, and they are a function of the bytes that `other`
+  /// dequantizes, returns the links back to the latter.
   std::vector<Link> links_of_function(ValueId id, ValueId other) {
     const auto bytes = dequantized_bytes(editor_, id);
     const auto from = dequantized_bytes(editor_, other);
@@ -369,7 +369,7 @@ class QuantizedFusion {
     const auto origin = dequantized_bytes(editor_, function.back().main);
     if (origin->value != from->value || !same_scales(graph(), *origin, *from)) return {};
     Node dequantized = editor_.node(editor_.producer(id));
-    // Copies of one scale are one input of the region.
+    // Copies of the same scale become one input of the region.
     dequantized.inputs = quantized.inputs;
     dequantized.inputs[0] = bytes->value;
     std::vector<Link> links = {{"dequantized", std::move(dequantized), editor_.producer(id), bytes->value},
@@ -379,8 +379,8 @@ class QuantizedFusion {
     return links;
   }
 
-  /// A first operation between bytes and a rounded function of the same bytes, as in x * sigmoid(x), goes on
-  /// to the function: the map depends on one byte then.
+  /// If the first operation combines bytes with a rounded function of the same bytes, as in x * sigmoid(x),
+  /// includes the function, so that the map depends on only one byte.
   void take_function(std::vector<Link>& links) {
     const Link first = links.back();
     const auto extras = post_ops_of(first.node).extras;
@@ -413,7 +413,7 @@ class QuantizedFusion {
     summary_.change(fmt::format("'{}' computes with integers", pattern.replace(graph::kQuantizedMap)));
   }
 
-  /// Weights of products that compute in floating point.
+  /// Dequantizes weights of products that compute in floating point.
   void compute_weights() {
     for (int32_t i = 0; i < editor_.count(); ++i) {
       if (!editor_.alive(i) || graph::kind_of(editor_.node(i)) != graph::kQuantizedWeights) continue;
@@ -430,7 +430,7 @@ class QuantizedFusion {
     }
   }
 
-  /// Roundings of the product's result, and of the value computed from it.
+  /// Limit on roundings: of the product's result, and of the value computed from it.
   static constexpr size_t kMostRoundings = 2;
 
   Editor editor_;

@@ -1,5 +1,6 @@
 // Replaces QLinearConv and QLinearMatMul with constant weights by their definition: operands are dequantized,
-// the operator follows, and its result is quantized. Passes about quantized numbers know that one form.
+// the operator follows, and its result is quantized. The passes about quantized numbers support only this
+// form.
 #include "transform/fusion.hpp"
 #include "transform/quantized.hpp"
 #include "transform/quantized_passes.hpp"
@@ -7,7 +8,8 @@
 namespace hone::transform {
 namespace {
 
-/// Inputs of both operators: a, its scale and zero point, b, the same, and those of the result.
+/// Inputs of both operators: a with scale and zero point, b with scale and zero point, and those of the
+/// result.
 constexpr size_t kA = 0;
 constexpr size_t kB = 3;
 constexpr size_t kY = 6;
@@ -17,7 +19,7 @@ class Lowering {
  public:
   Lowering(Editor& editor, int32_t index) : editor_(editor), index_(index), node_(editor.node(index)) {}
 
-  /// Why the node stays; empty where it was written anew.
+  /// Why the node is kept; empty if it was rewritten.
   Refusal run() {
     const Graph& graph = editor_.graph();
     const bool conv = node_.op == "QLinearConv";
@@ -63,7 +65,7 @@ class Lowering {
     return editor_.add_constant(editor_.graph().value(node_.inputs[at + 2]).name, repeated);
   }
 
-  /// Its integers are in units of both scales.
+  /// The integers of the bias are in units of the product of both scales.
   ValueId dequantized_bias() {
     const Graph& graph = editor_.graph();
     const double a = graph.constant(node_.inputs[kA + 1])->to_double()[0];

@@ -1,6 +1,6 @@
-// Lets integers be moved instead of the numbers that they stand for: what only moves elements, and a max
-// pool, go before the DequantizeLinear that they read, and a QuantizeLinear that reads what the same scale
-// made gives the integers themselves.
+// Moves integers instead of the numbers that they represent: operators that only move elements, and max
+// pools, are placed before the DequantizeLinear whose result they read; and a QuantizeLinear with the same
+// scale as the preceding DequantizeLinear is cancelled.
 #include <algorithm>
 
 #include "graph/operator.hpp"
@@ -11,7 +11,7 @@
 namespace hone::transform {
 namespace {
 
-/// True if integers are chosen or moved by the node as the numbers are.
+/// True if the node selects or moves integers in the same way as the numbers that they represent.
 bool moves_input(const Editor& editor, const Node& node) {
   if (node.op == "MaxPool") {
     const graph::TensorType& type = editor.graph().value(node.inputs[0]).type;
@@ -22,7 +22,7 @@ bool moves_input(const Editor& editor, const Node& node) {
     return node.attributes.get_string("mode") == "constant" &&
            (!node.has_input(2) || is_filled_with(editor.graph(), node.inputs[2], 0));
   }
-  // Outside of the box of tf_crop_and_resize there are numbers, which no integer of the input stands for.
+  // Outside of the box of tf_crop_and_resize, the result has a value that no integer of the input represents.
   if (node.op == "Resize")
     return node.attributes.get_string("mode") == "nearest" && !node.attributes.has("axes") &&
            node.attributes.get_string("coordinate_transformation_mode") != "tf_crop_and_resize";
@@ -62,7 +62,7 @@ class Movement {
   const Graph& graph() const { return editor_.graph(); }
   const std::string& name_of(ValueId id) const { return graph().value(id).name; }
 
-  /// Cancels QuantizeLinear of a value that DequantizeLinear made by the same scale.
+  /// Cancels a QuantizeLinear of a value that DequantizeLinear produced with the same scale.
   bool cancel(int32_t index) {
     const Node quantize = editor_.node(index);
     const auto from = dequantized_bytes(editor_, quantize.inputs[0]);
@@ -76,7 +76,7 @@ class Movement {
     return true;
   }
 
-  /// True if moving the integers saves work: otherwise others need the numbers where they are.
+  /// True if moving the integers saves work; it does not if other nodes need the numbers at this point.
   bool gains(const Node& move) const {
     if (editor_.read_once(move.inputs[0])) return true;
     return std::all_of(move.outputs.begin(), move.outputs.end(), [&](ValueId id) {
@@ -89,7 +89,7 @@ class Movement {
     });
   }
 
-  /// The axis of constant scales after the node: a Transpose takes it along.
+  /// The axis of constant scales after the node, which a Transpose changes.
   std::optional<int64_t> moved_axis(const Node& move, const Node& dequantize) const {
     const int64_t axis = dequantize.attributes.get_int("axis");
     if (graph().constant(dequantize.inputs[1])->size() == 1) return axis;
@@ -113,8 +113,8 @@ class Movement {
     const auto from = dequantized(editor_, move.inputs[0]);
     if (!from || !is_byte(dtype_of(editor_, from->value)) || !gains(move)) return;
     const Node dequantize = *editor_.made_by(move.inputs[0], "DequantizeLinear");
-    // Constant integers may only be moved, not compared or padded: a maximum or a padding is one of numbers,
-    // which scales by channel and zero points that are computed may order otherwise.
+    // Constant integers may be moved, but not compared or padded, if scales differ by channel or zero points
+    // are computed, because the order of integers may then differ from that of the numbers.
     const bool is_single = dequantized_bytes(editor_, move.inputs[0]).has_value();
     const bool is_weight = graph().constant(from->value) != nullptr && has_constant_scales(*from) &&
                            move.op != "MaxPool" && move.op != "Pad";
@@ -122,7 +122,7 @@ class Movement {
     const auto axis = moved_axis(move, dequantize);
     if (!axis) return;
     const int32_t reader = editor_.single_reader(move.outputs[0]);
-    // It becomes the padding of the window that reads it.
+    // The Pad becomes the padding of the window operator that reads it.
     if (move.op == "Pad" && reader >= 0 && is_window(editor_.node(reader))) return;
     move_integers(index, move, dequantize, *axis);
   }
@@ -151,7 +151,7 @@ class Movement {
     summary_.change(fmt::format("'{}' ({}) moves integers", move.name, move.op));
   }
 
-  /// Zero is what the zero point stands for.
+  /// The zero point represents zero.
   void pad_with_zero_point(Node& pad, const Node& dequantize) {
     pad.inputs.resize(std::max<size_t>(pad.inputs.size(), 3), kNoValue);
     const DType dtype = dtype_of(editor_, dequantize.inputs[0]);
@@ -160,7 +160,7 @@ class Movement {
                                          Tensor::of<double>({zero}, {}).cast(dtype));
   }
 
-  /// A concatenation of numbers that one scale made is one of integers.
+  /// A concatenation of numbers with the same scale becomes a concatenation of integers.
   void join(int32_t index) {
     const Node concat = editor_.node(index);
     std::vector<ValueId> integers;
@@ -187,8 +187,8 @@ class Movement {
     summary_.change(fmt::format("'{}' (Concat) moves integers", concat.name));
   }
 
-  /// A concatenation of numbers of several scales that only one QuantizeLinear reads: each is quantized
-  /// first.
+  /// A concatenation of numbers with several scales that only one QuantizeLinear reads: each operand is
+  /// quantized first.
   void move_concatenation(int32_t index) {
     const Node quantize = editor_.node(index);
     const Node* found = editor_.made_by(quantize.inputs[0], "Concat");

@@ -1,5 +1,5 @@
-// Keeps the integers that weights are dequantized from, where a product of integers may take them: a region
-// stands for the numbers until quantized_fusion has run, since what is constant is computed otherwise.
+// Keeps the integers of dequantized weights if a product may use them. Until quantized_fusion has run, a
+// region represents the numbers, because other passes would compute constants.
 #include <algorithm>
 #include <array>
 
@@ -23,14 +23,14 @@ int64_t channel_axis(const Node& product, int64_t rank) {
   return transposed ? rank - 2 : rank - 1;
 }
 
-/// True for operators that may lie between constants and the integers that are dequantized.
+/// True for operators that may be between constants and the integers that are dequantized.
 bool makes_integers(const Node& node) {
   static constexpr std::array<std::string_view, 8> kOperators = {
       "QuantizeLinear", "Clip", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "Cast", "Identity"};
   return std::find(kOperators.begin(), kOperators.end(), node.op) != kOperators.end();
 }
 
-/// The longest chain of such nodes that is followed; exporters write three or four.
+/// Limit on the length of a chain of such nodes; exporters write three or four.
 constexpr int kMostNodes = 32;
 
 class WeightKeeper {
@@ -56,8 +56,8 @@ class WeightKeeper {
  private:
   const Graph& graph() const { return editor_.graph(); }
 
-  /// The constant that a value is, or is made of by a chain of at most `nodes` nodes; null where it is not
-  /// made so.
+  /// The constant that a value is, or that a chain of at most `nodes` nodes computes for it; null if there is
+  /// none.
   const Tensor* known(ValueId id, int nodes = kMostNodes) {
     if (id == kNoValue) return nullptr;
     if (const Tensor* constant = graph().constant(id)) return constant;

@@ -1,4 +1,4 @@
-// Makes global pools of means and maxima over all spatial axes, and of average pools over whole planes.
+// Replaces means and maxima over all spatial axes, and average pools over whole planes, with global pools.
 #include <algorithm>
 
 #include "transform/constants.hpp"
@@ -8,7 +8,7 @@
 namespace hone::transform {
 namespace {
 
-/// True if the axes are exactly 2, 3, ... of an image batch.
+/// True if the axes are exactly the spatial axes 2, 3, ... of a batch of images.
 bool are_spatial(std::vector<int64_t> axes, int64_t rank) {
   for (int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
   std::sort(axes.begin(), axes.end());
@@ -19,7 +19,7 @@ bool are_spatial(std::vector<int64_t> axes, int64_t rank) {
   return true;
 }
 
-/// True if the mean or maximum is one of those that a written-out normalisation or softmax takes: it is
+/// True if the mean or maximum belongs to a normalization or softmax that is written as several nodes: it is
 /// subtracted from its own input, or is a mean of squares.
 bool normalises(const Editor& editor, const Node& reduction) {
   for (const int32_t reader : editor.readers(reduction.outputs[0])) {
@@ -50,7 +50,8 @@ void rewrite_reduction(Editor& editor, int32_t index, Summary& summary) {
   for (size_t i = 2; i < type.dims->size(); ++i) {
     const graph::Dim& dim = (*type.dims)[i];
     if (dim.is(0)) return summary.refuse(refused + fmt::format("axis {} has no elements", i));
-    // The maximum of no elements is -inf, but no pool takes them; their mean is NaN for both.
+    // The maximum of no elements is -inf, but a pool does not accept an empty axis; the mean is NaN in both
+    // cases.
     if (!is_mean && !dim.known())
       return summary.refuse(refused + fmt::format("axis {} may have no elements", i));
   }
@@ -74,7 +75,7 @@ bool is_all(const graph::Attributes& attributes, const char* name, int64_t expec
   return std::all_of(list.begin(), list.end(), [&](int64_t value) { return value == expected; });
 }
 
-/// An average pool whose only window is the whole plane.
+/// Handles an average pool whose only window is the whole plane.
 void rewrite_pool(Editor& editor, int32_t index, Summary& summary) {
   const Node pool = editor.node(index);
   const graph::TensorType& type = editor.graph().value(pool.inputs[0]).type;

@@ -1,6 +1,5 @@
-// Replaces a chain of nodes that only view their input under another shape with one Reshape, removes chains
-// that end at the first shape, and gives a Reshape whose shape is computed from symbolic dimensions a
-// constant one where that is possible.
+// Replaces a chain of nodes that only change the shape of their input with one Reshape, removes chains that
+// end with the original shape, and gives a Reshape with a computed shape a constant one if possible.
 #include "graph/operator.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
@@ -9,7 +8,7 @@
 namespace hone::transform {
 namespace {
 
-/// A transposition that only moves dimensions of 1 leaves the elements in order.
+/// A transposition that only moves dimensions of size 1 keeps the elements in order.
 bool keeps_order(const Graph& graph, const Node& transpose) {
   const graph::TensorType& type = graph.value(transpose.inputs[0]).type;
   if (!type.ranked() || !transpose.attributes.has("perm")) return false;
@@ -27,7 +26,7 @@ bool is_view(const Graph& graph, const Node& node) {
   return graph::changes_shape_only(node);
 }
 
-/// The value that a chain of views starts at.
+/// The value at which a chain of views starts.
 ValueId first_source(const Editor& editor, const Node& node) {
   ValueId source = node.inputs[0];
   for (int32_t maker = editor.producer(source); maker >= 0; maker = editor.producer(source)) {
@@ -37,7 +36,7 @@ ValueId first_source(const Editor& editor, const Node& node) {
   return source;
 }
 
-/// The shape input of a Reshape from one type to the other: 0 copies a dimension, one -1 is derived.
+/// The shape input of a Reshape from one type to the other: 0 copies a dimension, and one -1 is derived.
 std::optional<std::vector<int64_t>> reshape_target(const graph::TensorType& from,
                                                    const graph::TensorType& to) {
   if (!from.ranked() || !to.ranked()) return std::nullopt;

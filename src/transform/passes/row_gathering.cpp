@@ -1,5 +1,5 @@
-// Replaces a chain of nodes that only change the order of rows, which lie along the last axis, with one
-// Gather: windows that are rolled and cut out are one movement then, and so are windows that go back.
+// Replaces a chain of nodes that only change the order of rows along the last axis with one Gather, so that
+// rolling and cutting windows, or the reverse, is a single movement.
 #include <algorithm>
 #include <numeric>
 
@@ -12,10 +12,10 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-/// Indices that a model may grow by for each chain.
+/// Limit on the indices that one chain may add to a model.
 constexpr int64_t kMostRows = 1 << 18;
 
-/// Known dimensions; nullopt where one is not, or there are fewer than two.
+/// Known dimensions; nullopt if one is unknown or there are fewer than two.
 std::optional<Ints> known_dims(const Graph& graph, ValueId id) {
   const graph::TensorType& type = graph.value(id).type;
   if (!type.ranked() || type.dims->size() < 2 || !graph::all_known(*type.dims)) return std::nullopt;
@@ -24,7 +24,7 @@ std::optional<Ints> known_dims(const Graph& graph, ValueId id) {
   return dims;
 }
 
-/// True if the node moves whole rows of a tensor of known shape, or only views them otherwise.
+/// True if the node moves whole rows of a tensor with a known shape, or only changes the shape around them.
 bool keeps_rows(const Graph& graph, const Node& node) {
   if (node.op != "Gather" && node.op != "Transpose" && node.op != "Reshape") return false;
   const auto from = known_dims(graph, node.inputs[0]);
@@ -42,9 +42,9 @@ bool keeps_rows(const Graph& graph, const Node& node) {
 
 bool moves(const Node& node) { return node.op != "Reshape"; }
 
-/// Rows of a tensor by the numbers that they had in another one.
+/// The rows of a tensor, by their numbers in another tensor.
 struct Rows {
-  Ints dims;  ///< all but the last
+  Ints dims;  ///< all except the last
   Ints numbers;
 };
 
@@ -59,7 +59,7 @@ Rows gathered(const Rows& rows, size_t axis, const Ints& indices, const Ints& di
   for (int64_t o = 0; o < outer; ++o) {
     for (const int64_t index : indices) {
       const int64_t at = index < 0 ? index + length : index;
-      if (at < 0 || at >= length) return {};  // the device reports it when it runs
+      if (at < 0 || at >= length) return {};  // the device reports it at run time
       const auto begin = rows.numbers.begin() + (o * length + at) * inner;
       result.numbers.insert(result.numbers.end(), begin, begin + inner);
     }
@@ -84,7 +84,7 @@ Rows transposed(const Rows& rows, const Ints& perm, const Ints& dims) {
   return result;
 }
 
-/// The rows that a node computes from rows; none where an index of a Gather is out of range.
+/// The rows of the node's result; none if an index of a Gather is out of range.
 Rows moved(const Graph& graph, const Node& node, const Rows& rows) {
   Ints dims = *known_dims(graph, node.outputs[0]);
   dims.pop_back();
@@ -95,7 +95,7 @@ Rows moved(const Graph& graph, const Node& node, const Rows& rows) {
   return gathered(rows, axis, graph.constant(node.inputs[1])->to_int64(), dims);
 }
 
-/// Nodes that end with `last`, in the order they run, each of which is the only reader of the one before.
+/// Nodes that end with `last`, in the order in which they run; each is the only reader of the previous one.
 std::vector<int32_t> chain_to(const Editor& editor, int32_t last) {
   std::vector<int32_t> chain;
   for (int32_t node = last; node >= 0 && keeps_rows(editor.graph(), editor.node(node));) {
@@ -110,7 +110,7 @@ std::vector<int32_t> chain_to(const Editor& editor, int32_t last) {
   return chain;
 }
 
-/// The order within one image where every image has the same, else of all images.
+/// The order within one image if it is the same for every image, else of all images.
 struct Order {
   int64_t images = 1;
   Ints numbers;
@@ -195,7 +195,7 @@ Summary row_gathering(Graph& graph) {
     const int32_t reader = editor.single_reader(editor.node(i).outputs[0]);
     if (reader >= 0 && editor.node(reader).inputs[0] == editor.node(i).outputs[0] &&
         keeps_rows(editor.graph(), editor.node(reader)))
-      continue;  // a longer chain has it
+      continue;  // it belongs to a longer chain
     gather(editor, i, summary);
   }
   editor.commit();

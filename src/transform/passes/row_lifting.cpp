@@ -1,5 +1,5 @@
-// Makes images one pixel high of rows, [N, C, W], where convolutions read them: kernels and layouts are made
-// for images. Operators after a convolution also work on images as long as they can, so that nothing is
+// Converts rows [N, C, W] that convolutions read to images one pixel high, because kernels and layouts are
+// made for images. Operators after a convolution also use images as far as possible, so that nothing is
 // rearranged in between.
 #include <algorithm>
 #include <map>
@@ -43,7 +43,8 @@ class Lifting {
     if (node.op == "Transpose") lift_transpose(index);
   }
 
-  /// Drops the rows that nobody reads: their makers, as readers, would keep others from being fused.
+  /// Removes rows that are not read any more, because their producers would count as readers and prevent
+  /// fusion.
   void drop_unread() {
     for (const int32_t index : makers_) {
       const ValueId row = editor_.node(index).outputs[0];
@@ -58,7 +59,7 @@ class Lifting {
     return type.ranked() && type.dims->size() == kRowRank;
   }
 
-  /// True if it computes each element by itself, of operands that have the same place among images.
+  /// True if it computes each element from operands at the same position, also in images.
   bool is_elementwise(const Node& node) const {
     const bool chain = node.op == "FusedElementwise" || node.op == "Clip" || node.op == "PRelu";
     if (!chain && !graph::traits_of(node).elementwise) return false;
@@ -75,7 +76,7 @@ class Lifting {
     return all;
   }
 
-  /// The node with its axis of rows counted among those of images.
+  /// The node with its axis converted from rows to images.
   static Node of_images(Node node, const char* attribute) {
     int64_t axis = node.attributes.get_int(attribute);
     if (axis < 0) axis += static_cast<int64_t>(kRowRank);
@@ -83,7 +84,7 @@ class Lifting {
     return node;
   }
 
-  /// The node with attributes of windows one pixel high.
+  /// The node with window attributes extended to images one pixel high.
   static Node widened(Node node) {
     for (const char* name : {"kernel_shape", "strides", "dilations"}) {
       if (!node.attributes.has(name)) continue;
@@ -122,7 +123,7 @@ class Lifting {
     lift(index, std::move(image), {0});
   }
 
-  /// Replaces node `index`, whose inputs `rows` are rows, by `image` on images.
+  /// Replaces node `index`, whose inputs with the indices `rows` are rows, by `image` on images.
   void lift(int32_t index, Node image, const std::vector<size_t>& rows) {
     for (const size_t input : rows) image.inputs[input] = image_of(index, image.inputs[input]);
     const ValueId row = image.outputs[0];
@@ -137,7 +138,8 @@ class Lifting {
     makers_.push_back(index);
   }
 
-  /// The same elements as images; an operand that broadcasts to rows becomes one that broadcasts to images.
+  /// The same elements as images; an operand that is broadcast to rows is reshaped so that it is broadcast to
+  /// images.
   ValueId image_of(int32_t index, ValueId row) {
     if (row == kNoValue) return row;
     const auto known = images_.find(row);
@@ -153,7 +155,7 @@ class Lifting {
     return images_[row] = viewed(index, "Unsqueeze", row, height_axis(), ".image");
   }
 
-  /// A new node before node `index` that only shows its input in another shape.
+  /// Inserts a node before node `index` that only changes the shape of its input.
   ValueId viewed(int32_t index, const char* op, ValueId from, ValueId axis, const char* suffix) {
     const graph::Value& value = editor_.graph().value(from);
     const ValueId to = editor_.add_value(value.name + suffix, value.type.dtype);
@@ -179,7 +181,7 @@ class Lifting {
     return transpose.attributes.get_or<std::vector<int64_t>>("perm", {}) == std::vector<int64_t>{0, 2, 1};
   }
 
-  /// Transposes the image instead of the row: in channels-last its bytes stay where they are.
+  /// Transposes the image instead of the row; in the channels-last layout, its bytes stay in place.
   void lift_transpose(int32_t index) {
     const Node node = editor_.node(index);
     if (!swaps_last_two(node)) return;
@@ -207,8 +209,8 @@ class Lifting {
 
   Editor& editor_;
   Summary& summary_;
-  std::map<ValueId, ValueId> images_;  ///< by the row of the same elements
-  std::vector<int32_t> makers_;        ///< of rows of which there are images
+  std::map<ValueId, ValueId> images_;  ///< by the row with the same elements
+  std::vector<int32_t> makers_;        ///< producers of rows that exist as images
   ValueId height_axis_ = kNoValue;
   ValueId column_axis_ = kNoValue;
 };

@@ -1,5 +1,5 @@
-// Fuses squeeze and excitation: the global average pool of an image, the two small convolutions that make a
-// gate for each channel of it, and the product of the image and the gates.
+// Fuses squeeze and excitation: the global average pool of an image, the two small convolutions that compute
+// a gate for each channel, and the product of the image and the gates.
 #include "graph/convolution_geometry.hpp"
 #include "graph/post_op.hpp"
 #include "transform/fusion.hpp"
@@ -9,13 +9,13 @@
 namespace hone::transform {
 namespace {
 
-/// The kernels of all devices take these, with any batch and any image.
+/// Limits that the kernels of all devices support, with any batch and any image.
 constexpr int64_t kChannelMultiple = 8;
 constexpr int64_t kMostChannels = 8192;
 constexpr int64_t kMostHidden = 512;
 constexpr int64_t kMostWeights = int64_t{1} << 18;
 
-/// Nodes of one block, in the order they run.
+/// Nodes of one block, in the order in which they run.
 struct Block {
   int32_t pool = -1;
   int32_t squeeze = -1;
@@ -25,7 +25,7 @@ struct Block {
 
 bool is_convolution(const Node& node) { return node.op == "Conv" || node.op == "FusedConv"; }
 
-/// The block whose product is node `index`, with its gate as operand `side`.
+/// The block that ends with product `index`, whose operand `side` is the gate.
 std::optional<Block> find_block(const Editor& editor, int32_t index, size_t side) {
   const Node& product = editor.node(index);
   Block block{.product = index};
@@ -39,7 +39,7 @@ std::optional<Block> find_block(const Editor& editor, int32_t index, size_t side
   return block;
 }
 
-/// Shape of a constant filter of 1 x 1; nullopt when it is no such filter.
+/// Shape of a constant 1 x 1 filter; nullopt for other filters.
 std::optional<tensor::Shape> pointwise_filter(const Graph& graph, const Node& convolution) {
   const auto& constant = graph.value(convolution.inputs[1]).constant;
   if (!constant) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<tensor::Shape> pointwise_filter(const Graph& graph, const Node& co
   return shape.size() == 4 && shape[2] == 1 && shape[3] == 1 ? std::optional(shape) : std::nullopt;
 }
 
-/// Why one of the convolutions cannot be a part; empty when it can.
+/// Why one of the convolutions cannot be a part of a block; empty if it can.
 Refusal convolution_refusal(const Graph& graph, const Node& convolution) {
   if (!pointwise_filter(graph, convolution))
     return fmt::format("'{}' has no constant filters of 1 x 1", convolution.name);
@@ -63,7 +63,7 @@ Refusal convolution_refusal(const Graph& graph, const Node& convolution) {
   return {};
 }
 
-/// Why a block stays as it is; empty when it does not.
+/// Why a block is kept as it is; empty if it is fused.
 Refusal refusal(const Editor& editor, const Block& block) {
   const Graph& graph = editor.graph();
   for (const int32_t part : {block.pool, block.squeeze, block.gate}) {

@@ -1,7 +1,7 @@
-// Adds up the filters of convolutions that read one image and whose results are only added, as
-// re-parameterized networks have them in training (Ding et al. 2021, RepVGG): smaller windows get zeros
-// around them in the largest one, and a scale and shift of each channel becomes the window's pixel that is
-// the output's own.
+// Adds up the filters of convolutions that read the same image and whose results are only added, as in
+// re-parameterized networks after training (Ding et al. 2021, RepVGG). Smaller windows are padded with zeros
+// to the largest one, and a scale and shift of each channel becomes the window element at the output's own
+// pixel.
 //
 //       x ──┬── 3 x 3 ──┐
 //           ├── 1 x 1 ──┼── + ── y      ──▶      x ── 3 x 3 ── y
@@ -20,20 +20,20 @@ namespace {
 
 /// One operand of a sum, as a convolution of the image.
 struct Term {
-  /// The node that makes it, or -1 for the image itself.
+  /// The node that produces it, or -1 for the image itself.
   int32_t index = -1;
   int64_t groups = 1;
-  /// Filters, their channels in a group, and the window.
+  /// Filters, with the channels of one group, and the window.
   tensor::Shape shape = {};
   graph::Window window = {};
   std::vector<double> filters = {};
-  /// Empty without a bias.
+  /// Empty if there is no bias.
   std::vector<double> bias = {};
 
   int64_t taps() const { return tensor::element_count(shape) / (shape[0] * shape[1]); }
 };
 
-/// Where the windows of `part` begin in those of `whole`, if they lie within them for every size of image and
+/// Position of the windows of `part` inside those of `whole`, if they are inside for every image size and
 /// both convolutions have the same number of windows.
 std::optional<std::vector<int64_t>> place_within(const graph::Window& part, const graph::Window& whole) {
   std::vector<int64_t> places;
@@ -89,7 +89,7 @@ class SummedConvolutions {
   }
 
  private:
-  /// A convolution with constant filters that nothing but the sum reads.
+  /// A convolution with constant filters whose result only the sum reads.
   std::optional<Term> read_convolution(ValueId value) const {
     const Node* const node = editor_.made_by(value, "Conv");
     if (node == nullptr || !editor_.read_once(value)) return {};
@@ -105,9 +105,9 @@ class SummedConvolutions {
     return term;
   }
 
-  /// `value` as a scale and shift of the channels of the image that `base` reads. The image itself only next
-  /// to filters of one channel each: others take it as it is, at no cost, with weights of their own
-  /// precision.
+  /// `value` as a scale and shift of the channels of the image that `base` reads. The image itself is only
+  /// accepted if filters have one channel each; other convolutions absorb its addition at no cost, and keep
+  /// the precision of their weights.
   std::optional<Term> read_scale(ValueId value, ValueId image, const Term& base) const {
     const int64_t channels = base.shape[0];
     const auto rank = static_cast<int64_t>(base.shape.size());
@@ -138,8 +138,8 @@ class SummedConvolutions {
     return term;
   }
 
-  /// Makes one convolution of sum `index` if its operand `first` is one, and the other one a term of the same
-  /// image.
+  /// Merges the operands of sum `index` into one convolution, if operand `first` is a convolution and the
+  /// other one is a term of the same image.
   bool merge(int32_t index, size_t first) {
     const Node sum = editor_.node(index);
     std::optional<Term> base = read_convolution(sum.inputs[first]);

@@ -1,5 +1,5 @@
-// Composes transpositions that follow each other, through elementwise nodes between them, and pulls one
-// out of a binary node whose operands are both transposed the same way.
+// Combines consecutive transpositions, also with elementwise nodes in between, and moves a transposition
+// after a binary node whose operands are both transposed in the same way.
 #include <algorithm>
 #include <array>
 
@@ -18,7 +18,7 @@ bool is_elementwise(const Node& node, size_t inputs) {
   return graph::traits_of(node).elementwise && node.inputs.size() == inputs;
 }
 
-/// Empty when the perm is the default one of a value whose rank is not known.
+/// Empty if the permutation is the default one of a value with unknown rank.
 Perm perm_of(const Graph& graph, const Node& transpose) {
   if (transpose.attributes.has("perm")) return transpose.attributes.get_ints("perm");
   const graph::TensorType& type = graph.value(transpose.inputs[0]).type;
@@ -27,7 +27,7 @@ Perm perm_of(const Graph& graph, const Node& transpose) {
   return perm;
 }
 
-/// True if the node works on each element of input `id` by itself, wherever the element lies.
+/// True if the node computes each element of input `id` independently of its position.
 bool ignores_order(const Graph& graph, const Node& node, ValueId id) {
   if (node.outputs.size() != 1) return false;
   if (is_elementwise(node, 1)) return true;
@@ -39,8 +39,8 @@ bool ignores_order(const Graph& graph, const Node& node, ValueId id) {
          other->rank() <= static_cast<int64_t>(type.dims->size());
 }
 
-/// The nodes from the reader of `id` on to the next Transpose, that one included; empty when the walk ends
-/// at anything else.
+/// The nodes from the reader of `id` to the next Transpose, inclusive; empty if the walk ends at another
+/// node.
 std::vector<int32_t> chain_to_transpose(const Editor& editor, ValueId id) {
   std::vector<int32_t> chain;
   for (int32_t reader = editor.single_reader(id); reader >= 0; reader = editor.single_reader(id)) {
@@ -53,7 +53,7 @@ std::vector<int32_t> chain_to_transpose(const Editor& editor, ValueId id) {
   return {};
 }
 
-/// Lets the nodes of the chain work on `source`, untransposed; returns the value the last one makes.
+/// Lets the nodes of the chain use the untransposed `source`; returns the result of the last one.
 ValueId rewire(Editor& editor, const std::vector<int32_t>& chain, ValueId transposed, ValueId source) {
   for (size_t i = 0; i + 1 < chain.size(); ++i) {
     Node node = editor.node(chain[i]);
@@ -89,7 +89,7 @@ void compose(Editor& editor, int32_t index, Summary& summary) {
   editor.replace(chain.back(), std::move(composed));
 }
 
-/// binary(transpose(a), transpose(b)) is transpose(binary(a, b)).
+/// binary(transpose(a), transpose(b)) becomes transpose(binary(a, b)).
 void pull_out(Editor& editor, int32_t index, Summary& summary) {
   const Node node = editor.node(index);
   const Graph& graph = editor.graph();

@@ -1,5 +1,5 @@
-// Replaces a transposed convolution by a convolution of stride 1: it computes all outputs that lie between
-// two input pixels as channels of one pixel, which are then moved to their places.
+// Replaces a transposed convolution by a convolution with stride 1, which computes all outputs between two
+// input pixels as channels of one pixel; these are then moved to their positions.
 #include <algorithm>
 #include <limits>
 
@@ -13,47 +13,49 @@ namespace {
 
 using tensor::Shape;
 
-/// The convolution holds zeros where an output has fewer taps than its neighbours.
+/// Limit on the growth of the filters: the convolution contains zeros where an output has fewer taps than its
+/// neighbours.
 constexpr double kMostGrowth = 4;
-/// Convolutions of smaller groups are no faster than a kernel that reads each input once.
+/// Convolutions with smaller groups are not faster than a kernel that reads each input once.
 constexpr int64_t kLeastGroup = 8;
-/// Outputs are cut off where that leaves so much of the products: moving the rest costs time, too.
+/// Outputs are cropped if at most this share of the products remains, because moving the rest also takes
+/// time.
 constexpr double kWorthCutting = 0.9;
-/// Stands for an image's unknown size, from which the padding does not depend.
+/// Represents an unknown image size; the padding does not depend on it.
 constexpr int64_t kAnySize = 1 << 20;
 
-/// One axis: output o = q * stride + r - skipped reads input i by tap t where o + pad = i * stride + t *
-/// dilation (ONNX's specification), so at an offset i - q that q does not change. Outputs before the first
-/// one are made and cut off where taps of all r fit into a smaller window then.
+/// One axis. Output o = q * stride + r - skipped reads input i by tap t if o + pad = i * stride + t *
+/// dilation (ONNX's specification); the offset i - q does not depend on q. Outputs before the first one are
+/// computed and cropped if the taps of all r then fit into a smaller window.
 struct Axis {
   Axis(const graph::WindowAxis& transposed, int64_t skips) : from(transposed), skipped(skips) {
     for (int64_t t = 0; t < from.kernel; ++t) {
       const int64_t distance = pad() - t * from.dilation;
-      // The one r whose outputs the tap reaches.
+      // The only r whose outputs the tap reaches.
       const int64_t r = (from.stride - distance % from.stride) % from.stride;
       first = std::min(first, (distance + r) / from.stride);
       last = std::max(last, (distance + r) / from.stride);
     }
-    // Outputs of a window beyond the last output are cut off.
+    // Outputs of a window beyond the last output are cropped.
     const int64_t wanted = from.input + skipped;
     made = std::max(wanted / from.stride + (wanted % from.stride != 0), from.output - last);
   }
-  /// The one with fewer products: where the first tap reaches the first output of a pixel, no window is
+  /// The variant with fewer products: if the first tap reaches the first output of a pixel, no window is
   /// larger than an output needs.
   static Axis least(const graph::WindowAxis& transposed) {
     const Axis whole(transposed, 0);
     const Axis aligned(transposed, transposed.pad_begin % transposed.stride);
     return aligned.products() < kWorthCutting * whole.products() ? aligned : whole;
   }
-  /// The padding as if the outputs that are cut off were there.
+  /// The padding that includes the cropped outputs.
   int64_t pad() const { return from.pad_begin - skipped; }
   int64_t kernel() const { return last - first + 1; }
   double products() const { return static_cast<double>(kernel()) * static_cast<double>(made); }
   int64_t pad_begin() const { return -first; }
   int64_t pad_end() const { return made + last - from.output; }
-  /// Outputs that are cut off after the last one.
+  /// Outputs that are cropped after the last one.
   int64_t crop() const { return made * from.stride - from.input - skipped; }
-  /// The tap of output r that position `at` of the new kernel holds, or -1.
+  /// The tap of output r at position `at` of the new kernel, or -1.
   int64_t tap(int64_t r, int64_t at) const {
     const int64_t distance = r + pad() - (first + at) * from.stride;
     const bool reads = distance >= 0 && distance % from.dilation == 0;
@@ -61,13 +63,13 @@ struct Axis {
   }
 
   graph::WindowAxis from;
-  int64_t skipped;    ///< outputs that are cut off before the first one
+  int64_t skipped;    ///< outputs that are cropped before the first one
   int64_t first = 0;  ///< least offset
   int64_t last = 0;
   int64_t made = 0;  ///< pixels of the convolution
 };
 
-/// Counts through all positions within `sizes`, the last one fastest.
+/// Advances to the next position within `sizes`; the last index changes first.
 bool next_position(std::vector<int64_t>& position, const std::vector<int64_t>& sizes) {
   for (size_t i = sizes.size(); i-- > 0;) {
     if (++position[i] < sizes[i]) return true;
@@ -96,7 +98,7 @@ class Lowering {
   }
 
  private:
-  /// Why it cannot be one, or nothing.
+  /// Why it cannot be lowered; empty if it can.
   Refusal read() {
     const Graph& graph = editor_.graph();
     weights_ = graph.constant(node_.inputs[1]);
@@ -159,12 +161,12 @@ class Lowering {
     steps_.push_back(std::move(conv));
   }
 
-  /// True if channels follow each other for each output of a pixel, as in mode DCR of DepthToSpace, so that
-  /// they can be moved together. Else the outputs of a pixel do for each channel, as groups need it: mode
-  /// CRD.
+  /// True if channels are adjacent for each output of a pixel, as in mode DCR of DepthToSpace, so that they
+  /// can be moved together. Otherwise the outputs of a pixel are adjacent for each channel, as groups
+  /// require: mode CRD.
   bool moves_channels() const { return is_image() && geometry_.group == 1; }
 
-  /// [C, M / group, kernel...] to [M * outputs per pixel, C / group, kernel...].
+  /// Rearranges [C, M / group, kernel...] to [M * outputs per pixel, C / group, kernel...].
   Tensor lowered_weights() const {
     const int64_t inputs = geometry_.out_channels / geometry_.group;
     const int64_t outputs = geometry_.in_channels / geometry_.group;
@@ -224,8 +226,8 @@ class Lowering {
     return floating_tensor(bias.dtype(), {size}, to);
   }
 
-  /// Moves an activation that is the only reader of the result before the outputs' moving, where it can be
-  /// fused; returns the node that makes what the new ones make.
+  /// Moves an activation that is the only reader of the result before the movement of outputs, where it can
+  /// be fused. Returns the node whose result the new nodes produce.
   int32_t add_activation() {
     const int32_t reader = editor_.single_reader(node_.outputs[0]);
     if (reader < 0) return index_;
@@ -275,7 +277,7 @@ class Lowering {
     return steps_.emplace_back(std::move(node));
   }
 
-  /// Puts the steps before node `end`, the last one in its place.
+  /// Inserts the steps before node `end`, and replaces it by the last one.
   void place(int32_t end) {
     const graph::DType dtype = editor_.graph().value(node_.outputs[0]).type.dtype;
     const std::vector<ValueId> results = editor_.node(end).outputs;

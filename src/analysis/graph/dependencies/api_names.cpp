@@ -62,7 +62,8 @@ bool is_one_of(std::string_view name, const Names& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Lower case without blanks and underscores, so that the spellings of all recorders agree.
+/// Converts to lower case and removes blanks and underscores, so that the spellings of all recorders are
+/// equal.
 std::string letters_of(std::string_view name) {
   std::string letters;
   for (const char c : name) {

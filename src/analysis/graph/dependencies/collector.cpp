@@ -44,7 +44,7 @@ void DependencyCollector::store(EventGraph& graph) const {
     int32_t& place = next[static_cast<size_t>(edge.dependent)];
     sorted[static_cast<size_t>(place++)] = edge.dependency;
   }
-  // Two rules may give the same pair; the first one names it.
+  // If two rules found the same pair, the kind of the first one is kept.
   std::vector<int32_t> seen(count, -1);
   graph.dependencies.clear();
   graph.first_dependency.assign(1, 0);

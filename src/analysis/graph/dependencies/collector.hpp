@@ -1,4 +1,4 @@
-// Gathers the dependencies of operations from all rules, and keeps those that the times do not contradict.
+// Collects the dependencies of operations from all rules, and keeps those that do not contradict the times.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,25 @@
 
 namespace hone::analysis::dependencies {
 
-/// Times of one device are exact to tens of ns, but some files round to microseconds, and clocks of host and
-/// device agree to a few microseconds after their repair. An operation that overlaps by more was not waited
-/// for.
+/// Times of one device are exact to tens of ns, but some files round to microseconds, and even corrected
+/// clocks of host and device differ by a few microseconds. If two operations overlap by more than this, the
+/// later one did not wait for the earlier one.
 constexpr Time kTolerance = 10'000;
 
 class DependencyCollector {
  public:
   explicit DependencyCollector(const EventGraph& graph);
 
-  /// Left out and counted when `on` began or (except in streams and graphs, where it may) went on after
-  /// `dependent` began.
+  /// Adds a dependency. It is left out and counted as contradicted if `on` began after `dependent`, or if it
+  /// ended after `dependent` began. Operations in streams and graphs may overlap, so the second condition
+  /// does not apply to them.
   void add(int32_t dependent, int32_t on, DependencyKind kind, bool inferred = false);
-  /// When the last of the dependencies added so far allowed the operation to begin.
+  /// The earliest time at which the dependencies added so far allowed the operation to begin.
   Time ready(int32_t operation) const { return ready_[static_cast<size_t>(operation)]; }
   int64_t contradicted() const { return contradicted_; }
   int64_t inferred() const { return inferred_; }
 
-  /// Each pair once, those of an operation together.
+  /// Writes the dependencies to the graph, each pair once, grouped by operation.
   void store(EventGraph& graph) const;
 
  private:

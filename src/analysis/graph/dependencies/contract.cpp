@@ -15,14 +15,13 @@ using trace::EventRecord;
 using trace::Synchronization;
 using trace::SyncKind;
 
-/// A call that was seen to end this soon after the last operation was inferred to have waited for it.
-/// Returning from a wait takes 5 to 20 us, and freeing after it some more.
+/// A call that ended at most this long after the last operation is assumed to have waited for it. Returning
+/// from a wait takes 5 to 20 us, and freeing memory takes some more.
 constexpr Time kImplicitTail = 100'000;
-/// Times that decide without other evidence have to be right: within the rounding of files that hold
-/// microseconds.
+/// Tolerance if times are the only evidence: the rounding of files that hold microseconds.
 constexpr Time kRounding = 1'000;
 
-/// Steps in the order in which those of one call take effect.
+/// Steps of one call, in the order in which they take effect.
 enum class StepKind : uint8_t { kOperation, kRecord, kStreamWait, kHostWait, kImplicit };
 
 struct Step {
@@ -122,14 +121,15 @@ class Contract {
                              operation(before).kind == OperationKind::kHostFunction;
     if (is_function) return collector_.add(i, before, DependencyKind::kHostFunction, true);
     const int32_t launch = launches_.launch_of[static_cast<size_t>(i)];
-    // Inside a graph only its edges bind; that two branches share a stream is the driver's choice.
+    // Inside a graph only its edges define an order; the driver chooses which branches share a stream.
     const bool chosen = launch >= 0 && launch == launches_.launch_of[static_cast<size_t>(before)] &&
                         launches_.launches[static_cast<size_t>(launch)].edges_known;
     if (chosen && operation(before).leave > operation(i).enter) return;
     collector_.add(i, before, chosen ? DependencyKind::kQueue : DependencyKind::kStreamOrder);
   }
 
-  /// A graph as a whole follows what is in the stream that it was launched into, and is followed by the rest.
+  /// A graph as a whole waits for earlier work in the stream of its launch, and later work waits for the
+  /// graph.
   void begin_in_launch(int32_t i, int32_t number) {
     const GraphLaunch& launch = launches_.launches[static_cast<size_t>(number)];
     if (launch.stream < 0) return;
@@ -161,7 +161,7 @@ class Contract {
     last_record_[record.event] = i;
   }
 
-  /// The record that a wait is for; -1 when it is not in the trace.
+  /// Returns the event record that a wait refers to; -1 if it is not in the trace.
   int32_t find_record(const Synchronization& row) {
     if (row.event_record != trace::kNone) {
       const auto found = records_by_id_.find(row.event_record);
@@ -180,7 +180,7 @@ class Contract {
     const int32_t record = find_record(row);
     if (record < 0) return;
     const EventRecord& recorded = trace_.event_records[static_cast<size_t>(record)];
-    // Operations of one stream run in order anyway.
+    // Operations of one stream run in order in any case.
     if (recorded.stream == row.stream && recorded.context == row.context) return;
     const int32_t stream = streams_.find(row.device, row.context, row.stream);
     const int32_t context = streams_.find_context(row.context);
@@ -218,8 +218,8 @@ class Contract {
     for (const int32_t cause : operations) result_.causes.push_back({by, cause, kind, false});
   }
 
-  /// Only where it was seen (R10): all work that the device had been given ended inside the call, and the
-  /// call soon after it.
+  /// The wait is assumed only if the times show it (R10): all work given to the device ended during the call,
+  /// and the call ended soon after it.
   void wait_implicitly(int32_t by) {
     const HostCall& row = call(by);
     int32_t cause = -1;
@@ -242,10 +242,10 @@ class Contract {
   StreamStates states_;
   std::vector<std::vector<int32_t>> before_launch_;
   std::vector<int32_t> left_in_launch_;
-  std::map<int32_t, int32_t> latest_of_device_;  ///< the operation that ends last of those so far
+  std::map<int32_t, int32_t> latest_of_device_;  ///< of the operations so far, the one that ends last
   std::unordered_map<int64_t, int32_t> records_by_id_;
   std::unordered_map<int64_t, int32_t> last_record_;  ///< by event
-  std::vector<std::vector<int32_t>> marks_;           ///< of records: what they were recorded after
+  std::vector<std::vector<int32_t>> marks_;           ///< for each record, the operations that it follows
   std::vector<bool> is_marked_;
   HostCauses result_;
 };

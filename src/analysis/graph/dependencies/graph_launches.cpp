@@ -8,11 +8,11 @@
 namespace hone::analysis::dependencies {
 namespace {
 
-/// A node that starts sooner after its predecessor in its stream than this needs no other cause. The device
-/// goes from one node to the next in 1 to 2 us.
+/// If a node starts within this time after its predecessor in the stream, no other cause is needed. The
+/// device takes 1 to 2 us from one node to the next.
 constexpr Time kNodeGap = 5'000;
 
-/// Edges by dense node numbers, from a node to those before it.
+/// Edges by dense node numbers, from a node to its predecessors.
 class NodeTable {
  public:
   explicit NodeTable(const trace::Trace& trace) {
@@ -53,7 +53,7 @@ class NodeTable {
   std::vector<int32_t> before_;
 };
 
-/// The edges of one launch after another.
+/// Reads the edges of one launch after another.
 class EdgeReader {
  public:
   EdgeReader(const EventGraph& graph, DependencyCollector& collector)
@@ -61,7 +61,7 @@ class EdgeReader {
     states_.resize(nodes_.size());
   }
 
-  /// False when no edge of the launch's nodes was recorded.
+  /// Returns false if no edge of the launch's nodes was recorded.
   bool read(GraphLaunch& launch, GraphLaunches& all) {
     ++epoch_;
     bool known = false;
@@ -81,7 +81,8 @@ class EdgeReader {
   }
 
  private:
-  /// The operation of a node in this launch; of a node without record, the last to end of those before it.
+  /// The operation of a node in this launch. For a node without a record, it is the one that ends last among
+  /// the operations of its predecessors.
   struct State {
     int64_t epoch = 0;
     int32_t operation = -1;
@@ -107,8 +108,8 @@ class EdgeReader {
     }
   }
 
-  /// Without recursion: chains of nodes without record may be long. A cycle, which no graph has, ends at the
-  /// node where it is met again.
+  /// Avoids recursion, because chains of nodes without records may be long. A damaged trace may contain a
+  /// cycle; it is cut at the first node that is visited twice.
   int32_t resolve(int32_t node) {
     if (state(node).epoch == epoch_) return state(node).operation;
     stack_.clear();
@@ -148,20 +149,20 @@ class EdgeReader {
   DependencyCollector& collector_;
   NodeTable nodes_;
   std::vector<State> states_;
-  std::vector<std::pair<int32_t, int32_t>> stack_;  ///< a node and the next of its edges
+  std::vector<std::pair<int32_t, int32_t>> stack_;  ///< a node and its next edge to visit
   int64_t epoch_ = 0;
 };
 
-/// Without edges: an operation depends on the one before it in its stream, which the stream's order adds, and
-/// when it did not start right after that (or is the first of its stream), on the operation that ended right
-/// before it.
+/// Infers the order if no edges were recorded. An operation depends on the previous one in its stream; the
+/// rule of stream order adds that. If it is the first in its stream or did not start right after the previous
+/// one, it also depends on the operation that ended right before it.
 void infer_edges(const EventGraph& graph, GraphLaunch& launch, GraphLaunches& all,
                  DependencyCollector& collector) {
   const auto row = [&](int32_t i) -> const Operation& { return graph.operations[static_cast<size_t>(i)]; };
   std::vector<int32_t> by_end = launch.operations;
   std::stable_sort(by_end.begin(), by_end.end(),
                    [&](int32_t a, int32_t b) { return row(a).leave < row(b).leave; });
-  std::unordered_map<int32_t, int32_t> last;  // of each stream
+  std::unordered_map<int32_t, int32_t> last;  // last operation of each stream
   size_t ended = 0;
   for (const int32_t operation : launch.operations) {
     const Time enter = row(operation).enter;
@@ -179,7 +180,7 @@ void infer_edges(const EventGraph& graph, GraphLaunch& launch, GraphLaunches& al
   std::sort(launch.leaves.begin(), launch.leaves.end());
 }
 
-/// Streams that the program itself names, which those of a graph's branches are not.
+/// Returns the streams that the program uses by itself, as opposed to streams of graph branches.
 std::vector<bool> named_streams(const EventGraph& graph, const StreamIndex& streams,
                                 const GraphLaunches& launches) {
   std::vector<bool> named(streams.size(), false);
@@ -198,7 +199,7 @@ std::vector<bool> named_streams(const EventGraph& graph, const StreamIndex& stre
   return named;
 }
 
-/// The first stream of the launch that the program names, or else its first.
+/// Chooses the first stream of the launch that the program uses by itself, or else its first stream.
 void find_launch_stream(const EventGraph& graph, const std::vector<bool>& named, GraphLaunch& launch) {
   for (const int32_t operation : launch.operations) {
     const int32_t stream = graph.operations[static_cast<size_t>(operation)].stream;
@@ -210,7 +211,7 @@ void find_launch_stream(const EventGraph& graph, const std::vector<bool>& named,
   }
 }
 
-/// Operations of graphs by the correlation that a launch gives to all of them.
+/// Groups operations by the correlation that all operations of a launch share.
 GraphLaunches group_launches(const EventGraph& graph) {
   GraphLaunches all;
   all.launch_of.assign(graph.operations.size(), -1);

@@ -11,19 +11,19 @@ namespace hone::analysis::dependencies {
 
 struct GraphLaunch {
   std::vector<int32_t> operations;  ///< in order
-  int32_t stream = -1;              ///< that the graph was most likely launched into; -1 unknown
+  int32_t stream = -1;              ///< the stream into which the graph was most likely launched; -1 unknown
   bool edges_known = false;
-  std::vector<int32_t> leaves;  ///< operations on which no other of the launch depends
+  std::vector<int32_t> leaves;  ///< operations on which no other operation of the launch depends
 };
 
 struct GraphLaunches {
   std::vector<GraphLaunch> launches;
-  std::vector<int32_t> launch_of;  ///< of every operation; -1 outside of graphs
-  std::vector<bool> is_root;       ///< of every operation: depends on none of its launch
+  std::vector<int32_t> launch_of;  ///< launch of every operation; -1 outside of graphs
+  std::vector<bool> is_root;       ///< for every operation: true if it depends on no operation of its launch
 };
 
-/// Adds the edges that were recorded between nodes. Nodes that leave no record (empty ones, event records)
-/// pass on the last operation that they waited for. Where no edges were recorded, order follows streams and
+/// Adds the recorded edges between nodes. Nodes without a record (empty nodes, event records) pass on the
+/// last operation that they waited for. If no edges were recorded, the order is inferred from streams and
 /// times.
 GraphLaunches add_graph_edges(const EventGraph& graph, const StreamIndex& streams,
                               DependencyCollector& collector);

@@ -19,7 +19,8 @@ bool is_api(HostKind kind) {
   return kind == HostKind::kRuntimeApi || kind == HostKind::kDriverApi || kind == HostKind::kThreadApi;
 }
 
-/// True if time outside of API calls is named after it. Steps would name all of it.
+/// True if time outside of API calls is attributed to such ranges. Steps are excluded, because they would
+/// cover all of it.
 bool is_named_range(HostKind kind) {
   return kind == HostKind::kOperator || kind == HostKind::kRange || kind == HostKind::kEngineStep ||
          kind == HostKind::kPython;
@@ -27,7 +28,7 @@ bool is_named_range(HostKind kind) {
 
 int32_t size_of(const auto& rows) { return static_cast<int32_t>(rows.size()); }
 
-/// One name for cudaStreamSynchronize and cudaStreamSynchronize_ptsz_v7000.
+/// Gives cudaStreamSynchronize and cudaStreamSynchronize_ptsz_v7000 the same name.
 class CallNames {
  public:
   explicit CallNames(const trace::Trace& trace) : trace_(trace), known_(trace.strings.size(), kUnseen) {}
@@ -73,8 +74,8 @@ class ThreadReader {
     open_.push_back(i);
   }
 
-  /// A call inside another is part of it. One that only begins inside, which no sound trace has, begins where
-  /// the other ends.
+  /// A call inside another call is part of it. A call that begins inside and ends after another one (only
+  /// damaged traces contain this) is cut to begin at the end of the other.
   void add_call(const HostEvent& event, int32_t i, int32_t first) {
     const Time free = size_of(graph_.calls) > first ? graph_.calls.back().leave : event.start;
     const bool inside = event.start < free && event.end <= free;
@@ -96,7 +97,7 @@ class ThreadReader {
     return kind == 1;
   }
 
-  /// Leaves the ranges that end until `now`: after each, time belongs to the one around it.
+  /// Closes the ranges that end until `now`. Time after each belongs to the enclosing range.
   void close_ranges(Time now, int32_t first) {
     while (!open_.empty()) {
       const Time end = event_of(open_.back()).end;
@@ -123,13 +124,13 @@ class ThreadReader {
   CallIndex& index_;
   std::vector<uint8_t>& overhead_kind_;
   CallNames names_;
-  std::vector<int32_t> open_;  ///< ranges, innermost last
+  std::vector<int32_t> open_;  ///< open ranges, innermost last
 };
 
 }  // namespace
 
 void CallIndex::add(int64_t correlation, int32_t call) {
-  // A driver call mostly follows the runtime call that made it and shares its correlation.
+  // A driver call usually follows the runtime call that made it, and has the same correlation.
   if (!entries_.empty() && entries_.back() == std::pair{correlation, call}) return;
   entries_.emplace_back(correlation, call);
 }

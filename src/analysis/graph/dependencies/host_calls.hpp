@@ -1,5 +1,5 @@
-// The host's side: the API calls that the program itself made, found again by the correlation of their
-// operations, and what threads were doing outside of them.
+// The host side of the graph: the API calls that the program made, an index to find them by the correlation
+// of their operations, and the activity of threads outside of calls.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,21 @@
 
 namespace hone::analysis::dependencies {
 
-/// Finds the call that made an API call with this correlation; a driver call inside a runtime call leads to
-/// the runtime call.
+/// Finds API calls by correlation; for a driver call inside a runtime call, it finds the runtime call.
 class CallIndex {
  public:
   void add(int64_t correlation, int32_t call);
   void finish();
-  /// -1 when there is none. If there are several, the first.
+  /// Returns the first call with this correlation; -1 if there is none.
   int32_t find(int64_t correlation) const;
 
  private:
   std::vector<std::pair<int64_t, int32_t>> entries_;
-  /// By correlation minus that of the first entry, when they lie close together, which they mostly do.
+  /// Indexed by correlation minus the first correlation, if they are dense enough, which is usual.
   std::vector<int32_t> table_;
 };
 
-/// Fills the graph's calls, ranges and overheads, and its threads with their parts of them.
+/// Fills the graph's calls, ranges and overheads, and the part of them that belongs to each thread.
 CallIndex add_host_events(EventGraph& graph);
 
 }  // namespace hone::analysis::dependencies

@@ -1,4 +1,5 @@
-// The points of host threads at which edges begin and end, and the launches that begin there (R1).
+// Creates the points of host threads at which edges begin and end, and links operations to their launches
+// (R1).
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -10,8 +11,8 @@ namespace {
 
 int32_t size_of(const auto& rows) { return static_cast<int32_t>(rows.size()); }
 
-/// Host functions run in the order of their stream, not of a thread, and a profiler's threads and what it
-/// does after the program's end are not part of the program.
+/// Excluded are host functions, which run in the order of their stream and not of a thread, and the activity
+/// of the profiler's threads and after the end of the program.
 bool is_program(trace::HostKind kind) {
   return kind != trace::HostKind::kHostFunction && kind != trace::HostKind::kOverhead;
 }
@@ -42,7 +43,8 @@ class NodeBuilder {
     }
   }
 
-  /// An operation that begins before its launch, which clocks make some do, is linked to the node before.
+  /// Links operations to the node of their launch. If clock errors make an operation begin before its launch,
+  /// it is linked to the previous node.
   int64_t link_launches() {
     int64_t early = 0;
     for (Operation& operation : graph_.operations) {
@@ -50,7 +52,7 @@ class NodeBuilder {
       const int32_t node = node_of_call_[static_cast<size_t>(operation.call)];
       const Time time = graph_.nodes[static_cast<size_t>(node)].time;
       if (time > operation.enter) ++early;
-      // One without duration comes before all host nodes of its time.
+      // An operation without duration comes before all host nodes of the same time.
       const bool fits =
           time < operation.enter || (time == operation.enter && operation.leave > operation.enter);
       operation.launch = fits ? node : last_before(operation);
@@ -87,7 +89,7 @@ class NodeBuilder {
     return add_node(thread, time);
   }
 
-  /// Times of a thread never decrease; only a trace that contradicts itself would let them.
+  /// Times of a thread never decrease, except in a trace that contradicts itself.
   int32_t add_node(int32_t thread, Time time) {
     const Range range = graph_.threads[static_cast<size_t>(thread)].nodes;
     if (size_of(graph_.nodes) > range.begin) time = std::max(time, graph_.nodes.back().time);
@@ -96,7 +98,7 @@ class NodeBuilder {
     return size_of(graph_.nodes) - 1;
   }
 
-  /// Calls are asked for in the order of the waits.
+  /// The caller asks for calls in the order of the waits.
   int32_t wait_of(int32_t call) {
     while (next_wait_ < size_of(graph_.waits) && graph_.waits[static_cast<size_t>(next_wait_)].call < call)
       ++next_wait_;

@@ -12,7 +12,8 @@ class WaitBuilder {
  public:
   explicit WaitBuilder(EventGraph& graph) : graph_(graph) {}
 
-  /// Causes of one call; `first` is the call, or the first of a series of polls, in which the wait began.
+  /// Adds a wait with the causes of one call. `first` is the call, or the first of a series of polls, in
+  /// which the wait began.
   void add(int32_t first, Time begin, Time end, std::span<const Cause> causes) {
     HostWait wait;
     wait.begin = begin;
@@ -48,7 +49,7 @@ class WaitBuilder {
   WaitCounts counts_;
 };
 
-/// A failed query does not wait for anything by itself.
+/// A query that fails does not wait.
 void keep_successful_polls(const std::vector<ApiRole>& roles, const std::vector<int32_t>& polls,
                            std::vector<Cause>& causes) {
   std::erase_if(causes, [&](const Cause& cause) {

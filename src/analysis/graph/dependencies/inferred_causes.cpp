@@ -12,7 +12,7 @@ namespace {
 using trace::HostEvent;
 using trace::MemoryKind;
 
-/// A copy may end this long after the call that waited for it, by the clocks.
+/// Tolerance for a copy that seems to end after the call that waited for it, because of clock errors.
 constexpr Time kCopyTolerance = 1'000;
 
 bool is_fixed_memory(MemoryKind kind) {
@@ -22,7 +22,7 @@ bool is_fixed_memory(MemoryKind kind) {
 bool may_block(const EventGraph& graph, const Operation& operation) {
   if (operation.kind != OperationKind::kCopy && operation.kind != OperationKind::kSet) return false;
   const trace::DeviceEvent& event = graph.trace->device_events[static_cast<size_t>(operation.event)];
-  // A launch of a graph does not wait for the copies in it.
+  // A graph launch does not wait for copies in the graph.
   if (event.graph_node != trace::kNone || event.graph != trace::kNone) return false;
   if (event.detail < 0) return true;
   const trace::Transfer& transfer = graph.trace->transfers[static_cast<size_t>(event.detail)];
@@ -50,7 +50,7 @@ class FullQueues {
     }
   }
 
-  /// A negative call when no launch was under way.
+  /// Returns a negative call if no launch was in progress.
   FullQueue explain(const HostEvent& event) const {
     const HostThread& thread = graph_.threads[static_cast<size_t>(event.thread)];
     const auto first = graph_.calls.begin() + thread.calls.begin;
@@ -66,12 +66,13 @@ class FullQueues {
   }
 
  private:
-  /// The last operation of the launched operation's queue that was done when the launch went on.
+  /// Returns the last operation in the queue of the launched operation that had ended when the launch
+  /// resumed.
   int32_t last_done(int32_t launched, Time resumed) const {
     const std::vector<int32_t>& queue =
         queues_[static_cast<size_t>(queue_of_[static_cast<size_t>(launched)])];
     const auto end = std::lower_bound(queue.begin(), queue.end(), launched);
-    // Operations of a queue end in order, but for overlaps of neighbours.
+    // Operations of a queue end in order, except that neighbours may overlap.
     const auto after = std::partition_point(queue.begin(), end, [&](int32_t i) {
       return graph_.operations[static_cast<size_t>(i)].leave <= resumed + kCopyTolerance;
     });

@@ -1,5 +1,5 @@
-// Causes of waits that no record names: blocking copies, synchronizing calls without a record, polls, and
-// launches that found the launch queue full.
+// Infers causes of waits that the trace does not record: blocking copies, synchronizing calls without a
+// record, polls, and launches that found the launch queue full.
 #pragma once
 
 #include <vector>
@@ -9,22 +9,24 @@
 
 namespace hone::analysis::dependencies {
 
-/// R8: of every successful query the first of the polls that ended with it, itself when there were no others;
-/// -1 of other calls. Polls of a thread with no other call between them belong together.
+/// R8: for every successful query, returns the first query of its series of polls (itself if the series has
+/// one element); -1 for other calls. A series consists of polls of one thread without another call between
+/// them.
 std::vector<int32_t> find_polls(const EventGraph& graph, const std::vector<ApiRole>& roles);
 
-/// R9: copies and sets that the call which launched them waited for: it returned after they had ended. The
-/// memory kinds overrule the times: asynchronous copies between pinned and device memory do not block, nor
-/// do copies within a device.
+/// R9: finds copies and sets for which the launching call waited, because it returned after they had ended.
+/// The memory kinds overrule the times: asynchronous copies between pinned and device memory do not block,
+/// nor do copies within a device.
 void infer_blocking_copies(const EventGraph& graph, std::vector<Cause>& causes);
 
-/// Synchronizing calls and polls for which `recorded` is false waited for the operation that ended last while
-/// they did, of the work enqueued before.
+/// Assumes that synchronizing calls and polls for which `recorded` is false waited for the operation that
+/// ended last during the call, among the operations enqueued before it.
 void infer_synchronizations(const EventGraph& graph, const std::vector<Enqueued>& enqueued,
                             const std::vector<ApiRole>& roles, const std::vector<int32_t>& polls,
                             const std::vector<bool>& recorded, std::vector<Cause>& causes);
 
-/// R11: a launch found no room in the queue until an operation ended. `begin` is where it began to wait.
+/// R11: a launch that waited for room in the queue until an operation ended. `begin` is the begin of the
+/// wait.
 struct FullQueue {
   Time begin = 0;
   Cause cause;

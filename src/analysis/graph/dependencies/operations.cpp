@@ -61,13 +61,14 @@ void add_host_functions(EventGraph& graph, const CallIndex& index) {
 }
 
 Enqueued enqueued_by(const EventGraph& graph, const Operation& operation) {
-  // If the launch of an operation is unknown, only this is certain: it was launched before it began.
+  // If the launch of an operation is unknown, it is only certain that it was enqueued before it began.
   if (operation.call < 0) return {operation.enter, std::numeric_limits<int32_t>::max()};
   return {graph.calls[static_cast<size_t>(operation.call)].enter, operation.call};
 }
 
-/// The trace does not say in which stream a host function ran (R14). The operation before it in that stream
-/// is most likely the one that ended last before it began, of those enqueued before it.
+/// Infers the streams of host functions, which the trace does not record (R14). The previous operation in the
+/// stream is most likely the one that ended last before the host function began, among the operations
+/// enqueued before it.
 void find_streams_of_host_functions(EventGraph& graph, const std::vector<Enqueued>& enqueued) {
   const auto is_function = [](const Operation& o) { return o.kind == OperationKind::kHostFunction; };
   if (std::none_of(graph.operations.begin(), graph.operations.end(), is_function)) return;
@@ -156,8 +157,8 @@ std::vector<Enqueued> add_operations(EventGraph& graph, StreamIndex& streams, co
   enqueued.reserve(operations.size());
   for (const Operation& operation : operations) enqueued.push_back(enqueued_by(graph, operation));
   find_streams_of_host_functions(graph, enqueued);
-  // Threads that share a stream may begin their launches in another order than that of the queue. An
-  // operation was enqueued before those that ran after it.
+  // Threads that share a stream may begin their launches in another order than that of the queue. Therefore
+  // an operation's enqueue time is limited by those of the operations that ran after it.
   std::vector<Enqueued> next(streams.size(), {std::numeric_limits<Time>::max(), 0});
   for (size_t i = operations.size(); i-- > 0;) {
     if (operations[i].stream < 0) continue;

@@ -1,5 +1,5 @@
-// The device's side: operations with the call that launched them, the stream that they ran in, and when they
-// were enqueued.
+// The device side of the graph: operations with the call that launched them, their stream, and the time at
+// which they were enqueued.
 #pragma once
 
 #include <compare>
@@ -13,7 +13,8 @@
 
 namespace hone::analysis::dependencies {
 
-/// When something was handed to a stream: the begin of the call and, since times tie, the call.
+/// The time at which something was enqueued: the begin of the call and, for equal times, the index of the
+/// call.
 struct Enqueued {
   Time time = 0;
   int32_t call = -1;
@@ -26,17 +27,17 @@ struct StreamInfo {
   trace::StreamKind kind = trace::StreamKind::kUnknown;
 };
 
-/// Dense numbers of streams and contexts.
+/// Assigns dense numbers to streams and contexts.
 class StreamIndex {
  public:
   explicit StreamIndex(const trace::Trace& trace);
 
   int32_t add(int32_t device, int64_t context, int64_t stream);
-  /// -1 when nothing ran in it. A row that does not say its device is understood, too.
+  /// Returns -1 if nothing ran in the stream. Accepts rows without a device.
   int32_t find(int32_t device, int64_t context, int64_t stream) const;
-  /// As the trace said, whether anything ran in it or not.
+  /// The kind that the trace states, even if nothing ran in the stream.
   trace::StreamKind kind(int64_t context, int64_t stream) const;
-  /// -1 when nothing ran in it.
+  /// Returns -1 if nothing ran in the context.
   int32_t find_context(int64_t context) const;
 
   size_t size() const { return streams_.size(); }
@@ -63,13 +64,13 @@ class StreamIndex {
   int32_t last_number_ = -1;
 };
 
-/// Operations by the time at which they ended.
+/// Operations sorted by their end.
 class EndIndex {
  public:
   explicit EndIndex(const EventGraph& graph);
 
-  /// The last one to end in (after, until] of those that `accept` takes; -1 when there is none. Looks at no
-  /// more than 256, so that a query takes bounded time.
+  /// Returns the operation that `accept` takes and that ended last in (after, until]; -1 if there is none. It
+  /// looks at no more than 256 operations, so the time of a query is bounded.
   template <class Accept>
   int32_t last_in(Time after, Time until, const Accept& accept) const {
     size_t at = count_until(until);
@@ -84,8 +85,9 @@ class EndIndex {
   std::vector<std::pair<Time, int32_t>> ends_;
 };
 
-/// Fills the graph's operations, on the host's clock by graph.clock. Enqueue times are by operation; in a
-/// stream they never decrease, since operations of a stream run in the order in which they were enqueued.
+/// Fills the graph's operations, converted to the host's clock by graph.clock. Returns the enqueue time of
+/// each operation. Within a stream, enqueue times never decrease, because operations of a stream run in the
+/// order in which they were enqueued.
 std::vector<Enqueued> add_operations(EventGraph& graph, StreamIndex& streams, const CallIndex& index);
 
 }  // namespace hone::analysis::dependencies

@@ -11,14 +11,14 @@
 namespace hone::analysis::dependencies {
 namespace {
 
-/// The device goes from one operation of a queue to the next in 1 to 2 us.
+/// The device takes 1 to 2 us from one operation of a queue to the next.
 constexpr Time kBackToBack = 5'000;
-/// Launches take 2 to 10 us until the operation begins, those of large graphs somewhat longer.
+/// An operation usually begins 2 to 10 us after its launch, and somewhat later for large graphs.
 constexpr Time kLongWait = 50'000;
-/// After work that filled it, the device takes this long to begin with other work.
+/// After work that filled the device, it takes up to this long until other work begins.
 constexpr Time kChangeover = 20'000;
 
-/// The time at which all that the operation waits for by the rules is over: its launch and other operations.
+/// The time at which the launch and all other dependencies of the operation are satisfied.
 Time ready_time(const EventGraph& graph, const DependencyCollector& collector, int32_t i) {
   const Operation& operation = graph.operations[static_cast<size_t>(i)];
   if (operation.call < 0) return collector.ready(i);
@@ -28,7 +28,7 @@ Time ready_time(const EventGraph& graph, const DependencyCollector& collector, i
 }  // namespace
 
 void add_contention(const EventGraph& graph, DependencyCollector& collector) {
-  std::vector<std::pair<int32_t, Time>> late;  // operations, and when they could have begun
+  std::vector<std::pair<int32_t, Time>> late;  // operations that began late, and when they could have begun
   for (int32_t i = 0; i < static_cast<int32_t>(graph.operations.size()); ++i) {
     const Operation& operation = graph.operations[static_cast<size_t>(i)];
     if (operation.call < 0 || operation.device < 0) continue;
@@ -51,7 +51,7 @@ void add_contention(const EventGraph& graph, DependencyCollector& collector) {
 }
 
 std::vector<int32_t> hardware_queues(const EventGraph& graph) {
-  // Streams have a channel of -1, which no operation with a known channel has.
+  // Streams have the channel -1 here, which no operation with a known channel has.
   using Key = std::tuple<int32_t, int32_t, int32_t>;
   std::map<Key, int32_t> numbers;
   std::vector<int32_t> queues;
@@ -73,7 +73,7 @@ std::vector<int32_t> hardware_queues(const EventGraph& graph) {
 
 void add_queue_order(const EventGraph& graph, DependencyCollector& collector) {
   const std::vector<int32_t> queues = hardware_queues(graph);
-  std::vector<int32_t> last;  // of each queue, the one that ends last
+  std::vector<int32_t> last;  // of each queue, the operation that ends last
   for (size_t i = 0; i < queues.size(); ++i) {
     if (queues[i] < 0) continue;
     if (static_cast<size_t>(queues[i]) >= last.size()) last.resize(static_cast<size_t>(queues[i]) + 1, -1);

@@ -1,5 +1,5 @@
-// Finds waits that no program asks for: hardware queues ("channels"), which keep their order across streams,
-// and a device that is full or whose driver waits until it is idle.
+// Finds waits that the program did not request: shared hardware queues ("channels") that keep their order
+// across streams, and a device that is full or whose driver waits until it is idle.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,19 @@
 
 namespace hone::analysis::dependencies {
 
-/// Dense numbers by operation: of its channel, or where that is not known of its stream; -1 when neither is.
+/// Returns the dense number of each operation's channel or, if that is unknown, of its stream; -1 if both are
+/// unknown.
 std::vector<int32_t> hardware_queues(const EventGraph& graph);
 
-/// False dependencies: where an operation began right after one of another stream in its channel had ended,
-/// and all that it really depends on had ended before. Other rules have to be in the collector.
+/// Adds false dependencies by shared channels: an operation began right after one of another stream in its
+/// channel had ended, although its real dependencies had ended before. All other rules must have been applied
+/// to the collector.
 void add_queue_order(const EventGraph& graph, DependencyCollector& collector);
 
-/// False dependencies that only times show: an operation had been launched and all that it depends on had
-/// ended, but it began when another one on its device ended, which ran for most of the time until then. One
-/// kernel fills the device, or the driver waits for an idle device before it loads another's code.
+/// Adds false dependencies that only the times show: an operation had been launched and its dependencies had
+/// ended, but it began only when another operation on its device ended, which ran for most of the wait.
+/// Either one kernel fills the device, or the driver waits for an idle device before it loads the code of
+/// another kernel.
 void add_contention(const EventGraph& graph, DependencyCollector& collector);
 
 }  // namespace hone::analysis::dependencies

@@ -7,9 +7,10 @@
 namespace hone::analysis::dependencies {
 namespace {
 
-/// Operations of one stream overlap in pairs, rarely in threes; of more, those that end last are kept.
+/// Usually two operations of a stream overlap, rarely three. If there are more than this, those that end last
+/// are kept.
 constexpr size_t kMaximumTails = 64;
-/// At most this many waits since a stream's last operation are kept; older ones have long ended.
+/// Limit on the waits that are kept since a stream's last operation; older ones ended long ago.
 constexpr size_t kMaximumWaits = 64;
 
 }  // namespace
@@ -32,7 +33,7 @@ void StreamStates::append(int32_t stream, std::vector<int32_t>& operations) cons
   append_default_waits(stream, operations);
 }
 
-/// Appends the operations for which the stream's next operation has to wait.
+/// Appends the operations for which the stream's next operation must wait because of the default stream.
 void StreamStates::append_default_waits(int32_t stream, std::vector<int32_t>& operations) const {
   const ContextState& context = contexts_[static_cast<size_t>(streams_[stream].context)];
   const size_t count = context.default_waits.size();

@@ -10,7 +10,7 @@ namespace {
 using trace::ThreadOperation;
 using trace::ThreadSync;
 
-/// Which operation lets this one go on; itself where it does not wait.
+/// Returns the kind of operation for which this one waits; itself if it does not wait.
 ThreadOperation awaited(ThreadOperation operation) {
   switch (operation) {
     case ThreadOperation::kStart: return ThreadOperation::kCreate;
@@ -22,7 +22,7 @@ ThreadOperation awaited(ThreadOperation operation) {
   }
 }
 
-/// Actions of threads that others may have waited for.
+/// Actions of threads for which other threads may have waited.
 class Wakes {
  public:
   explicit Wakes(const trace::Trace& trace) : trace_(trace) {
@@ -34,7 +34,7 @@ class Wakes {
     used_.assign(rows_.size(), false);
   }
 
-  /// The last action in (after, until] of another thread for which `row` waited; null when there is none.
+  /// The last action in (after, until] of another thread for which `row` waited; null if there is none.
   const ThreadSync* last_in(const ThreadSync& row, Time after, Time until) {
     ThreadSync wanted = row;
     wanted.operation = awaited(row.operation);
@@ -42,7 +42,7 @@ class Wakes {
     auto at = std::upper_bound(rows_.begin(), rows_.end(), key(wanted),
                                [this](const Key& a, const ThreadSync* b) { return a < key(*b); });
     wanted.start = after;
-    // A thread does not wake itself, but a damaged file may say that very often.
+    // A thread cannot wake itself, but a damaged file may contain many such rows, so the search is limited.
     for (int tries = 0; tries < 256 && at != rows_.begin() && key(**(at - 1)) > key(wanted); ++tries, --at) {
       if ((*(at - 1))->thread == row.thread) continue;
       const auto number = static_cast<size_t>(at - 1 - rows_.begin());
@@ -54,7 +54,7 @@ class Wakes {
   }
 
  private:
-  /// Addresses mean something within a process only.
+  /// Addresses are unique only within a process.
   using Key = std::tuple<ThreadOperation, int64_t, int64_t, Time>;
   Key key(const ThreadSync& row) const {
     return {row.operation, trace_.threads[static_cast<size_t>(row.thread)].process, row.object, row.start};
@@ -62,10 +62,12 @@ class Wakes {
 
   const trace::Trace& trace_;
   std::vector<const ThreadSync*> rows_;
-  std::vector<bool> used_;  ///< true for those that woke a thread already: threads are created once
+  std::vector<bool>
+      used_;  ///< true for actions that already woke a thread, because a thread is created only once
 };
 
-/// The call of the threads API that began then; -1 when there is none, or another call made it.
+/// Returns the call of the threads API that began at this time; -1 if there is none, or if another call made
+/// it.
 int32_t find_call(const EventGraph& graph, int32_t thread, Time start) {
   const Range range = graph.threads[static_cast<size_t>(thread)].calls;
   const auto first = graph.calls.begin() + range.begin;
@@ -96,7 +98,7 @@ void add_wait(EventGraph& graph, int32_t call, Time end, WaitKind kind) {
   graph.waits.push_back(wait);
 }
 
-/// A wait that nothing explains is time of its call.
+/// Without an explanation, the wait becomes ordinary time of its call.
 void forget_wait(EventGraph& graph, int32_t node) {
   HostWait& wait = graph.waits[static_cast<size_t>(graph.nodes[static_cast<size_t>(node)].wait)];
   wait.source = -1;
@@ -104,7 +106,7 @@ void forget_wait(EventGraph& graph, int32_t node) {
   graph.nodes[static_cast<size_t>(node)].wait = -1;
 }
 
-/// For every call that waited, the node in which its wait ends; -1 for the others.
+/// Returns for every call that waited the node at which its wait ends; -1 for the others.
 std::vector<int32_t> ends_of_waits(const EventGraph& graph) {
   std::vector<int32_t> ends(graph.calls.size(), -1);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -126,7 +128,7 @@ std::vector<ThreadEdge> find_thread_edges(EventGraph& graph) {
   for (const ThreadSync& row : trace.thread_syncs) {
     if (awaited(row.operation) == row.operation) continue;
     if (row.operation == ThreadOperation::kStart) {
-      // A second beginning is that of another thread, to which the system gave the same number.
+      // A second beginning belongs to another thread, to which the system gave the same id.
       if (began[static_cast<size_t>(row.thread)]) continue;
       began[static_cast<size_t>(row.thread)] = true;
       const ThreadSync* made = wakes.last_in(row, -trace::kLatestTime - 1, row.start);
@@ -173,7 +175,8 @@ int64_t link_threads(EventGraph& graph, const std::vector<ThreadEdge>& edges) {
       graph.waits[static_cast<size_t>(graph.nodes[static_cast<size_t>(to)].wait)].source = from;
     }
   }
-  // Who depends on others at a moment cannot be waited for in the same moment: that could go in a circle.
+  // A node that depends on other threads cannot be waited for at the same time, because that could create a
+  // cycle.
   const std::vector<bool> after = graph.nodes_after_others();
   int64_t contradicted = 0;
   for (size_t i = 0; i < edges.size(); ++i) {

@@ -1,6 +1,7 @@
-// Merges convolutions that read the same image and whose results are concatenated into one, as a fire module
-// ends (Iandola et al. 2016): their filters lie side by side, smaller windows with zeros around them
-// in the largest one. Where those add few products, they are estimated to cost less than more launches.
+// Merges convolutions that read the same image and whose results are concatenated into one convolution, as at
+// the end of a fire module (Iandola et al. 2016). Their filters are placed next to each other, and smaller
+// windows are padded with zeros to the largest one. If this adds few products, they are estimated to cost
+// less than further launches.
 #include <algorithm>
 #include <optional>
 
@@ -14,9 +15,9 @@ using namespace transform;
 
 namespace {
 
-/// Products of the one convolution, at most, for each of the parts'.
+/// Limit on the products of the merged convolution relative to those of its parts.
 constexpr int64_t kMostFilling = 2;
-/// Products with zeros, at most, for an image: those of the largest fire modules are 25 million.
+/// Limit on the products with zeros for an image; the largest fire modules have 25 million.
 constexpr int64_t kMostAdded = int64_t{1} << 25;
 
 /// A convolution whose result is concatenated.
@@ -37,8 +38,8 @@ const Part& largest(const std::vector<Part>& parts) {
                            [](const Part& a, const Part& b) { return area(a) < area(b); });
 }
 
-/// True if windows of `part` lie within those of `whole` wherever they are, and are equal in number, whatever
-/// the image's size is.
+/// True if windows of `part` are always inside those of `whole`, and there is the same number of them, for
+/// every image size.
 bool lies_within(const graph::Window& part, const graph::Window& whole) {
   for (size_t i = 0; i < whole.rank(); ++i) {
     const int64_t before = whole.pads_begin[i] - part.pads_begin[i];
@@ -50,7 +51,7 @@ bool lies_within(const graph::Window& part, const graph::Window& whole) {
   return true;
 }
 
-/// Pixels of an image of that type, (N, C, H, W); none where they are not known or too many for any products.
+/// Number of pixels of an image with this type, (N, C, H, W); nothing if it is unknown or too large.
 std::optional<int64_t> pixels_of(const graph::TensorType& type) {
   const graph::Dim& height = (*type.dims)[2];
   const graph::Dim& width = (*type.dims)[3];
@@ -66,8 +67,8 @@ bool same_activations(const Node& a, const Node& b) {
          first.alphas == second.alphas && first.betas == second.betas;
 }
 
-/// The parts of a concatenation of channels of convolutions that nothing else reads; none when it is another
-/// one.
+/// The parts of a concatenation along channels, if all operands are convolutions that nothing else reads;
+/// else empty.
 std::vector<Part> parts_of(const Editor& editor, const Node& concat) {
   const graph::TensorType& type = editor.graph().value(concat.outputs[0]).type;
   if (concat.inputs.size() < 2 || !type.dims || type.dims->size() != 4) return {};
@@ -85,7 +86,7 @@ std::vector<Part> parts_of(const Editor& editor, const Node& concat) {
   return parts;
 }
 
-/// Reads filters and windows; why the parts stay apart, empty when they do not.
+/// Reads filters and windows; returns why the parts are not merged, or an empty refusal.
 Refusal refusal(const Graph& graph, const Node& concat, std::vector<Part>& parts) {
   for (Part& part : parts) {
     const auto& filters = graph.value(part.node->inputs[1]).constant;
@@ -123,7 +124,8 @@ Refusal refusal(const Graph& graph, const Node& concat, std::vector<Part>& parts
   return {};
 }
 
-/// (filters of all parts, channels, windows of the largest), zeros around smaller windows.
+/// The filters of all parts with the channels and the windows of the largest; smaller windows are padded with
+/// zeros.
 tensor::Tensor join_filters(const std::vector<Part>& parts) {
   const Part& whole = largest(parts);
   tensor::Shape shape = whole.shape();
@@ -146,7 +148,7 @@ tensor::Tensor join_filters(const std::vector<Part>& parts) {
   return result;
 }
 
-/// Zeros for a part that has none; no value where none has one.
+/// A part without a bias gets zeros; the result is no value if no part has a bias.
 ValueId join_biases(Editor& editor, const std::vector<Part>& parts) {
   std::vector<float> values;
   bool any = false;

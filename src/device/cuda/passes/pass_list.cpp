@@ -1,5 +1,5 @@
-// Adds CUDA's passes to the list of all, in the order they run. CudaDevice::passes() says which of them a GPU
-// wants.
+// Registers CUDA's passes in the order in which they run. CudaDevice::passes() selects those that a GPU
+// needs.
 #include "device/cuda/passes/pass_list.hpp"
 
 #include "transform/device_passes.hpp"
@@ -62,7 +62,7 @@ const RegisteredPasses kFusions({
         },
 });
 
-// A pool that begins a squeeze and excitation belongs to that.
+// If a pool begins a squeeze and excitation, that region takes it.
 const RegisteredPasses kPools({
     .device = "cuda",
     .after = "squeeze_excite_fusion",

@@ -1,6 +1,6 @@
-// The passes that only CUDA wants: those of this folder, and those of regions/, which mark what a tactic next
-// to them takes. They know no header of CUDA's and are part of libhone, so that every program knows their
-// names and what they do, with a GPU or without.
+// The passes only for CUDA: those of this folder, and those of regions/, which mark the regions for the
+// tactics next to them. They use no CUDA header and are part of libhone, so that every program knows their
+// names and descriptions, with or without a GPU.
 #pragma once
 
 #include "transform/pass.hpp"

@@ -1,6 +1,6 @@
 // Fuses a normalization by the root of the mean of squares (Zhang and Sennrich, "Root Mean Square Layer
-// Normalization", 2019), which is written out in every model: x / sqrt(mean(x^2) + epsilon) * scale over the
-// last axis. One kernel computes it in float32, where x^2 would leave the range of float16.
+// Normalization", 2019), which every model writes as several nodes: x / sqrt(mean(x^2) + epsilon) * scale
+// over the last axis. One kernel computes it in float32, because x^2 would exceed the range of float16.
 #include "device/cuda/passes/pass_list.hpp"
 #include "transform/constants.hpp"
 #include "transform/fusion.hpp"
@@ -13,12 +13,12 @@ using namespace transform;
 
 namespace {
 
-/// A node that makes the value, which nothing else reads; null otherwise.
+/// The node that produces the value and whose result nothing else reads; else null.
 const Node* own_part(const Editor& editor, ValueId id, const char* op) {
   return editor.read_once(id) ? editor.made_by(id, op) : nullptr;
 }
 
-/// True if the mean is over the last axis and keeps it.
+/// True if the mean is over the last axis with kept dimensions.
 bool is_over_rows(const Graph& graph, const Node& mean) {
   const graph::TensorType& type = graph.value(mean.inputs[0]).type;
   const auto axes = known_integers(graph, mean.input(1));
@@ -27,7 +27,7 @@ bool is_over_rows(const Graph& graph, const Node& mean) {
   return mean.attributes.get_int("keepdims") != 0 && (axes->front() == -1 || axes->front() == rank - 1);
 }
 
-/// 1 / sqrt(mean(x^2) + epsilon): the nodes, in the order they run, with the input as the first operand.
+/// 1 / sqrt(mean(x^2) + epsilon): its nodes in the order in which they run; the first operand is the input.
 struct Factor {
   std::vector<Part> parts;
   std::vector<int32_t> indices;

@@ -9,7 +9,7 @@
 
 namespace hone::device::cuda {
 
-/// Null for outputs of other element types than the kernels'. The GPU outlives it.
+/// Returns null for outputs with element types that the kernels lack. The GPU must outlive it.
 std::unique_ptr<engine::BoxFinder> make_cuda_box_finder(Gpu& gpu, std::span<const engine::BoxHead> heads,
                                                         std::span<const tensor::DType> types);
 

@@ -1,4 +1,4 @@
-// Work recorded once and launched many times: a CUDA graph, and its instance.
+// Work that is recorded once and launched many times: a CUDA graph and its instance.
 #pragma once
 
 #include "device/cuda/plugin/device_guard.hpp"
@@ -9,8 +9,7 @@ namespace hone::device::cuda {
 /// Nodes that a stream recorded.
 class Graph {
  public:
-  /// Records what `record` hands to the stream; nothing of it runs. Environment error when it cannot be
-  /// recorded.
+  /// Records what `record` submits to the stream, without running it. Environment error if recording fails.
   template <class F>
   Graph(const Stream& stream, F&& record) {
     check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "starting a capture");
@@ -18,7 +17,7 @@ class Graph {
       record();
     } catch (...) {
       (void)cudaStreamEndCapture(stream.get(), &graph_);
-      (void)cudaGetLastError();  // or a later launch that is all right would be blamed
+      (void)cudaGetLastError();  // otherwise a later successful launch would report this error
       destroy();
       throw;
     }

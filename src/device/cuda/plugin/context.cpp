@@ -15,8 +15,7 @@ CUdevice device_of(int ordinal) {
   return device;
 }
 
-/// True if somebody else in this process has made the context; taken for granted where the driver does not
-/// report it.
+/// True if other code in this process has made the context; assumed if the driver does not report it.
 bool has_context(CUdevice device) {
   const auto get_state =
       find_driver_function<decltype(&cuDevicePrimaryCtxGetState)>("cuDevicePrimaryCtxGetState");
@@ -38,14 +37,14 @@ CUcontext primary_context(CUdevice device) {
 CUcontext enter_context(int ordinal, bool own_process) {
   constexpr const char* kWhat = "creating a context on the GPU";
   int count = 0;
-  check(cudaGetDeviceCount(&count), kWhat);  // before the driver is asked for anything
+  check(cudaGetDeviceCount(&count), kWhat);  // initializes the driver before it is used
   const CUdevice device = device_of(ordinal);
   const bool ours = own_process && !has_context(device);
-  // Waiting by polling: waking a sleeping thread costs more than many a batch.
+  // Wait by polling, because waking a sleeping thread takes longer than many batches.
   check(cudaInitDevice(ordinal, cudaDeviceScheduleSpin, cudaInitDeviceFlagsAreValid), kWhat);
   CUcontext context = primary_context(device);
-  // Where a kernel needs a stack, the driver makes room for it at its launch. A driver that refuses only
-  // costs memory.
+  // If a kernel needs a stack, the driver allocates it at launch. If the driver refuses this setting, only
+  // memory is wasted.
   const DeviceGuard guard(context);
   if (ours && cudaDeviceSetLimit(cudaLimitStackSize, 0) != cudaSuccess) (void)cudaGetLastError();
   return context;

@@ -1,4 +1,4 @@
-// The CUDA devices of this process, one for each GPU that is asked for.
+// The CUDA devices of this process, one for each GPU that is used.
 #include <cublasLt.h>
 
 #include <array>
@@ -48,7 +48,7 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_direct_convolution_tactics(list, gpu);
   add_winograd_tactics(list, gpu, cublaslt);
   add_transposed_convolution_tactics(list);
-  // The favourite of few rows, whatever there is time to try.
+  // The default for few rows, whatever time the search has.
   add_row_product_tactics(list, gpu);
   add_matrix_tactics(list, gpu, cublaslt);
   add_layer_tactics(list, gpu);
@@ -85,7 +85,7 @@ std::string known_gpus_text(int ordinal, int count) {
                      count - 1);
 }
 
-/// Environment error, in one sentence, when there is no such GPU to work on.
+/// Throws an environment error with one sentence if this GPU does not exist or cannot be used.
 void check_gpu(int ordinal) {
   int driver = 0;
   int runtime = 0;
@@ -115,10 +115,11 @@ void check_gpu(int ordinal) {
   }
 }
 
-/// Up to 8 images, fusing the 1x1 convolution into the stem beats a step of its own; with 32 it does not
-/// (docs/performance/lessons.md).
+/// For up to 8 images, fusing the 1x1 convolution into the stem is faster than a separate step; for 32 it is
+/// not (docs/performance/lessons.md).
 constexpr int64_t kFewImages = 8;
-/// Clusters of the bottlenecks of 256 channels, and how many an image of ResNet's third stage takes.
+/// Blocks of a cluster for bottlenecks with 256 channels, and the number of clusters for an image of ResNet's
+/// third stage.
 constexpr int kClusterBlocks = 16;
 constexpr int kImageClusters = 7;
 
@@ -156,8 +157,8 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
 
   std::vector<Layout> image_layouts(Precision) const override { return {Layout::kChannelsLast}; }
 
-  /// Kernels are written for images, not for rows; on some devices they can pool or add what they have
-  /// computed, or share an image between blocks.
+  /// Kernels are written for images, not for rows. On some devices they can also pool or add their results,
+  /// or share an image between blocks.
   std::vector<std::string> passes(Precision precision, int64_t images) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
     std::vector<std::string> passes = {"row_lifting",           "rms_norm_fusion",    "rotary_fusion",
@@ -168,7 +169,7 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
                                "quantized_fusion", "quantized_sum_fusion"})
         passes.emplace_back(name);
     }
-    // In fp32 the products that are added cost most, and nothing says yet that they cost less than launches.
+    // In fp32 the additional products cost most, and it was not measured that they cost less than launches.
     if (images == 1 && precision != Precision::kFp32) passes.emplace_back("concatenated_convolution_fusion");
     if (narrow && properties().warpgroups) {
       passes.emplace_back("pool_fusion");
@@ -261,7 +262,7 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
           "a copy");
   }
 
-  /// Kernels read 16 bytes at a time, and so do copies of whole tiles.
+  /// Kernels and copies of whole tiles read 16 bytes at a time.
   int64_t io_alignment() const override { return 16; }
 
   std::shared_ptr<const engine::Kernel> make_strided_copy(DType dtype, const engine::Shape& shape,
@@ -278,7 +279,7 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
 
   double search_seconds() const override { return 20; }
 
-  /// The host's cores, which hand the work over.
+  /// The host's cores, which submit the work.
   engine::OthersUse others_use() const override {
     const system::CpuCounters seen = system::read_cpu_counters(system::kNoWorker);
     return {seen.near_s - seen.own_s + seen.steal_s, seen.wall_s * system::usable_cores()};
@@ -318,7 +319,7 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
  private:
   const DeviceProperties& properties() const { return gpu_.properties(); }
 
-  /// The state kept for the GPU changes, the device does not.
+  /// The state of the GPU changes, although the device does not.
   mutable Gpu gpu_;
   const std::string name_ = tensor::place_text({tensor::PlaceKind::kCuda, properties().ordinal});
   CudnnCompiler cudnn_;
@@ -327,8 +328,8 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
 };
 
 const CudaDevice& device_of(int ordinal, bool own_process) {
-  // One for each GPU of the process, made when it is first asked for. They are never destroyed: at the end of
-  // the process the libraries that they would call may be gone.
+  // One for each GPU, made when first used. They are never destroyed, because at the end of the process the
+  // libraries that they would call may already be unloaded.
   static std::mutex mutex;
   static auto& devices = *new std::map<int, std::unique_ptr<const CudaDevice>>;
   const std::lock_guard lock(mutex);

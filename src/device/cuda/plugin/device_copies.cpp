@@ -20,7 +20,7 @@ std::shared_ptr<const DeviceBytes> DeviceCopies::of(const tensor::Tensor& host) 
   std::shared_ptr<Copy> copy = by_address_[key].lock();
   if (copy == nullptr) {
     std::erase_if(by_address_, [](const auto& entry) { return entry.second.expired(); });
-    // The copy holds on to the host's bytes, so that no other tensor can take their address meanwhile.
+    // The copy keeps the host's bytes alive, so that no other tensor can get the same address meanwhile.
     copy = std::make_shared<Copy>(memory_, host);
     by_address_[key] = copy;
   }

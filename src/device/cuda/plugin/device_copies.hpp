@@ -1,4 +1,4 @@
-// Copies of host tensors on one GPU, shared by all who ask for the same ones.
+// Copies of host tensors on one GPU; requests for the same tensor share one copy.
 #pragma once
 
 #include <map>
@@ -12,16 +12,16 @@
 
 namespace hone::device::cuda {
 
-/// Kept while anybody holds them. Several threads may ask at the same time.
+/// A copy exists as long as it is held. Several threads may request copies at the same time.
 class DeviceCopies {
  public:
-  /// `memory` outlives the copies.
+  /// `memory` must outlive the copies.
   explicit DeviceCopies(GpuMemory& memory) : memory_(memory) {}
 
-  /// Shared by all who ask for the same bytes; it keeps the host tensor alive.
+  /// Requests for the same bytes share one copy, which keeps the host tensor alive.
   std::shared_ptr<const DeviceBytes> of(const tensor::Tensor& host);
-  /// Copies bytes that everyone gathers anew: shared by all who ask for equal content, which is kept on the
-  /// host to compare with.
+  /// Copies bytes that each caller collects again: requests with equal content share one copy. The content is
+  /// kept on the host for comparison.
   std::shared_ptr<const DeviceBytes> of_content(const tensor::Tensor& host);
 
  private:

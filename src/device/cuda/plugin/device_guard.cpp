@@ -6,14 +6,14 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Null without a driver.
+/// Null if there is no driver.
 struct ContextStack {
   decltype(&cuCtxPushCurrent) push = nullptr;
   decltype(&cuCtxPopCurrent) pop = nullptr;
   decltype(&cuCtxGetCurrent) top = nullptr;
 };
 
-/// The driver is the process's, so its functions are too.
+/// The driver belongs to the process, so its functions are looked up once.
 const ContextStack& context_stack() {
   static const ContextStack kStack{find_driver_function<decltype(&cuCtxPushCurrent)>("cuCtxPushCurrent"),
                                    find_driver_function<decltype(&cuCtxPopCurrent)>("cuCtxPopCurrent"),
@@ -21,7 +21,7 @@ const ContextStack& context_stack() {
   return kStack;
 }
 
-/// A context that cannot be entered fails the calls that follow, which say what they are.
+/// If the context cannot be entered, the calls that follow fail with their own errors.
 bool enter(CUcontext context) {
   return context_stack().push != nullptr && context_stack().push(context) == CUDA_SUCCESS;
 }

@@ -1,26 +1,26 @@
-// The GPU that the calling thread's calls go to.
+// The GPU for the CUDA calls of the current thread.
 #pragma once
 
 #include <cuda.h>
 
 namespace hone::device::cuda {
 
-/// Makes a GPU's context current while it lives, and after that what was current before. Contexts are pushed
-/// and popped, because cudaSetDevice() would create one on the GPU to which it returns.
+/// Makes a GPU's context current during its lifetime, and restores the previous one afterwards. It pushes and
+/// pops contexts, because returning to a GPU with cudaSetDevice() would create a context on it.
 class DeviceGuard {
  public:
-  /// Nothing is done for a null context, which stands for a GPU that is not there.
+  /// Does nothing for a null context, which represents a missing GPU.
   explicit DeviceGuard(CUcontext context);
   ~DeviceGuard();
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 
  private:
-  /// Null where nothing was pushed.
+  /// Null if nothing was pushed.
   CUcontext context_;
 };
 
-/// The one that is current; null where none is.
+/// The current context; null if there is none.
 CUcontext current_context();
 
 }  // namespace hone::device::cuda

@@ -1,4 +1,4 @@
-// Functions of the driver, which the plugin does not link, so that it loads where there is none.
+// Functions of the driver. The plugin is not linked with it, so that it can be loaded without a driver.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +7,8 @@
 
 namespace hone::device::cuda {
 
-/// The function of that name, of type `F`; null where the driver has none, or there is no driver.
+/// Returns the function with this name and the type `F`; null if the driver lacks it, or if there is no
+/// driver.
 template <class F>
 F find_driver_function(const char* name) {
   constexpr unsigned kVersion = 12000;
@@ -16,11 +17,11 @@ F find_driver_function(const char* name) {
   const cudaError_t status =
       cudaGetDriverEntryPointByVersion(name, &address, kVersion, cudaEnableDefault, &result);
   if (status == cudaSuccess && result == cudaDriverEntryPointSuccess) return reinterpret_cast<F>(address);
-  (void)cudaGetLastError();  // or a later call that is all right would be blamed
+  (void)cudaGetLastError();  // otherwise a later successful call would report this error
   return nullptr;
 }
 
-/// The same; environment error where there is none.
+/// Like find_driver_function(); environment error if the function does not exist.
 template <class F>
 F driver_function(const char* name) {
   const auto function = find_driver_function<F>(name);

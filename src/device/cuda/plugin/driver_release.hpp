@@ -1,5 +1,5 @@
-// Which release of the driver is loaded: the version that CUDA reports is that of its interface, which many
-// share.
+// The release of the loaded driver. The version that CUDA reports is that of its interface, which many
+// releases share.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace hone::device::cuda {
 
-/// "580.159.04" of the text of /proc/driver/nvidia/version; empty when there is none in it.
+/// Extracts "580.159.04" from the text of /proc/driver/nvidia/version; empty if it contains no release.
 std::string driver_release(std::string_view text);
-/// The release of this machine's driver; empty where the driver has no such file.
+/// The release of this machine's driver; empty if the file does not exist.
 std::string driver_release();
 
 }  // namespace hone::device::cuda

@@ -9,7 +9,7 @@
 
 namespace hone::device::cuda {
 
-/// Null for inputs of other element types than the kernels'. The GPU outlives it.
+/// Returns null for inputs with element types that the kernels lack. The GPU must outlive it.
 std::unique_ptr<engine::FrameFiller> make_cuda_frame_filler(Gpu& gpu, const engine::FrameTarget& target);
 
 }  // namespace hone::device::cuda

@@ -1,4 +1,4 @@
-// One GPU of the process: its properties, and what is kept for it.
+// One GPU of the process: its properties, and the data kept for it.
 #pragma once
 
 #include <mutex>
@@ -9,10 +9,10 @@
 
 namespace hone::device::cuda {
 
-/// Tactics and executors share it; all of its methods may be called by several threads at the same time.
+/// Shared by tactics and executors; all methods may be called from several threads at the same time.
 class Gpu {
  public:
-  /// A null context stands for a GPU that is not there.
+  /// A null context represents a missing GPU.
   explicit Gpu(DeviceProperties properties, CUcontext context = nullptr)
       : properties_(std::move(properties)), memory_(context) {}
   Gpu(const Gpu&) = delete;
@@ -23,8 +23,8 @@ class Gpu {
   GpuMemory& memory() { return memory_; }
   DeviceCopies& copies() { return copies_; }
 
-  /// Overwrites twice the size of the L2 cache, done when it returns: a program's data are out of it. The
-  /// buffer is allocated at the first call and kept.
+  /// Overwrites twice the size of the L2 cache, so that it contains no data of a program; finished when it
+  /// returns. The buffer is allocated by the first call and kept.
   void evict_l2();
 
  private:

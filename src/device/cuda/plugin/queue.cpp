@@ -30,14 +30,14 @@ void CudaQueue::synchronize() const {
 }
 
 std::shared_ptr<const tensor::Event> CudaQueue::record() const {
-  // An event records streams of its own GPU only.
+  // An event can record only streams of its own GPU.
   const DeviceGuard guard(context_);
   return std::make_shared<CudaEvent>(stream_);
 }
 
 void CudaQueue::wait(const tensor::Event& event) const {
   const DeviceGuard guard(context_);
-  // The host has no queues, so each event is one of these.
+  // The host has no queues, so every event here is a CudaEvent.
   check(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).get()), "waiting for an event");
 }
 

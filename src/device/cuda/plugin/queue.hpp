@@ -1,4 +1,4 @@
-// A stream of a GPU as kernels see it, and as callers of the library hand it over.
+// A stream of a GPU in the form that kernels use and that callers of the library pass.
 #pragma once
 
 #include "device/cuda/plugin/device_guard.hpp"
@@ -8,14 +8,14 @@
 
 namespace hone::device::cuda {
 
-/// A queue of the GPU that is current when it is made; afterwards it does not matter which one is.
+/// A queue of the GPU that is current when it is made; later, any GPU may be current.
 class CudaQueue final : public tensor::Queue {
  public:
-  /// Makes a queue with a stream of its own.
+  /// Makes a queue with its own stream.
   explicit CudaQueue(const DeviceProperties& device)
       : own_(std::make_unique<const Stream>()), stream_(own_->get()), device_(device) {}
-  /// Launches leave stamps where `stamps` says; null: nowhere. The stream, the properties and the stamps
-  /// outlive it.
+  /// Launches record their times where `stamps` says; null: nowhere. The stream, the properties and the
+  /// stamps must outlive it.
   CudaQueue(cudaStream_t stream, const DeviceProperties& device, StampSource* stamps = nullptr)
       : stream_(stream), device_(device), stamps_(stamps) {}
   CudaQueue(const Stream& stream, const DeviceProperties& device, StampSource* stamps = nullptr)
@@ -34,7 +34,7 @@ class CudaQueue final : public tensor::Queue {
  private:
   std::unique_ptr<const Stream> own_;
   cudaStream_t stream_;
-  /// The default stream of a caller is that of whichever GPU is current.
+  /// The default stream of a caller belongs to the current GPU.
   CUcontext context_ = current_context();
   const DeviceProperties& device_;
   StampSource* stamps_ = nullptr;

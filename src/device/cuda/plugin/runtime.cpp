@@ -29,8 +29,7 @@ template <class... Args>
   throw OutOfMemory(ErrorKind::kEnvironment, fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// True for errors that no environment causes: a kernel reached outside of its memory, or was not what it
-/// claimed to be.
+/// True for errors that only a bug can cause: a kernel accessed memory out of bounds, or is invalid.
 bool is_fault(cudaError_t status) {
   switch (status) {
     case cudaErrorIllegalAddress:
@@ -44,7 +43,7 @@ bool is_fault(cudaError_t status) {
   }
 }
 
-/// The device itself is gone or may not be used any more.
+/// True if the device itself is gone or cannot be used any more.
 bool is_loss(cudaError_t status) {
   switch (status) {
     case cudaErrorECCUncorrectable:
@@ -59,9 +58,9 @@ bool is_loss(cudaError_t status) {
   }
 }
 
-/// Where the process can use the GPU no more: `last`, which the runtime knew, or what it hears when it is
-/// asked. A library has a runtime of its own, and ours does not know the errors of that one. Else success, as
-/// anything else may be what an earlier refusal has left.
+/// If the process can no longer use the GPU, returns the error: `last`, which the runtime knew, or the result
+/// of asking it. A library may have its own runtime, whose errors ours does not know. Otherwise returns
+/// success, because any other error may be left from an earlier refusal.
 cudaError_t end_of_use(cudaError_t last) {
   size_t free = 0;
   size_t total = 0;
@@ -77,7 +76,7 @@ cudaError_t end_of_use(cudaError_t last) {
 
 void check(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return;
-  (void)cudaGetLastError();  // a failed call leaves its mark for the next one otherwise
+  (void)cudaGetLastError();  // otherwise the next call would report this error
   const char* reason = cudaGetErrorString(status);
   if (status == cudaErrorMemoryAllocation)
     fail_for_room("{} failed because the GPU's memory is full: {}", what, free_memory_text());
@@ -171,8 +170,8 @@ void copy_to_device(const DeviceBytes& to, const void* from, size_t size) {
   if (size == 0) return;
   const DeviceGuard guard(to.context());
   check(cudaMemcpy(to.data(), from, size, cudaMemcpyHostToDevice), "a copy to the device");
-  // From pageable memory the call returns once the bytes are staged, and our streams do not wait for this
-  // one.
+  // From pageable memory, the call returns when the bytes are staged, and our streams do not wait for this
+  // copy.
   check(cudaStreamSynchronize(nullptr), "a copy to the device");
 }
 

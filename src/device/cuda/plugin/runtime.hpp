@@ -1,5 +1,5 @@
-// The CUDA runtime in the house's terms: errors as sentences, and memory, streams and events that free
-// themselves, on the GPU that they were made on, whichever is current then.
+// Wraps the CUDA runtime: errors become sentences, and memory, streams and events free themselves on the GPU
+// on which they were made, whichever GPU is current.
 #pragma once
 
 #include <cuda.h>
@@ -14,28 +14,28 @@
 
 namespace hone::device::cuda {
 
-/// Throws unless `status` is success: a bug of ours for an error that only a kernel can cause (a fault, a
+/// Throws unless `status` is success: an internal error for an error that only a kernel can cause (a fault, a
 /// failed assertion), LostDevice for a GPU that is gone, else an environment error. The sentence says what
 /// failed and why.
 void check(cudaError_t status, std::string_view what);
 
-/// Throws, as check() does, where the runtime knows of a fault or of a GPU that is gone.
+/// Throws like check() if the runtime knows of a fault or of a GPU that is gone.
 void check_alive(std::string_view what);
 
-/// Reports a call into `library` that failed for `reason`: with the sentence of check() where memory was
-/// full, or where the runtime knows of a fault or of a GPU that is gone, which libraries call a failed
-/// execution; else as an environment error with `reason`.
+/// Reports a call into `library` that failed because of `reason`. If memory was full, or if the runtime knows
+/// of a fault or of a GPU that is gone (which libraries report only as a failed execution), it throws the
+/// error of check(); else an environment error with `reason`.
 [[noreturn]] void fail_library_call(std::string_view what, std::string_view library, const char* reason,
                                     bool memory_full);
 
-/// The memory of one GPU that this process holds.
+/// The memory of one GPU that this process has allocated.
 class GpuMemory {
  public:
-  /// A null context stands for a GPU that is not there: memory is then what the runtime gives.
+  /// A null context represents a missing GPU; memory then comes from the runtime.
   explicit GpuMemory(CUcontext context) : context_(context) {}
 
   CUcontext context() const { return context_; }
-  /// Bytes that everything of ours holds at present, and the most it ever held.
+  /// The bytes that are currently allocated, and the largest such amount so far.
   int64_t held() const { return held_; }
   int64_t peak() const { return peak_; }
 
@@ -48,19 +48,19 @@ class GpuMemory {
   std::atomic<int64_t> peak_{0};
 };
 
-/// Device memory, 256-byte aligned. OutOfMemory, an environment error with the sizes, when the device has no
-/// room.
+/// Device memory, 256-byte aligned. Throws OutOfMemory, an environment error with the sizes, if the device
+/// has no room.
 class DeviceBytes {
  public:
   DeviceBytes() = default;
-  /// `memory` outlives it.
+  /// `memory` must outlive it.
   DeviceBytes(GpuMemory& memory, int64_t size);
   ~DeviceBytes();
   DeviceBytes(DeviceBytes&& other) noexcept;
   DeviceBytes& operator=(DeviceBytes&& other) noexcept;
   std::byte* data() const { return data_; }
   int64_t size() const { return size_; }
-  /// The context of the GPU that it is on; null for none and for one that is not there.
+  /// The context of its GPU; null if it is empty or the GPU is missing.
   CUcontext context() const { return memory_ == nullptr ? nullptr : memory_->context(); }
 
  private:
@@ -69,7 +69,7 @@ class DeviceBytes {
   int64_t size_ = 0;
 };
 
-/// Host memory that every GPU copies from and to without staging; made where a GPU is current.
+/// Host memory that every GPU can copy from and to without staging; a GPU must be current when it is made.
 class PinnedBytes {
  public:
   explicit PinnedBytes(int64_t size);
@@ -83,24 +83,24 @@ class PinnedBytes {
   std::byte* data_ = nullptr;
 };
 
-/// Copies from the host, done when it returns (cudaMemcpy by itself may still be under way for other
+/// Copies from the host; finished when it returns (a plain cudaMemcpy may still be in progress for other
 /// streams).
 void copy_to_device(const DeviceBytes& to, const void* from, size_t size);
 
-/// Fills with zeros, done when it returns.
+/// Fills with zeros; finished when it returns.
 void clear(const DeviceBytes& bytes);
 
 /// A stream of the GPU that is current when it is made.
 class Stream {
  public:
-  /// The highest one: its blocks go first where there is room for some.
+  /// With the highest priority, its blocks are scheduled first when there is room.
   enum class Priority : uint8_t { kNormal, kHighest };
   explicit Stream(Priority priority = Priority::kNormal);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   cudaStream_t get() const { return stream_; }
-  /// Waits for everything handed over.
+  /// Waits for all submitted work.
   void synchronize() const { check(cudaStreamSynchronize(stream_), "the GPU work"); }
 
  private:
@@ -122,7 +122,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Microseconds between two events that have happened.
+/// Microseconds between two events that have completed.
 double elapsed_us(const Event& begin, const Event& end);
 
 }  // namespace hone::device::cuda

@@ -13,8 +13,8 @@ namespace {
 constexpr float kEpsilon = 1e-5f;
 constexpr float kPjreddieEpsilon = 1e-6f;
 
-/// Batch normalization of x. The file has the bias before the scale. pjreddie's program divides by
-/// sqrt(variance) + 1e-6: as a variance that is the square of this divisor.
+/// Batch normalization of x. In the file, the bias is before the scale. The program of pjreddie divides by
+/// sqrt(variance) + 1e-6; here the square of this divisor is used as the variance.
 struct Normalization {
   Rules rules;
 
@@ -37,7 +37,7 @@ ValueId filled(Emission& e, const char* suffix, int64_t count, float value) {
                                             std::vector<float>(static_cast<size_t>(count), value), {count}));
 }
 
-/// Scale, mean and variance of the file, or, with dontloadscales=1, what darknet begins with.
+/// Scale, mean and variance from the file, or, with dontloadscales=1, the initial values of darknet.
 struct Statistics {
   bool in_file = true;
   size_t first = 0;  ///< of Layer::parameters
@@ -108,7 +108,7 @@ int64_t positive(Options& options, std::string_view key, int otherwise) {
   return value;
 }
 
-/// darknet's formula leaves the dilation out, so results beyond it would be read from outside the image.
+/// The size formula of darknet ignores the dilation, so further outputs would be read from outside the image.
 void check_dilation(const Convolution& c, const Layer& layer) {
   if (c.dilation == 1) return;
   const auto reach = [&](int64_t in, int64_t stride) {
@@ -131,7 +131,7 @@ void read_convolutional(SectionContext& context, Layer* layer) {
   c.channels = layer->in.channels;
   c.groups = positive(options, "groups", 1);
   c.size = positive(options, "size", 1);
-  // A stride below 1 counts as not given.
+  // A stride below 1 is treated as not given.
   const int stride = options.integer("stride", 1);
   const int across = options.integer("stride_x", -1);
   const int down = options.integer("stride_y", -1);
@@ -203,7 +203,7 @@ void read_connected(SectionContext& context, Layer* layer) {
   add_parameter(context, layer, "biases", {c.outputs}, Role::kBias);
   add_parameter(context, layer, "weights", c.transposed ? columns : rows, Role::kFilter,
                 gain_of(c.activation));
-  // Behind the weights, other than in a convolution.
+  // After the weights, unlike in a convolution.
   if (c.normalized && c.statistics.in_file) add_statistics(context, layer, c.outputs);
   layer->emit = [c](Emission& e) { return c.write(e); };
 }
@@ -213,7 +213,7 @@ void read_batchnorm(SectionContext& context, Layer* layer) {
   const int64_t channels = layer->in.channels;
   set_out(layer, channels, layer->in.height, layer->in.width);
   const Normalization how{context.rules};
-  // pjreddie's files have no bias here.
+  // Files of pjreddie's program have no bias here.
   const bool biased = context.rules != Rules::kPjreddie;
   if (biased) add_parameter(context, layer, "biases", {channels}, Role::kShift);
   add_statistics(context, layer, channels);

@@ -1,5 +1,5 @@
-// Detection heads: yolo, Gaussian_yolo, region, detection. Their outputs are after the activations of
-// darknet; boxes are the decoder's, which gets what it needs from HeadFacts.
+// Detection heads: yolo, Gaussian_yolo, region, detection. Their outputs include the activations of darknet;
+// the decoder computes the boxes with the help of HeadFacts.
 #include <algorithm>
 #include <numeric>
 
@@ -10,7 +10,7 @@
 namespace hone::importer::darknet {
 namespace {
 
-/// Darknet's default for anchors that the cfg does not give.
+/// Darknet's default for anchors that are missing in the cfg.
 constexpr double kUsualAnchor = 0.5;
 
 std::string joined(const auto& numbers) { return fmt::format("{}", fmt::join(numbers, ",")); }
@@ -75,7 +75,7 @@ std::vector<double> anchors_of(const std::optional<std::vector<double>>& given, 
   return anchors;
 }
 
-/// Classes, and the anchors that the mask chooses. Returns the number of boxes of a cell.
+/// Reads the classes, and the anchors that the mask selects. Returns the number of boxes per cell.
 int64_t read_boxes(Options& options, Layer* layer) {
   const int total = options.integer("num", 1);
   require_between("num", total, 1, kMaxBoxes);
@@ -137,7 +137,7 @@ void read_yolo(SectionContext& context, Layer* layer) {
   layer->emit = [entries, boxes](Emission& e) { return write_entries(e, entries, boxes); };
 }
 
-/// x, its uncertainty, then y, w and h alike.
+/// The entries are x and its uncertainty, then y, w and h in the same way.
 void read_gaussian_yolo(SectionContext& context, Layer* layer) {
   Options& options = context.options;
   require_image(*layer);
@@ -160,7 +160,7 @@ void read_gaussian_yolo(SectionContext& context, Layer* layer) {
   layer->emit = [entries, boxes](Emission& e) { return write_entries(e, entries, boxes); };
 }
 
-/// Softmax over the classes of each box of `entries` numbers, the last of which are the classes.
+/// Softmax over the classes of each box. A box has `entries` numbers; the classes are the last of them.
 ValueId write_class_softmax(Emission& e, ValueId x, const Volume& in, int64_t boxes, int64_t entries,
                             int64_t classes) {
   const ValueId cells = e.reshape("boxes", x, {0, boxes, entries, in.height, in.width});
@@ -209,7 +209,7 @@ void read_region(SectionContext& context, Layer* layer) {
   };
 }
 
-/// Softmax over the classes of each cell, which come first.
+/// Softmax over the classes of each cell, which are its first numbers.
 ValueId write_cell_softmax(Emission& e, ValueId flat, int64_t cells, int64_t classes, int64_t total) {
   const ValueId scores = e.channels("scores", flat, 0, cells * classes);
   graph::Attributes along;

@@ -1,4 +1,4 @@
-// Sections that read others: route, shortcut, scale_channels, sam.
+// Sections that read other sections: route, shortcut, scale_channels, sam.
 #include "base/error.hpp"
 #include "import/darknet/activation.hpp"
 #include "import/darknet/limits.hpp"
@@ -55,13 +55,13 @@ void read_route(SectionContext& context, Layer* layer) {
   read_route_of(context, layer, groups, context.options.integer("group_id", 0));
 }
 
-/// The first half of the channels, a section of its own in one family of cfg files.
+/// The first half of the channels; one family of cfg files has its own section for it.
 void read_route_lhalf(SectionContext& context, Layer* layer) { read_route_of(context, layer, 2, 0); }
 
 enum class WeightNormalization { kRelu, kSoftmax };
 
-/// The shares of the inputs of a weighted shortcut, [inputs, channels or 1]: of numbers that are positive, or
-/// of their exponentials; darknet adds 0.0001 to the sums.
+/// The shares of the inputs of a weighted shortcut, [inputs, channels or 1]: computed from the positive
+/// weights or from the exponentials of the weights; darknet adds 0.0001 to the sums.
 ValueId write_shares(Emission& e, WeightNormalization how) {
   ValueId weights = e.parameters.front();
   const ValueId axis = e.ints("shares.axis", {0});
@@ -82,10 +82,11 @@ struct Shortcut {
   Volume in;
   std::vector<Volume> sources;
   std::optional<WeightNormalization> weighted;
-  int64_t weights_each = 1;  ///< of an input
+  int64_t weights_each = 1;  ///< per input
   Activation activation;
 
-  /// A summand gets the number of channels of the sum: missing ones are zeros, further ones are left out.
+  /// A summand gets the number of channels of the sum: missing channels are zeros, surplus channels are
+  /// dropped.
   ValueId fitted(Emission& e, size_t i) const {
     const int64_t channels = sources[i].channels;
     if (channels == in.channels) return e.reads[i];
@@ -153,7 +154,7 @@ void read_shortcut(SectionContext& context, Layer* layer) {
   layer->emit = [shortcut](Emission& e) { return shortcut.write(e); };
 }
 
-/// from's numbers times this section's input, then the activation.
+/// Multiplies the output of `from` by this section's input, then applies the activation.
 void read_product(SectionContext& context, Layer* layer) {
   const Volume& from = context.out_of(layer->reads.front());
   set_out(layer, from.channels, from.height, from.width);

@@ -1,5 +1,5 @@
-// Sections that only rearrange or rescale what they are given: reorg, crop, softmax, lrn, activation,
-// dropout, cost, silence; and implicit, which has numbers of its own and no input.
+// Sections that only rearrange or rescale their input: reorg, crop, softmax, lrn, activation, dropout, cost,
+// silence; and implicit, which has its own numbers and no input.
 #include "base/error.hpp"
 #include "import/darknet/activation.hpp"
 #include "import/darknet/limits.hpp"
@@ -40,7 +40,8 @@ void require_divisible(std::string_view what, int64_t value, int64_t by) {
   if (value % by != 0) fail_bad_input("{} of {} cannot be divided by {}", what, value, by);
 }
 
-/// Pixels of blocks become channels: [C, H s, W s] to [s s C, H, W], whatever x is called.
+/// Moves the pixels of blocks to channels: [C, H s, W s] to [s s C, H, W]. The memory of x is reinterpreted
+/// in this shape.
 ValueId blocks_to_channels(Emission& e, const Volume& in, int64_t s, const Volume& out) {
   const ValueId split = e.reshape("split", e.x, {0, in.channels, in.height / s, s, in.width / s, s});
   graph::Attributes attributes;
@@ -55,7 +56,8 @@ ValueId channels_to_blocks(Emission& e, ValueId x, int64_t s) {
   return e.net.node("DepthToSpace", e.part("blocks"), {x}, std::move(attributes));
 }
 
-/// [reorg] takes its input's memory for an image of s s fewer channels that is s times as high and wide.
+/// [reorg] interprets the memory of its input as an image with s * s times fewer channels that is s times as
+/// high and wide.
 void read_reorg(SectionContext& context, Layer* layer) {
   const int64_t s = block_of(context, *layer);
   const Volume in = layer->in;
@@ -72,7 +74,7 @@ void read_reorg(SectionContext& context, Layer* layer) {
   layer->emit = [taken, s, out = layer->out](Emission& e) { return blocks_to_channels(e, taken, s, out); };
 }
 
-/// [reorg3d] is space to depth; its reverse takes its input for an image as [reorg] does.
+/// [reorg3d] is space to depth; its reverse interprets its input in the same way as [reorg].
 void read_reorg3d(SectionContext& context, Layer* layer) {
   const int64_t s = block_of(context, *layer);
   const Volume in = layer->in;

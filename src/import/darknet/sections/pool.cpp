@@ -9,7 +9,7 @@
 namespace hone::importer::darknet {
 namespace {
 
-/// A window; `padding` is that of both sides together, of which the smaller half lies before the image.
+/// A window; `padding` is the sum of both sides, and the smaller half is before the image.
 struct Window {
   int64_t size;
   int64_t stride_x;
@@ -59,7 +59,7 @@ ValueId padded(Emission& e, ValueId x, const std::vector<int64_t>& pads) {
 }
 
 ValueId write_maxpool(Emission& e, const Window& window) {
-  // A window may lie outside the image.
+  // A window may be completely outside the image.
   const bool beyond = window.after() >= window.size;
   ValueId x = e.x;
   if (beyond)
@@ -67,7 +67,7 @@ ValueId write_maxpool(Emission& e, const Window& window) {
   return e.net.node("MaxPool", e.name, {x}, window.attributes(!beyond));
 }
 
-/// The largest of every `out`-th channel.
+/// The maximum over every `out`-th channel.
 ValueId write_depth_maxpool(Emission& e, const Volume& in, int64_t out) {
   const int64_t parts = (in.channels + out - 1) / out;
   ValueId x = e.x;
@@ -140,7 +140,7 @@ void read_upsample(SectionContext& context, Layer* layer) {
     layer->emit = [stride, scale](Emission& e) { return scaled(e, write_nearest(e, stride), scale); };
     return;
   }
-  // A negative stride adds up blocks.
+  // With a negative stride, blocks are summed.
   const int64_t block = -stride;
   if (in.height % block != 0 || in.width % block != 0)
     fail_bad_input("stride={} divides {} unevenly", stride, in.text());

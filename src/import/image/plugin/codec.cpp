@@ -13,8 +13,8 @@ using hone::importer::Image;
 
 namespace {
 
-/// Discards the standard error while it lives: libpng complains there of its own accord, and OpenCV cannot
-/// silence it. The caller that asked for the image reports the error.
+/// Discards the standard error during its lifetime: libpng writes there, and OpenCV cannot prevent it. The
+/// caller that asked for the image reports the error.
 class Silence {
  public:
   Silence() : before_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {

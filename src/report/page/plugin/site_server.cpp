@@ -11,11 +11,11 @@
 namespace hone::report {
 namespace {
 
-constexpr size_t kThreads = 64;  // a slow client holds one
-constexpr int kBacklog = 512;    // of connections; the library asks for 5
+constexpr size_t kThreads = 64;  // a slow client occupies one of them
+constexpr int kBacklog = 512;    // of connections; the default of the library is 5
 
-/// Programs in other people's pages can make a browser ask this server under a name of theirs. Only names
-/// that mean this machine are answered.
+/// A page of another site can make a browser send requests to this server under a host name of that site (DNS
+/// rebinding). Therefore only names of this machine are accepted.
 bool names_this_machine(const std::string& host) {
   const size_t colon = host.rfind(':');
   const bool has_port = colon != std::string::npos && host.find(']', colon) == std::string::npos;
@@ -28,11 +28,12 @@ class HttpSiteServer : public SiteServer {
   HttpSiteServer(SiteContent& content, const ServerOptions& options)
       : content_(content), local_(is_loopback(options.host)), policy_(content.policy()) {
     server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-    server_.set_keep_alive_timeout(2);  // which the end of the server waits for
+    server_.set_keep_alive_timeout(2);  // stopping the server waits this long
     server_.set_read_timeout(5);
     server_.set_write_timeout(options.patience_seconds);
     server_.set_payload_max_length(0);
-    // Without SO_REUSEPORT, which the library sets: two servers on one port would share its clients.
+    // The library sets SO_REUSEPORT, with which two servers could share a port and its clients. It is left
+    // out here.
     server_.set_socket_options([this](int socket) {
       socket_ = socket;
       const int yes = 1;
@@ -60,7 +61,7 @@ class HttpSiteServer : public SiteServer {
     served_ = true;
   }
   void stop() override {
-    // The library forgets to stop what has not begun yet.
+    // The library ignores stop() before serving has begun.
     while (!server_.is_running() && !served_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     server_.stop();
   }
@@ -97,7 +98,7 @@ class HttpSiteServer : public SiteServer {
     if (answered.status != 304) response.set_content(answered.body, answered.type);
   }
 
-  /// Piece by piece, until the end or until the client is gone.
+  /// Sends the body piece by piece, until its end or until the client disconnects.
   static void send(SiteResponse answered, httplib::Response& response) {
     response.set_chunked_content_provider(
         answered.type, [stream = std::move(answered.stream)](size_t, httplib::DataSink& sink) {
@@ -114,7 +115,7 @@ class HttpSiteServer : public SiteServer {
   bool local_;
   std::string policy_;
   httplib::Server server_;
-  int socket_ = -1;  // of the library
+  int socket_ = -1;  // the library's socket
   int port_ = -1;
   std::atomic<bool> served_ = false;
 };

@@ -33,7 +33,7 @@ void choose_font(cairo_t* cairo, double size, bool bold) {
   cairo_set_font_size(cairo, size);
 }
 
-/// Without hints, so that texts are as wide in every resolution as they were measured.
+/// Disables hinting, so that texts have their measured widths in every resolution.
 void plain_metrics(cairo_t* cairo) {
   cairo_font_options_t* options = cairo_font_options_create();
   cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
@@ -49,7 +49,7 @@ double advance(cairo_t* cairo, const std::string& text) {
   return extents.x_advance;
 }
 
-/// Fills and strokes the path that was made.
+/// Fills and strokes the current path.
 void paint_path(cairo_t* cairo, const std::optional<Color>& fill, const std::optional<Color>& stroke,
                 double width) {
   if (fill) {
@@ -126,8 +126,8 @@ class CairoPainter : public Painter {
     return width;
   }
 
-  /// Letters become outlines, so the file looks the same where other fonts are; title and description are for
-  /// programs that read it to people.
+  /// Letters become outlines, so that the file looks the same on machines with other fonts. Title and
+  /// description are for screen readers.
   std::string svg(const Scene& scene) const override {
     std::string file;
     {

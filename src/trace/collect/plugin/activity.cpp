@@ -25,20 +25,20 @@ constexpr size_t kBufferBytes = size_t{1} << 20;
 
 bool started = false;
 
-/// The names of API functions by callback id, resolved once each.
+/// The names of API functions by callback id; each is looked up once.
 struct ApiNames {
   std::mutex mutex;
   std::array<std::vector<uint32_t>, 2> ids;
 };
 
 uint32_t api_name(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-  static auto* names = new ApiNames;  // never destroyed: records come while the process exits
+  static auto* names = new ApiNames;  // never destroyed: records arrive while the process exits
   std::vector<uint32_t>& ids = names->ids[domain == CUPTI_CB_DOMAIN_DRIVER_API ? 1 : 0];
   {
     const std::lock_guard lock(names->mutex);
     if (id < ids.size() && ids[id] != 0) return ids[id];
   }
-  const char* name = nullptr;  // asked without a lock: CUPTI has its own
+  const char* name = nullptr;  // asked without our lock: CUPTI has its own
   const bool known_name =
       cupti().cuptiGetCallbackName(domain, id, &name) == CUPTI_SUCCESS && name != nullptr && *name != '\0';
   const uint32_t text = text_id(known_name ? name : "API call " + std::to_string(id));
@@ -93,7 +93,8 @@ void add_kernel(const CUpti_ActivityKernel10& from, Batch& batch) {
   batch.add(to);
 }
 
-/// Adds a copy on one device or between two; the latter has the same fields up to here.
+/// Adds a copy on one device or between two devices; the record of the second kind has the same fields up to
+/// here.
 template <class From>
 void add_copy(const From& from, Batch& batch) {
   if (!may_be_captured(from.start, from.end)) return;
@@ -132,7 +133,7 @@ void add_sync(const CUpti_ActivitySynchronization2& from, Batch& batch) {
 }
 
 void add_event_record(const CUpti_ActivityCudaEvent2& from, Batch& batch) {
-  // If it has no time on the device, nobody knows whether it is wanted.
+  // Without a time on the device, it is unknown whether the record is wanted, so it is kept.
   if (from.deviceTimestamp != 0 && !may_be_captured(from.deviceTimestamp, from.deviceTimestamp)) return;
   raw::EventRecord to;
   to.event = from.eventId;
@@ -249,13 +250,14 @@ void add(const CUpti_Activity* record, Batch& batch) {
   }
 }
 
-/// Buffers that CUPTI has given back, to be used again.
+/// Buffers that CUPTI has returned and that can be used again.
 struct FreeBuffers {
   std::mutex mutex;
   std::vector<uint8_t*> buffers;
 };
 
-/// Never destroyed, like all that records need: CUPTI hands out its last ones while the process exits.
+/// Never destroyed, like everything that records need: CUPTI delivers its last records while the process
+/// exits.
 FreeBuffers& free_buffers() {
   static auto* instance = new FreeBuffers;
   return *instance;
@@ -288,14 +290,14 @@ void CUPTIAPI complete_buffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size
     add(record, batch);
   append(batch);
   flush_ranges();
-  // Zeroed, as declared to CUPTI below, so that it does not do it in the thread of the program.
+  // Cleared here, as declared to CUPTI below, so that CUPTI does not clear it in the thread of the program.
   std::memset(buffer, 0, kBufferBytes);
   FreeBuffers& free = free_buffers();
   const std::lock_guard lock(free.mutex);
   free.buffers.push_back(buffer);
 }
 
-/// Calls that programs make all the time and that do nothing on the GPU.
+/// Disables calls that programs make very often and that do nothing on the GPU.
 void silence_chatter() {
   for (const CUpti_CallbackId id :
        {CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,

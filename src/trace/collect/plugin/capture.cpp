@@ -21,7 +21,7 @@ namespace hone::trace::inject {
 namespace {
 
 constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
-/// Launches wait in queues of the GPU for this long at most.
+/// Longest time that launches are assumed to wait in queues of the GPU.
 constexpr uint64_t kQueueNanoseconds = 10'000'000'000;
 
 struct Window {
@@ -36,12 +36,12 @@ struct Rules {
   std::optional<std::regex> kernels;
 
   std::mutex mutex;
-  std::vector<Window> windows;  ///< in the order of time; only the last one may be open
+  std::vector<Window> windows;  ///< ordered by time; only the last one may be open
   int depth = 0;
   std::unordered_map<uint32_t, bool> wanted;
 };
 
-/// Never destroyed: records come while the process exits.
+/// Never destroyed: records arrive while the process exits.
 Rules& rules() {
   static auto* instance = new Rules;
   return *instance;

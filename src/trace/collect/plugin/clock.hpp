@@ -1,4 +1,4 @@
-// The clock of all records: CUPTI maps the GPU's times onto it, NVTX ranges are stamped with it.
+// The clock of all records: CUPTI converts the GPU's times to it, and NVTX ranges are stamped with it.
 #pragma once
 
 #include <ctime>

@@ -1,5 +1,5 @@
-// The parts of CUPTI that read hardware counters, looked up when counters are wanted: older copies of CUPTI
-// record without them.
+// The parts of CUPTI that read hardware counters. They are looked up only if counters are wanted, so that
+// older versions of CUPTI can record without them.
 #pragma once
 
 #include <cupti_pmsampling.h>
@@ -56,17 +56,17 @@ struct CounterFunctions {
 #undef HONE_DECLARE
 };
 
-/// To be called after load_cupti(). Each returns what is wrong, or an empty text. Functions that need no GPU;
-/// the others include them.
+/// Call after load_cupti(). Each of these functions returns a description of the error, or an empty text.
+/// This one loads the functions that need no GPU; the others include them.
 std::string load_host_functions();
 std::string load_sampling_functions();
 std::string load_range_functions();
-/// Valid after one of these; functions that were not loaded are null.
+/// Valid after one of these calls; functions that were not loaded are null.
 const CounterFunctions& counter_functions();
 
-/// A sentence about the result of a call that did not succeed.
+/// A sentence about the result of a call that failed.
 std::string problem_of(CUptiResult result, const char* action);
-/// Throws std::runtime_error with that sentence when it did not succeed.
+/// Throws std::runtime_error with that sentence if the call failed.
 void check(CUptiResult result, const char* action);
 
 /// CUPTI distinguishes versions of its parameters by their size.

@@ -29,7 +29,7 @@ struct Reader {
   uint64_t interval_ns = 0;  ///< 0: no counters are wanted
   std::mutex mutex;
   std::condition_variable wake;
-  std::set<uint32_t> devices;  ///< in use
+  std::set<uint32_t> devices;  ///< the devices that the process uses
   bool stopping = false;
   std::thread thread;
 };
@@ -40,7 +40,7 @@ Reader& reader() {
   return *instance;
 }
 
-/// The GPUs that are sampled; those that could not be have no sampler.
+/// The samplers of the GPUs; a GPU that could not be sampled has none.
 class Samplers {
  public:
   void begin(const std::set<uint32_t>& devices) {
@@ -75,8 +75,8 @@ class Samplers {
   std::vector<std::unique_ptr<PmSampler>> samplers_;
 };
 
-/// Whichever thread ends the program: functions registered with atexit() after CUPTI has loaded and made all
-/// that it needs run before that is destroyed.
+/// Stops reading, whichever thread ends the program: functions that are registered with atexit() after CUPTI
+/// was loaded run before the objects that CUPTI needs are destroyed.
 void read_until_stopped() {
   Reader& r = reader();
   bool told_the_end = false;
@@ -84,7 +84,7 @@ void read_until_stopped() {
   std::unique_lock lock(r.mutex);
   while (!r.stopping) {
     const std::set<uint32_t> devices = r.devices;
-    lock.unlock();  // CUPTI has locks of its own, and calls watch_device with them held
+    lock.unlock();  // CUPTI has its own locks, and holds them when it calls watch_device
     samplers.begin(devices);
     samplers.drain();
     if (!devices.empty() && !std::exchange(told_the_end, true)) std::atexit(stop_counters);
@@ -95,9 +95,9 @@ void read_until_stopped() {
   samplers.stop();
 }
 
-/// Ends the thread when the program's main thread calls exit() or returns from main, before any function that
-/// was told to atexit(): those destroy the globals of the libraries that CUPTI loads for counters, while the
-/// thread may still be in them.
+/// Ends the thread when the main thread calls exit() or returns from main, before any function that was
+/// registered with atexit(): those destroy the globals of the libraries that CUPTI loads for counters, while
+/// the thread may still run in them.
 class StopsFirst {
  public:
   ~StopsFirst() { stop_counters(); }

@@ -5,12 +5,12 @@
 
 namespace hone::trace::inject {
 
-/// Counters are wanted: $HONE_TRACE_COUNTERS is how often a second they are sampled. Call once, after CUPTI
-/// was loaded.
+/// Starts the thread if $HONE_TRACE_COUNTERS, the number of samples per second, is set. Call once, after
+/// CUPTI was loaded.
 void start_counters();
-/// The process uses this GPU from now on. Called from CUPTI, so it only notifies the thread.
+/// Tells the thread that the process uses this GPU. CUPTI calls this, so it only notifies the thread.
 void watch_device(uint32_t device);
-/// Ends sampling and writes what is left. To be called before activities are flushed for the last time.
+/// Ends sampling and writes the remaining samples. Call before activities are flushed for the last time.
 void stop_counters();
 
 }  // namespace hone::trace::inject

@@ -1,4 +1,4 @@
-// CUPTI, loaded at run time: the process may have its own copy, and a second one in a process records
+// CUPTI, loaded at run time: the process may have its own copy, and a second copy in the same process records
 // nothing.
 #pragma once
 
@@ -30,17 +30,18 @@ namespace hone::trace::inject {
   X(cuptiActivityFlushAll)                        \
   X(cuptiActivityFlushPeriod)
 
-/// One pointer for every function above, under its own name.
+/// One pointer for every function above, with the function's name.
 struct Cupti {
 #define HONE_DECLARE(name) decltype(&::name) name = nullptr;
   HONE_CUPTI_FUNCTIONS(HONE_DECLARE)
 #undef HONE_DECLARE
 };
 
-/// Loads CUPTI: $HONE_CUPTI, else the copy that the process has, else the one the loader finds or that lies
-/// in the toolkit's usual folder. Returns what is wrong, or an empty text.
+/// Loads CUPTI: the library in $HONE_CUPTI, else the copy that the process has loaded, else the one that the
+/// loader finds or that lies in the usual folder of the toolkit. Returns a description of the error, or an
+/// empty text.
 std::string load_cupti();
-/// After load_cupti(): a function that not every CUPTI has; null when this one does not.
+/// Call after load_cupti(). A function that not every version of CUPTI has; null if this one lacks it.
 void* cupti_symbol(const char* name);
 /// Valid after load_cupti().
 const Cupti& cupti();

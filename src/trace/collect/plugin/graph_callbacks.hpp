@@ -1,12 +1,13 @@
-// Handlers of CUPTI's callbacks: CUDA graphs while they are built (nodes, copies of nodes, dependencies), and
-// the calls that launch kernels or bound what is recorded.
+// Handlers of CUPTI's callbacks: construction of CUDA graphs (nodes, copies of nodes, dependencies), and the
+// calls that launch kernels or limit the recording.
 #pragma once
 
 #include <string>
 
 namespace hone::trace::inject {
 
-/// Becomes CUPTI's subscriber. Returns what is wrong, naming the tool in the way, or an empty text.
+/// Registers as CUPTI's subscriber. Returns a description of the error that names the tool in the way, or an
+/// empty text.
 std::string subscribe();
 
 }  // namespace hone::trace::inject

@@ -1,5 +1,5 @@
-// libhone-inject.so: loaded by the CUDA driver into a process that CUDA_INJECTION64_PATH names it to, and by
-// NVTX. Everything it does must leave the process as it would be without it.
+// libhone-inject.so: the CUDA driver loads it into a process whose CUDA_INJECTION64_PATH names it, and NVTX
+// loads it too. Apart from recording, the library must not change the behaviour of the process.
 #include "trace/collect/plugin/inject.hpp"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #include "trace/collect/plugin/ranges.hpp"
 #include "trace/collect/plugin/raw_writer.hpp"
 
-/// Defined in libhone-threads.so, if that is preloaded.
+/// Defined in libhone-threads.so; null if that is not preloaded.
 // NOLINTNEXTLINE(readability-identifier-naming): found by its name
 extern "C" __attribute__((weak)) void hone_threads_end();
 
@@ -80,7 +80,7 @@ std::string measure_kernels() {
   return problem.empty() ? subscribe() : problem;
 }
 
-/// A process that was forked from a recorded one says so in a file of its own when it begins to use the GPU.
+/// A process that was forked from a recorded one reports this in its own file when it begins to use the GPU.
 void report_unrecorded_child() {
   if (!recording || !is_abandoned() || !open_writer(std::getenv("HONE_TRACE_FOLDER"))) return;
   Batch batch;
@@ -104,7 +104,7 @@ bool start_recording() {
     read_capture_rules();
     record_process(0);
     std::atexit(finish);
-    // Without exec a child shares the file and has none of the threads that CUPTI needs.
+    // Without exec, a child shares the file and has none of the threads that CUPTI needs.
     pthread_atfork(nullptr, nullptr, abandon_writer);
   });
   return recording && !is_abandoned();
@@ -112,7 +112,7 @@ bool start_recording() {
 
 }  // namespace hone::trace::inject
 
-/// The driver calls it during cuInit; it may do so more than once.
+/// The driver calls this function during cuInit, possibly more than once.
 // NOLINTNEXTLINE(readability-identifier-naming): the driver looks for this name
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   using namespace hone::trace::inject;

@@ -3,7 +3,8 @@
 
 namespace hone::trace::inject {
 
-/// Opens this process's file in $HONE_TRACE_FOLDER once; false when that is not set or cannot be written.
+/// Opens the file of this process in $HONE_TRACE_FOLDER once; returns false if the variable is not set or the
+/// file cannot be written.
 bool start_recording();
 
 }  // namespace hone::trace::inject

@@ -1,5 +1,5 @@
 // See kernel_metrics.hpp. The profiler is started when a launch is called and stopped when the call ends, so
-// that what it measured is of that launch, whatever other threads do: they wait for each other here.
+// that the values belong to this launch, whatever other threads do: they wait for each other here.
 #include "trace/collect/plugin/kernel_metrics.hpp"
 
 #include <unistd.h>
@@ -27,10 +27,10 @@ constexpr uint32_t kLoss = 2;
 
 struct Shared {
   std::vector<std::string> metrics;
-  std::string only_while;  ///< path of a file; empty: always
+  std::string only_while;  ///< path of a file; empty: measure always
   std::atomic<bool> failed = false;
   std::atomic<int64_t> graph_launches = 0;
-  std::mutex mutex;  ///< held from the begin to the end of a launch that is measured
+  std::mutex mutex;  ///< held from the begin to the end of a measured launch
   CUcontext context = nullptr;
   std::unique_ptr<RangeProfiler> profiler;
   uint64_t launches = 0;
@@ -43,8 +43,8 @@ Shared& shared() {
   return *instance;
 }
 
-/// The launch that this thread is making. Launches of several devices are made of others: only the outer one
-/// counts.
+/// The launch that this thread is making. A launch on several devices consists of other launches: only the
+/// outer one counts.
 struct Launching {
   int depth = 0;
   bool measured = false;
@@ -67,7 +67,7 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-/// False, and an end to measuring, when it throws.
+/// Returns false and ends the measurement if the action throws.
 template <class Action>
 bool works(const Action& action) {
   try {

@@ -1,4 +1,4 @@
-// Measures each kernel that the process launches, when metrics are wanted.
+// Measures each kernel that the process launches, if metrics are wanted.
 #pragma once
 
 #include <cupti.h>
@@ -7,16 +7,16 @@
 
 namespace hone::trace::inject {
 
-/// $HONE_TRACE_METRICS names metrics: then nothing else of the GPU may be recorded, since CUPTI does not do
-/// both at a time.
+/// True if $HONE_TRACE_METRICS names metrics: nothing else of the GPU may be recorded then, since CUPTI
+/// cannot do both at the same time.
 bool are_metrics_wanted();
-/// Call once, after CUPTI was loaded. Returns what is wrong, or an empty text.
+/// Call once, after CUPTI was loaded. Returns a description of the error, or an empty text.
 std::string start_kernel_metrics();
-/// Called at both sides of each of launch_calls().
+/// Called at the begin and the end of each of launch_calls().
 void on_launch(CUpti_CallbackId id, const CUpti_CallbackData& call);
-/// Called before the context goes.
+/// Called before the context is destroyed.
 void on_context_end(CUcontext context);
-/// Says what was not measured.
+/// Reports the launches that were not measured.
 void finish_kernel_metrics();
 
 }  // namespace hone::trace::inject

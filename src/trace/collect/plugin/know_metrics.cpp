@@ -1,4 +1,5 @@
-// Answers `hone profile --query-metrics`, since this library has CUPTI: which metrics a chip knows.
+// Answers `hone profile --query-metrics`, which asks for the metrics that a chip knows; this library uses
+// CUPTI.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -15,7 +16,7 @@ void require(const std::string& problem) {
   if (!problem.empty()) throw std::runtime_error(problem);
 }
 
-/// The chip of the first GPU here.
+/// The chip of the first GPU of this machine.
 std::string chip_here() {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (driver == nullptr) throw std::runtime_error("this machine has no driver of NVIDIA");
@@ -30,7 +31,7 @@ std::string know_metrics(const std::string& chip, const char* const* names, size
   require(load_host_functions());
   auto initialize = HONE_PARAMS(CUpti_Profiler_Initialize);
   counter_functions().cuptiProfilerInitialize(
-      &initialize);  // fails without a GPU, which a chip's name does not need
+      &initialize);  // fails without a GPU, which is not needed if the chip is given by name
   std::string asked = chip.empty() ? chip_here() : chip;
   ProfilerHost host(CUPTI_PROFILER_TYPE_RANGE_PROFILER, asked, {});
   for (size_t i = 0; i < count; ++i) {
@@ -47,8 +48,8 @@ std::string know_metrics(const std::string& chip, const char* const* names, size
 }  // namespace
 }  // namespace hone::trace::inject
 
-/// Fills `known` for metrics of today by their names. An empty chip is that of the first GPU here. Returns 1
-/// and the chip in `text`, or 0 and a sentence of what is wrong.
+/// Fills `known` for current metrics by their names. An empty chip means that of the first GPU of this
+/// machine. Returns 1 and the chip in `text`, or 0 and a sentence about the error.
 // NOLINTNEXTLINE(readability-identifier-naming): found by its name
 extern "C" __attribute__((visibility("default"))) int hone_know_metrics(const char* chip,
                                                                         const char* const* names,

@@ -6,7 +6,7 @@
 namespace hone::trace::inject {
 namespace {
 
-/// The calls of threads whose default stream is their own are named so.
+/// Tests for the variants of calls for programs with one default stream per thread; their names say so.
 bool is_of_thread(CUpti_CallbackId id) {
   return id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz ||
          id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz ||
@@ -33,7 +33,7 @@ CUstream stream_of(CUpti_CallbackId id, const void* parameters) {
 
 using IsCapturing = CUresult (*)(CUstream stream, CUstreamCaptureStatus* status);
 
-/// Finds a function of the driver that the process has loaded; null when it has none.
+/// Finds a function of the driver that the process has loaded; null if the driver lacks it.
 IsCapturing find_in_driver(const char* name) {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   return driver == nullptr ? nullptr : reinterpret_cast<IsCapturing>(dlsym(driver, name));
@@ -63,7 +63,7 @@ bool is_being_captured(CUpti_CallbackId id, const CUpti_CallbackData& call) {
   const IsCapturing ask = is_of_thread(id) ? of_thread : plain;
   if (ask == nullptr || id == CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernelMultiDevice) return false;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  // An error means that the default stream is drawn into the capture of another.
+  // An error means that the default stream is part of the capture of another stream.
   return ask(stream_of(id, call.functionParams), &status) != CUDA_SUCCESS ||
          status != CU_STREAM_CAPTURE_STATUS_NONE;
 }

@@ -1,5 +1,5 @@
-// Receives the NVTX calls of the process: NVTX_INJECTION64_PATH names this library. Works before CUDA is
-// initialised and in processes without CUDA, and costs none of CUPTI's buffers.
+// Receives the NVTX calls of the process: NVTX_INJECTION64_PATH names this library. This works before CUDA is
+// initialised and in processes without CUDA, and uses none of CUPTI's buffers.
 #include <nvtx3/nvToolsExt.h>
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace hone::trace::inject {
 namespace {
 
-/// Wide texts are rare; what is not ASCII in them becomes a question mark.
+/// Wide texts are rare; their characters outside ASCII become question marks.
 std::string narrow(const wchar_t* text) {
   std::string result;
   for (; text != nullptr && *text != 0; ++text) result += *text < 0x80 ? static_cast<char>(*text) : '?';

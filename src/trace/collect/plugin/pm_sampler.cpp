@@ -17,7 +17,7 @@ constexpr uint32_t kLoss = 2;
 constexpr size_t kHardwareBufferBytes = size_t{64} << 20;
 constexpr uint32_t kSamplesAtOnce = 1024;
 
-/// All fit into one pass on GH100, and are known by these names there.
+/// All of these fit into one pass on GH100; the names are those of GH100.
 constexpr std::array<CounterMetric, 8> kMetrics = {{
     {"GR active", "%", "gr__cycles_active.avg.pct_of_peak_sustained_elapsed", false},
     {"SMs active", "%", "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", false},
@@ -33,7 +33,7 @@ constexpr std::array<CounterMetric, 8> kMetrics = {{
 
 PmSampler::~PmSampler() {
   if (sampling_ == nullptr) return;
-  // Nobody can be notified any more, and there is nothing else to try.
+  // The destructor can report no error, and there is nothing else to try.
   stop_sampling();
   auto params = HONE_PARAMS(CUpti_PmSampling_Disable);
   params.pPmSamplingObject = sampling_;
@@ -141,7 +141,7 @@ void PmSampler::write_samples() {
     sample.sampleIndex = i;
     check(f.cuptiPmSamplingCounterDataGetSampleInfo(&sample), "reading counters");
     const std::vector<double> values = host_->evaluate(data_, i);
-    // The first sample reaches back to when sampling was enabled.
+    // The first sample begins when sampling was enabled, so it is skipped.
     if (std::exchange(is_first_, false) || sample.endTimestamp <= sample.startTimestamp) continue;
     if (!is_captured(sample.startTimestamp, sample.endTimestamp)) continue;
     const auto nanoseconds = static_cast<double>(sample.endTimestamp - sample.startTimestamp);
@@ -174,7 +174,7 @@ bool PmSampler::decode() {
 }
 
 void PmSampler::drain() {
-  // A GPU that samples faster than we read must not keep us here for ever.
+  // Limits the loop on a GPU that samples faster than this thread reads.
   constexpr int kMostDecodes = 256;
   bool drained = false;
   for (int i = 0; i < kMostDecodes && !drained; ++i) drained = decode();

@@ -1,4 +1,4 @@
-// Hardware counters of a GPU over time, which it samples by itself (CUPTI's PM sampling).
+// Hardware counters of a GPU over time. The GPU samples them itself (CUPTI's PM sampling).
 #pragma once
 
 #include <cstdint>
@@ -10,42 +10,42 @@
 
 namespace hone::trace::inject {
 
-/// How a counter is called in a trace and by CUPTI.
+/// The names of a counter in a trace and in CUPTI.
 struct CounterMetric {
   const char* name;
   const char* unit;
   const char* metric;
-  bool bytes;  ///< CUPTI counts bytes in a sample; the trace has GB/s
+  bool bytes;  ///< CUPTI counts bytes per sample; the trace has GB/s
 };
 
 /// Samples one GPU. All functions throw std::runtime_error with a sentence about the fault.
 class PmSampler {
  public:
   explicit PmSampler(uint32_t device) : device_(device) {}
-  /// Also ends what an error left going on: the GPU would sample for as long as the process lives, and nobody
-  /// else could.
+  /// Also ends sampling that an error left running: the GPU would sample as long as the process lives, and no
+  /// other process could use the counters.
   ~PmSampler();
   PmSampler(const PmSampler&) = delete;
   PmSampler& operator=(const PmSampler&) = delete;
 
-  /// Begins to sample every `interval_ns`. Metrics that this GPU lacks, or that do not fit into one pass with
-  /// those before them, are left out and reported as losses.
+  /// Starts sampling, one sample every `interval_ns`. Metrics that this GPU lacks, or that do not fit into
+  /// one pass with those before them, are left out and reported as losses.
   void start(uint64_t interval_ns);
-  /// Writes what was sampled since the last time.
+  /// Writes the samples since the last call.
   void drain();
-  /// Ends sampling and writes the rest.
+  /// Ends sampling and writes the remaining samples.
   void stop();
 
  private:
   void choose_metrics();
-  /// Configures host_ for these; returns the passes that takes.
+  /// Configures host_ for these metrics; returns the number of passes that they take.
   size_t configure(const std::vector<CounterMetric>& metrics);
   void set_config(uint64_t interval_ns);
   void reset_data();
-  /// True when nothing is left to read.
+  /// True if nothing is left to read.
   bool decode();
   void write_samples();
-  /// Once; what it returns.
+  /// Stops sampling if it has not been stopped; returns CUPTI's result.
   CUptiResult stop_sampling();
 
   uint32_t device_;

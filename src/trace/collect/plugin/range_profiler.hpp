@@ -1,4 +1,5 @@
-// Metrics of single kernels: CUPTI's range profiler, which runs a kernel as often as its metrics take passes.
+// Metrics of single kernels with CUPTI's range profiler, which runs a kernel once for each pass that its
+// metrics need.
 #pragma once
 
 #include <memory>
@@ -12,18 +13,18 @@ namespace hone::trace::inject {
 /// Measures ranges in one context. All functions throw std::runtime_error with a sentence about the fault.
 class RangeProfiler {
  public:
-  /// Metrics of today by their names. Metrics that the GPU does not know are left out and reported as losses.
-  /// The context must be the thread's current one.
+  /// Takes current names of metrics. Metrics that the GPU does not know are left out and reported as losses.
+  /// The context must be current in this thread.
   RangeProfiler(CUcontext context, uint32_t device, const std::vector<std::string>& metrics);
   ~RangeProfiler();
   RangeProfiler(const RangeProfiler&) = delete;
   RangeProfiler& operator=(const RangeProfiler&) = delete;
 
   uint32_t device() const { return device_; }
-  /// That are measured.
+  /// The metrics that are measured.
   const std::vector<std::string>& metrics() const { return metrics_; }
 
-  /// Kernels that are launched in the context from here to end() are measured.
+  /// Starts measuring the kernels that are launched in the context, until end().
   void begin();
   /// The values of each of these kernels, in the order of metrics().
   std::vector<std::vector<double>> end();

@@ -32,7 +32,7 @@ struct Shared {
   Batch closed;
   std::unordered_map<uint64_t, Started> started;
   uint64_t next_id = 1;
-  uint64_t oldest = 0;  ///< end of the first of the closed ones
+  uint64_t oldest = 0;  ///< end of the oldest closed range in the batch
 };
 
 /// Never destroyed: threads may close ranges while the process exits.
@@ -48,7 +48,8 @@ uint32_t this_thread() {
   return id;
 }
 
-/// Closed ranges are appended some thousand at a time, and before they get old: a process may be killed.
+/// Closed ranges are appended in batches of some thousand, and before they get old: the process may be killed
+/// at any time.
 void record(uint32_t name, uint32_t thread, uint64_t start, bool nested) {
   if (is_abandoned()) return;
   Shared& s = shared();

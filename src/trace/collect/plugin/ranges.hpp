@@ -6,17 +6,17 @@
 
 namespace hone::trace::inject {
 
-/// Opens a range on this thread; returns how many were open before.
+/// Opens a range on this thread; returns the number that were open before.
 int push_range(uint32_t domain, uint32_t name);
-/// Closes the innermost range of the domain and records it; returns how many are open after, -1 when there
-/// was none.
+/// Closes the innermost range of the domain and records it; returns the number that are still open, or -1 if
+/// none was open.
 int pop_range(uint32_t domain);
 /// Opens a range that any thread may close.
 uint64_t start_range(uint32_t name);
 void end_range(uint64_t id);
-/// The text id of the innermost range of this thread; 0 when there is none.
+/// The text id of the innermost range of this thread; 0 if there is none.
 uint32_t innermost_range();
-/// Appends the closed ranges gathered so far.
+/// Writes the closed ranges gathered so far.
 void flush_ranges();
 
 }  // namespace hone::trace::inject

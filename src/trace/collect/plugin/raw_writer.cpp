@@ -36,7 +36,7 @@ void append_locked(const Writer& to, const Batch& batch) {
   header.bytes = static_cast<uint32_t>(bytes.size());
   const std::array<iovec, 2> parts = {iovec{&header, sizeof header},
                                       iovec{const_cast<char*>(bytes.data()), bytes.size()}};
-  // A full disk loses chunks; the reader finds the broken one and says so.
+  // If the disk is full, chunks are lost; the reader finds the broken chunk and reports it.
   [[maybe_unused]] const ssize_t written = ::writev(to.file, parts.data(), parts.size());
 }
 
@@ -75,7 +75,7 @@ uint32_t text_id(std::string_view text) {
 }
 
 void abandon_writer() {
-  // The mutex of the old one may be held by a thread that the child does not have.
+  // The mutex of the old writer may be held by a thread that the child does not have.
   current_writer() = new Writer;
   abandoned = true;
 }

@@ -1,5 +1,5 @@
-// Appends records to the file of this process. Safe from any thread; never throws, since it is called by code
-// that knows no exceptions.
+// Appends records to the file of this process. Safe from any thread; never throws, since its callers are C
+// code that cannot handle exceptions.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace hone::trace::inject {
 
-/// Records gathered by one thread, to be appended together.
+/// Records that one thread has gathered, to be appended together.
 class Batch {
  public:
   template <class Record>
@@ -23,18 +23,19 @@ class Batch {
   std::string bytes_;
 };
 
-/// Makes the file `<folder>/<process>.honeraw`; false when that is impossible. Call once.
+/// Makes the file `<folder>/<process>.honeraw`; returns false if that is impossible. Call once.
 bool open_writer(const std::string& folder);
-/// Appends now, so that a killed process loses only what CUPTI still held and its last closed ranges.
+/// Appends immediately, so that a killed process loses only the records that CUPTI still held and the closed
+/// ranges of the last batch.
 void append(const Batch& batch);
-/// The id of a text, written to the file when it is new.
+/// The id of a text; a new text is written to the file.
 uint32_t text_id(std::string_view text);
-/// In a forked child, which must not write to its parent's file. It may open one of its own.
+/// Call in a forked child, which must not write to the file of its parent. The child may open its own file.
 void abandon_writer();
-/// True if this is such a child. It may not take other locks that were made before the fork: a thread that it
-/// does not have may hold them.
+/// True in such a child. It may not take other locks that were made before the fork: a thread that does not
+/// exist in the child may hold them.
 bool is_abandoned();
-/// Appends what will not be in the trace.
+/// Reports something that will be missing in the trace.
 void report_loss(uint32_t severity, std::string_view about, std::string_view text, int64_t count);
 
 }  // namespace hone::trace::inject

@@ -11,13 +11,14 @@
 namespace hone::trace::inject {
 namespace {
 
-constexpr uint16_t kCudaMachine = 190;  // EM_CUDA
-constexpr uint32_t kOldest = 70;        // instructions have 16 bytes from sm_70 on
+constexpr uint16_t kCudaMachine = 190;  // machine number EM_CUDA
+constexpr uint32_t kOldest = 70;        // instructions have 16 bytes since sm_70
 constexpr uint32_t kNewest = 121;
 constexpr size_t kInstruction = 16;
 constexpr std::string_view kCode = ".text.";
 
-/// The lowest 12 bits of instructions, found by compiling each of PTX's for sm_75 to sm_120 with nvcc 13.0.
+/// The lowest 12 bits of the instructions, found by compiling each instruction of PTX for sm_75 to sm_120
+/// with nvcc 13.0.
 constexpr std::array<uint16_t, 16> kTensorOpcodes = {
     0x237, 0x23c, 0x23d, 0x23f,  // mma of integers, halves and tf32, bits, doubles
     0x27a, 0x47f,                // mma of 8 and of 4 bits in floating point
@@ -26,14 +27,14 @@ constexpr std::array<uint16_t, 16> kTensorOpcodes = {
     0x5ea, 0x9ea                 // tcgen05.mma, the left side in shared and in tensor memory
 };
 
-/// By opcode: modules may hold hundreds of megabytes of code.
+/// A table by opcode, for speed: modules may hold hundreds of megabytes of code.
 constexpr std::array<bool, 4096> kIsTensorOpcode = [] {
   std::array<bool, 4096> is{};
   for (const uint16_t opcode : kTensorOpcodes) is.at(opcode) = true;
   return is;
 }();
 
-/// A struct at an offset of the file; false where the file is too short.
+/// Reads a struct at an offset of the file; false if the file is too short.
 template <class T>
 bool load(std::string_view file, uint64_t offset, T* value) {
   if (offset > file.size() || file.size() - offset < sizeof(T)) return false;
@@ -46,7 +47,8 @@ std::string_view part(std::string_view file, uint64_t offset, uint64_t size) {
   return file.substr(offset, size);
 }
 
-/// The architecture stands in the second byte of the flags since version 8 of the ABI, in the first before.
+/// The architecture is in the second byte of the flags since version 8 of the ABI, and in the first byte
+/// before.
 uint32_t architecture(const Elf64_Ehdr& header) {
   constexpr unsigned char kSecondByteSince = 8;
   return header.e_ident[EI_ABIVERSION] >= kSecondByteSince ? header.e_flags >> 8 & 0xff
@@ -65,10 +67,10 @@ bool has_tensor_instruction(std::string_view code) {
 struct Known {
   std::mutex mutex;
   std::map<std::string, raw::TensorUse, std::less<>> by_name;
-  std::vector<raw::TensorUse> by_id;  ///< answers given; unknown ones are asked for again
+  std::vector<raw::TensorUse> by_id;  ///< answers given; unknown ones are looked up again
 };
 
-/// Never destroyed: records come while the process exits.
+/// Never destroyed: records arrive while the process exits.
 Known& known() {
   static auto* all = new Known;
   return *all;

@@ -38,7 +38,8 @@ CudaBoundRuns::CudaBoundRuns(ProgramSteps& steps, StreamOrder& order, const Stre
       copies_(std::move(copies)),
       bound_(steps.program(), steps.memory(), std::move(io)) {
   if (steps.host_steps() > 0) return;
-  // Kernels are loaded when first used, which a capture forbids; these only write to memory of the engine's.
+  // Kernels are loaded at their first use, which is forbidden during a capture; these only write to the
+  // engine's own memory.
   copy_inputs(stream.get());
   stream.synchronize();
   graph_ = std::make_unique<CapturedGraph>(stream, Graph(stream, [this] { hand_over(stream_.get()); }));
@@ -49,7 +50,7 @@ void CudaBoundRuns::run(const tensor::Queue* queue) {
   const cudaStream_t stream =
       queue == nullptr ? stream_.get() : static_cast<const CudaQueue&>(*queue).stream();
   if (is_capturing(stream)) {
-    // The graph that is captured gets the kernels themselves: it may run when this one is gone.
+    // The caller's graph gets the kernels themselves, because it may run after this object is destroyed.
     if (graph_ == nullptr)
       fail_usage("a run cannot be captured in a CUDA graph where the host computes {} of its {} steps",
                  steps_.host_steps(), bound_.steps.size());

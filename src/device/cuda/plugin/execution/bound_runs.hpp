@@ -1,4 +1,4 @@
-// Runs of a program on a caller's memory, in the order in which they are handed over, whatever their streams.
+// Runs a program on a caller's memory, in the order of submission, even in different streams.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace hone::device::cuda {
 
-/// Lets the work of one stream follow that of another: what runs of a program share is one run's at a time.
+/// Orders the work of different streams, because the runs of a program share memory and must not overlap.
 class StreamOrder {
  public:
-  /// `own`: a stream that outlives this; it has the first turn.
+  /// `own` is a stream that outlives this object; it has the first turn.
   explicit StreamOrder(const Stream& own) : own_(own), latest_(own.get()) {}
 
-  /// Work that is handed to the stream from now on follows earlier work.
+  /// Makes work that is submitted to the stream from now on wait for earlier work.
   void begin(cudaStream_t stream);
-  /// Ends a run. A stream that is not ours may be gone when the next one begins, so its moment is kept now.
+  /// Ends a run. A foreign stream may no longer exist when the next run begins, so its state is recorded now.
   void end(cudaStream_t stream);
   /// Waits for all runs. Does not throw.
   void wait() const;
@@ -32,8 +32,8 @@ class StreamOrder {
 
 class CudaBoundRuns final : public engine::BoundRuns {
  public:
-  /// Captures the steps, for which libraries must have loaded their kernels. Where the host computes some,
-  /// the stretches between them are captured when the first run has loaded what they need.
+  /// Captures the steps, for which libraries must have loaded their kernels. If the host computes some steps,
+  /// the stretches between them are captured after the first run, which loads their kernels.
   CudaBoundRuns(ProgramSteps& steps, StreamOrder& order, const Stream& stream, engine::IoAddresses io,
                 std::vector<engine::InputCopy> copies);
   ~CudaBoundRuns() override { order_.wait(); }
@@ -57,7 +57,7 @@ class CudaBoundRuns final : public engine::BoundRuns {
   std::unique_ptr<CapturedGraph> graph_;
   std::unique_ptr<StepGraphs> step_graphs_;
   bool has_run_ = false;
-  /// Not ours; null while nobody watches.
+  /// Not owned; null if nothing watches.
   GpuWatch* watch_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// Runs a program on the GPU: all steps as one captured CUDA graph, or as several around those that the host
-// computes.
+// Runs a program on the GPU: all steps as one captured CUDA graph, or as several graphs between steps that
+// the host computes.
 #include "device/cuda/plugin/execution/cuda_executor.hpp"
 
 #include <array>
@@ -22,7 +22,7 @@ namespace {
 using engine::Program;
 using tensor::Tensor;
 
-/// Inputs and outputs of an executor's own, and the steps with them.
+/// Inputs and outputs that belong to the executor, and the steps bound to them.
 struct OwnIo {
   explicit OwnIo(const ProgramSteps& steps)
       : io(steps.program().graph(), steps.gpu().memory()),
@@ -34,7 +34,7 @@ struct OwnIo {
 
 class CudaExecutor final : public engine::Executor {
  public:
-  /// On the GPU, which is current.
+  /// The GPU must be current.
   CudaExecutor(const Program& program, Gpu& gpu) : program_(program), gpu_(gpu), steps_(program, gpu) {}
 
   void upload(std::span<const Tensor> inputs) override {
@@ -100,7 +100,7 @@ class CudaExecutor final : public engine::Executor {
     order_.begin(stream_.get());
     engine::PhaseTimes times;
     times.h2d_us = timed([this] { copy_inputs(); });
-    if (!host_steps()) bracketed_graph();  // made here, since making it runs the steps
+    if (!host_steps()) bracketed_graph();  // made here because making it runs the steps
     if (cold) gpu_.evict_l2();
     times.device_us = device_time();
     times.d2h_us = timed([this] { copy_outputs(); });
@@ -182,7 +182,7 @@ class CudaExecutor final : public engine::Executor {
     const DeviceGuard guard(gpu_.context());
     order_.begin(stream_.get());
     if (host_steps()) return nullptr;
-    // Libraries load their kernels when first used, which a capture forbids.
+    // Libraries load their kernels at the first use, which is forbidden during a capture.
     hand_over();
     stream_.synchronize();
     auto watch = watch_steps(gpu_, stream_, program_.steps(), step_runner(), [this] { watch_ = nullptr; });
@@ -192,7 +192,7 @@ class CudaExecutor final : public engine::Executor {
   }
 
  private:
-  /// Made when first used: runs on a caller's memory have no need of them.
+  /// Created on first use: runs on a caller's memory do not need it.
   OwnIo& first() {
     if (first_ == nullptr) first_ = std::make_unique<OwnIo>(steps_);
     return *first_;
@@ -209,8 +209,8 @@ class CudaExecutor final : public engine::Executor {
     has_run_ = true;
   }
 
-  /// Steps where the host computes some. The first run hands them over one by one, so that libraries load
-  /// their kernels.
+  /// Runs steps of which the host computes some. The first run submits them one by one, so that libraries
+  /// load their kernels.
   void run_stretches() {
     if (!has_run_) return hand_over();
     if (step_graphs_ == nullptr) {
@@ -220,7 +220,7 @@ class CudaExecutor final : public engine::Executor {
     step_graphs_->launch(stream_.get());
   }
 
-  /// Listeners to ranges then have a time for every step, though no kernel stamps itself.
+  /// Range listeners get a time for every step, although no kernel records its own time.
   void execute_in_ranges() {
     for (size_t i = 0; i < first().bound.steps.size(); ++i) {
       const base::Range range(program_.steps()[i].name);
@@ -230,8 +230,8 @@ class CudaExecutor final : public engine::Executor {
     has_run_ = true;
   }
 
-  /// So that libraries load their kernels, which a capture forbids. Not on a caller's memory: its outputs
-  /// would change before anybody ran them.
+  /// Makes libraries load their kernels before a capture, where that is forbidden. It does not use the
+  /// caller's memory, whose outputs must not change before a run.
   void run_on_zeros() {
     const OwnIo own(steps_);
     for (const DeviceBytes& input : own.io.inputs) {
@@ -266,7 +266,7 @@ class CudaExecutor final : public engine::Executor {
     if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream_.get()), "a copy");
   }
 
-  /// Microseconds between events around what `enqueue` hands to the stream.
+  /// Microseconds between events before and after the work that `enqueue` submits.
   template <class F>
   double timed(F&& enqueue) const {
     check(cudaEventRecord(begin_.get(), stream_.get()), "an event");
@@ -276,7 +276,7 @@ class CudaExecutor final : public engine::Executor {
     return elapsed_us(begin_, end_);
   }
 
-  /// Microseconds from the first to the last step; 0 where steps run on the host.
+  /// Microseconds from the first to the last step; 0 if the host runs some steps.
   double device_time() {
     if (host_steps()) return 0;
     bracketed_graph().launch(stream_);
@@ -284,8 +284,8 @@ class CudaExecutor final : public engine::Executor {
     return elapsed_us(begin_, end_);
   }
 
-  /// The steps between two events. Around the launch of a graph, events would hold the way from the host to
-  /// the device as well.
+  /// The steps between two events. Events around the launch of a graph would include the time from the host
+  /// to the device.
   const CapturedGraph& bracketed_graph() {
     if (bracketed_graph_ == nullptr) {
       bracketed_graph_ = capture([this] {
@@ -317,14 +317,15 @@ class CudaExecutor final : public engine::Executor {
 
   template <class F>
   std::unique_ptr<CapturedGraph> capture(F&& record) {
-    // Once outside of a capture: libraries load their kernels when first used, which a capture forbids.
+    // Run once without a capture: libraries load their kernels at the first use, which is forbidden during a
+    // capture.
     hand_over();
     stream_.synchronize();
     return std::make_unique<CapturedGraph>(stream_, Graph(stream_, record));
   }
 
-  /// Microseconds from the end of one step to that of the next, as they are when steps overlap: kernels stamp
-  /// themselves. Between events where steps run on the host, or a library forks the stream.
+  /// Microseconds from the end of one step to the end of the next while steps overlap; kernels record their
+  /// own times. If the host runs some steps or a library forks the stream, times are taken between events.
   void execute_stepwise(std::vector<double>& times) {
     if (!make_stamped_steps()) return execute_between_events(times);
     stamped_steps_->launch(stream_);
@@ -333,10 +334,10 @@ class CudaExecutor final : public engine::Executor {
                        first().bound.steps.size());
   }
 
-  /// Returns whether there are such steps.
+  /// Returns whether the steps can record their own times.
   bool make_stamped_steps() {
     if (host_steps() || stamped_steps_ != nullptr || forks_) return stamped_steps_ != nullptr;
-    hand_over();  // as capture() does
+    hand_over();  // for the same reason as in capture()
     stream_.synchronize();
     try {
       stamped_steps_ =
@@ -369,7 +370,7 @@ class CudaExecutor final : public engine::Executor {
   Stream stream_;
   ProgramSteps steps_;
   StreamOrder order_{stream_};
-  /// Null until they are used.
+  /// Null until first use.
   std::unique_ptr<PinnedIo> pinned_;
   std::unique_ptr<OwnIo> first_;
   Event begin_;
@@ -377,7 +378,7 @@ class CudaExecutor final : public engine::Executor {
   std::vector<Event> step_events_;
   std::unique_ptr<CapturedGraph> graph_;
   std::unique_ptr<StepGraphs> step_graphs_;
-  /// For runs beside those of the first; null while none overlap.
+  /// For runs that overlap those of the first lane; null if none do.
   std::unique_ptr<OwnIo> second_;
   std::unique_ptr<CapturedGraph> second_graph_;
   std::unique_ptr<OverlappedRuns> overlapped_runs_;

@@ -1,4 +1,4 @@
-// Runs of one program whose copies overlap the steps of neighbouring runs.
+// Runs of one program whose copies overlap the steps of adjacent runs.
 #pragma once
 
 #include <array>
@@ -8,23 +8,23 @@
 
 namespace hone::device::cuda {
 
-/// Copies to the device, steps, and copies back each go to a stream of their own. Two runs in turn have
-/// inputs and outputs of their own on the device; activations, weights and the memory on the host are shared.
+/// Copies to the device, steps, and copies back each use their own stream. Consecutive runs have different
+/// inputs and outputs on the device; activations, weights and host memory are shared.
 class OverlappedRuns {
  public:
   struct Lane {
     const DeviceIo* io;
-    /// The steps, with this lane's inputs and outputs.
+    /// The steps with this lane's inputs and outputs.
     const CapturedGraph* steps;
   };
 
-  /// All of it must outlive the runs.
+  /// All arguments must outlive the runs.
   OverlappedRuns(const Stream& steps, const PinnedIo& host, const std::array<Lane, 2>& lanes);
 
-  /// Hands one run over, and returns where its outputs will lie. Waits only while three are under way: one in
-  /// each stream.
+  /// Submits one run and returns the location of its outputs. Waits only if three runs are in progress, one
+  /// in each stream.
   const DeviceIo& submit();
-  /// Waits for everything submitted.
+  /// Waits for everything that was submitted.
   void finish();
 
  private:
@@ -40,7 +40,7 @@ class OverlappedRuns {
   std::array<LaneEvents, 2> events_;
   Stream to_device_;
   Stream to_host_;
-  /// One event for each run that may be under way.
+  /// One event for each run that may be in progress.
   std::array<Event, 3> done_;
   size_t submissions_ = 0;
 };

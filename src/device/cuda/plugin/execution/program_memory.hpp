@@ -11,7 +11,7 @@
 
 namespace hone::device::cuda {
 
-/// Activations, scratch area and constants. The program outlives it.
+/// Activations, scratch memory and constants. The program must outlive it.
 class ProgramMemory {
  public:
   ProgramMemory(const engine::Program& program, Gpu& gpu);
@@ -20,25 +20,27 @@ class ProgramMemory {
   const DeviceBytes& scratch() const { return scratch_; }
   /// Run::counters of a step.
   void* counters(const engine::ProgramStep& step) const { return counters_.data() + step.counters_at; }
-  /// Null for operands that are absent, or whose size is only known in a run.
+  /// Null for operands that are absent, or whose size is known only at run time.
   void* address(const engine::Operand& operand, const engine::IoAddresses& io) const;
 
  private:
   DeviceBytes arena_;
   DeviceBytes scratch_;
   DeviceBytes counters_;
-  /// All constants that steps read plain, in one piece, which programs with the same constants share.
+  /// All constants that steps read in plain form, in one allocation that programs with the same constants
+  /// share.
   std::shared_ptr<const DeviceBytes> constants_;
-  /// By address on the host and bytes: of two constants at one address, one may end after the other.
+  /// Keys are the address on the host and the size, because constants of different sizes may begin at one
+  /// address.
   std::map<std::pair<const void*, int64_t>, int64_t> constant_offsets_;
 };
 
-/// Where inputs and outputs lie, and the addresses of every step's operands with them.
+/// The addresses of inputs and outputs, and of every step's operands.
 struct BoundSteps {
   struct Step {
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
-    /// A copy of an input to the output that is in its memory.
+    /// True for a copy of an input to an output that uses the same memory.
     bool is_done = false;
   };
 

@@ -13,8 +13,8 @@ using engine::ProgramStep;
 using tensor::DType;
 using tensor::Tensor;
 
-/// A step is an NVTX range, open while its work is handed over: profilers then know which kernels are its
-/// own, in a captured graph too.
+/// An NVTX range that is open while a step is submitted, so that profilers can assign kernels to steps, also
+/// in a captured graph.
 class StepRange {
  public:
   explicit StepRange(const ProgramStep& step) { nvtxRangePushA(step.name.c_str()); }
@@ -23,7 +23,7 @@ class StepRange {
   StepRange& operator=(const StepRange&) = delete;
 };
 
-/// Done when it returns.
+/// The copy is finished when it returns.
 void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream), "a copy");
   check(cudaStreamSynchronize(stream), "the GPU work");

@@ -1,4 +1,4 @@
-// Hands the steps of a program over to a stream, each with its operands, scratch area, counters and state.
+// Submits the steps of a program to a stream, each with its operands, scratch memory, counters and state.
 #pragma once
 
 #include <memory>
@@ -12,28 +12,28 @@
 
 namespace hone::device::cuda {
 
-/// The part that all runs of a program share, so that they follow each other. The program and the GPU outlive
-/// it.
+/// The data that all runs of a program share, so that runs must not overlap. The program and the GPU must
+/// outlive it.
 class ProgramSteps {
  public:
   ProgramSteps(const engine::Program& program, Gpu& gpu);
 
-  /// All of them; those that the host computes wait for the stream.
+  /// Runs all steps; steps that the host computes wait for the stream.
   void run(const BoundSteps& bound, cudaStream_t stream);
-  /// Launches leave stamps where `stamps` says; null: nowhere.
+  /// Launches record their times where `stamps` says; null: nowhere.
   void run_step(size_t index, const BoundSteps& bound, cudaStream_t stream, StampSource* stamps = nullptr);
 
   const engine::Program& program() const { return program_; }
   Gpu& gpu() const { return gpu_; }
   const ProgramMemory& memory() const { return memory_; }
-  /// Steps that the host computes: with any of them the program as a whole cannot be captured.
+  /// Number of steps that the host computes. If there are any, the whole program cannot be captured.
   int64_t host_steps() const { return host_steps_; }
   /// Outputs of the last run whose shape depends on data, by index.
   const std::vector<tensor::Tensor>& open_outputs() const { return open_outputs_; }
 
  private:
-  /// The kernel of the step that runs before (direction -1) or after it (1); null where there is none, or its
-  /// kernel is another.
+  /// The kernel of the previous (direction -1) or next step (1); null if there is none, or if it is no
+  /// EarlyKernel.
   const EarlyKernel* neighbour(size_t index, const BoundSteps& bound, int direction) const;
   void run_on_host(size_t index, const BoundSteps& bound, cudaStream_t stream);
   void run_dynamic(const engine::ProgramStep& step, const BoundSteps& bound, cudaStream_t stream);
@@ -45,7 +45,7 @@ class ProgramSteps {
   Gpu& gpu_;
   ProgramMemory memory_;
   engine::DynamicValues dynamic_;
-  /// The state of each step's kernel; null where it has none.
+  /// The state of each step's kernel; null if it has none.
   std::vector<std::unique_ptr<engine::KernelState>> states_;
   int64_t host_steps_ = 0;
   std::vector<tensor::Tensor> open_outputs_;

@@ -1,4 +1,4 @@
-// The steps of a program where the host computes some of them: what lies between these is captured.
+// The steps of a program of which the host computes some; the steps between these are captured.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace hone::device::cuda {
 
-/// Neighbouring steps that are handed over alike.
+/// Adjacent steps that are submitted in the same way.
 struct StepStretch {
   size_t first = 0;
   size_t count = 0;
@@ -18,24 +18,24 @@ struct StepStretch {
   bool operator==(const StepStretch&) const = default;
 };
 
-/// All steps in order. `on_host` says for each whether the host computes it; a single step of the GPU is not
-/// captured, since the launch of a graph costs as much as its own.
+/// Divides all steps in order. `on_host` says for each step whether the host computes it. A single step of
+/// the GPU is not captured, because launching a graph costs as much as the step's own launch.
 std::vector<StepStretch> step_stretches(const std::vector<bool>& on_host);
 
 class StepGraphs {
  public:
-  /// Captures on `stream`, which has nothing under way. Libraries must have loaded their kernels. `steps` and
-  /// `bound` outlive this.
+  /// Captures in `stream`, which must be idle. Libraries must have loaded their kernels. `steps` and `bound`
+  /// must outlive it.
   StepGraphs(ProgramSteps& steps, const BoundSteps& bound, const Stream& stream);
 
-  /// Hands all steps to the stream; those that the host computes wait for it.
+  /// Submits all steps to the stream; steps that the host computes wait for it.
   void launch(cudaStream_t stream) const;
 
  private:
   ProgramSteps& steps_;
   const BoundSteps& bound_;
   std::vector<StepStretch> stretches_;
-  /// One for each stretch; null where it is not captured.
+  /// One for each stretch; null if it is not captured.
   std::vector<std::unique_ptr<CapturedGraph>> graphs_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 using tensor::DType;
 
 constexpr size_t kWorkspaceBytes = size_t{32} << 20;
-/// Alignment of every operand, in bytes: the engine's arena promises no more.
+/// Alignment of every operand in bytes, which the engine's arena guarantees.
 constexpr uint32_t kAlignment = 64;
 
 void check(cublasStatus_t status, std::string_view what) {
@@ -57,7 +57,7 @@ Matmul::Matmul(const Product& product, Cublaslt& library) : product_(product), h
   set(operation_.get(), CUBLASLT_MATMUL_DESC_TRANSB, product.transposed_x ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(operation_.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, product.epilogue);
   if (product.bias) {
-    // A pointer is part of the description; heuristics only ask whether there is one.
+    // The description contains the pointer; the heuristics only use whether there is one.
     set_bias(operation_.get(), reinterpret_cast<const void*>(uintptr_t{kAlignment}));
     set(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(product.result));
   }
@@ -82,7 +82,7 @@ std::vector<cublasLtMatmulHeuristicResult_t> Matmul::recommended(int most) const
        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
     prefer(operand, kAlignment);
-  // Other schemes add the parts of a split depth in the type of the result.
+  // Other schemes add the parts of a split depth in the result's type.
   const uint32_t schemes = data_type(product_.result) == CUDA_R_32F ? CUBLASLT_REDUCTION_SCHEME_MASK
                                                                     : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes);
@@ -99,7 +99,7 @@ std::vector<cublasLtMatmulHeuristicResult_t> Matmul::recommended(int most) const
 
 void Matmul::run(const cublasLtMatmulHeuristicResult_t& choice, const void* w, const void* x,
                  const void* bias, const void* addend, void* y, void* workspace, cudaStream_t stream) const {
-  // The description holds the bias, so that every run has one of its own.
+  // The description contains the bias, so every run has its own copy.
   cublasLtMatmulDescOpaque_t operation = *operation_.get();
   if (product_.bias) set_bias(&operation, bias);
   const float beta = product_.addend >= 0 ? 1.0f : 0.0f;

@@ -1,5 +1,5 @@
-// Matrix products of cuBLASLt. Row-major products are asked for transposed, as cuBLASLt counts columns first:
-// y^T = w * x^T, so that the bias runs along the rows of its result.
+// Matrix products of cuBLASLt. cuBLASLt is column-major, so row-major products are computed transposed: y^T =
+// w * x^T, with the bias along the rows of its result.
 #pragma once
 
 #include <cublasLt.h>
@@ -14,7 +14,7 @@
 
 namespace hone::device::cuda {
 
-/// One of cuBLASLt's opaque objects with its destroyer.
+/// One of cuBLASLt's opaque objects with its destroy function.
 template <class T, cublasStatus_t (*kDestroy)(T)>
 class CublasltObject {
  public:
@@ -41,19 +41,19 @@ struct Product {
   int64_t columns = 0;
   int64_t depth = 0;
   float alpha = 1;
-  /// w is stored as (columns, depth); otherwise as (depth, columns).
+  /// True if w is stored as (columns, depth); otherwise as (depth, columns).
   bool transposed = false;
-  /// x is stored as (depth, rows); otherwise as (rows, depth).
+  /// True if x is stored as (depth, rows); otherwise as (rows, depth).
   bool transposed_x = false;
-  /// The operand is the same for the whole batch.
+  /// True if the operand is the same for the whole batch.
   bool shared_w = false;
   bool shared_x = false;
   bool bias = false;
-  /// Node input that is added to the product; -1 for none.
+  /// Index of the node's input that is added to the product; -1: none.
   int addend = -1;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   tensor::DType dtype = tensor::DType::kFloat32;
-  /// The type of the result: float32 for an output of the graph.
+  /// The result's type: float32 for an output of the graph.
   tensor::DType result = tensor::DType::kFloat32;
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
 };
@@ -62,12 +62,12 @@ struct Product {
 class Cublaslt {
  public:
   explicit Cublaslt(CUcontext context) : context_(context) {}
-  /// To be destroyed after everything that uses it.
+  /// Must be destroyed after everything that uses it.
   ~Cublaslt();
   Cublaslt(const Cublaslt&) = delete;
   Cublaslt& operator=(const Cublaslt&) = delete;
 
-  /// Made at the first call. Environment error with cuBLASLt's own reason when that fails.
+  /// Made by the first call. If that fails, environment error with cuBLASLt's own reason.
   cublasLtHandle_t handle();
 
  private:
@@ -76,17 +76,17 @@ class Cublaslt {
   cublasLtHandle_t handle_ = nullptr;
 };
 
-/// The methods throw an environment error with cuBLASLt's own reason where it refuses.
+/// Methods throw an environment error with cuBLASLt's own reason if it refuses.
 class Matmul {
  public:
-  /// The library outlives it.
+  /// The library must outlive it.
   Matmul(const Product& product, Cublaslt& library);
 
-  /// Algorithms, the most promising first; empty when the library has none for the product.
+  /// Returns algorithms, the most promising first; empty if the library has none for the product.
   std::vector<cublasLtMatmulHeuristicResult_t> recommended(int most) const;
 
-  /// Enqueues the product; `workspace` holds what the choice asks for. Several threads may do so at the same
-  /// time.
+  /// Enqueues the product; `workspace` must have the size that the choice requires. Several threads may call
+  /// it at the same time.
   void run(const cublasLtMatmulHeuristicResult_t& choice, const void* w, const void* x, const void* bias,
            const void* addend, void* y, void* workspace, cudaStream_t stream) const;
 

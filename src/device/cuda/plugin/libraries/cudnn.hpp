@@ -1,5 +1,5 @@
 // cuDNN 9's graph API as three plain classes: a descriptor, a convolution with fused pointwise operations,
-// and an execution plan. Attribute names and shapes follow the cuDNN backend API reference.
+// and an execution plan. Names of attributes and shapes follow the reference of the cuDNN backend API.
 #pragma once
 
 #include <cudnn.h>
@@ -15,7 +15,7 @@
 
 namespace hone::device::cuda {
 
-/// "9.19.0", of the library loaded.
+/// "9.19.0", the version of the loaded library.
 std::string cudnn_version();
 
 /// One backend descriptor.
@@ -41,14 +41,14 @@ class CudnnDescriptor {
   cudnnBackendDescriptor_t descriptor_ = nullptr;
 };
 
-/// A pointwise operation on the result of a convolution, in order.
+/// One of the pointwise operations on the result of a convolution, in order.
 struct CudnnPointwise {
   cudnnPointwiseMode_t mode;
   /// Id of the tensor that is the second operand; 0 for none.
   int64_t operand = 0;
-  /// True if the operand is one value per channel, and not a tensor like the output.
+  /// True if the operand has one value per channel instead of the shape of the output.
   bool per_channel = false;
-  /// ReLU between bounds; swish factor; ELU slope; negative slope of ReLU.
+  /// Bounds of ReLU, factor of swish, slope of ELU, negative slope of ReLU.
   double lower = 0;
   double upper = 0;
   double slope = 0;
@@ -71,16 +71,16 @@ struct CudnnConvolution {
 /// Ids of tensors in plans; pointwise operands follow.
 enum CudnnTensorId : int64_t { kCudnnX = 1, kCudnnW = 2, kCudnnY = 3, kCudnnFirstOperand = 4 };
 
-/// The operation graph of one convolution. Whoever asks it for anything, or makes a plan of it, has exclusive
-/// use of the handle meanwhile, which outlives the graph.
+/// The operation graph of one convolution. Calling its methods or making a plan from it requires exclusive
+/// use of the handle, which must outlive the graph.
 class CudnnGraph {
  public:
   CudnnGraph(const CudnnConvolution& convolution, cudnnHandle_t handle);
   /// Engine configurations that the heuristics recommend, best first, as texts ("e3,k2=1,k5=0").
-  /// Configurations that would round inputs below the precision asked for are left out.
+  /// Configurations that would round inputs below the requested precision are left out.
   std::vector<std::string> recommended() const;
-  /// The recommended ones, every other engine that takes the graph, and the recommended ones with one knob
-  /// changed at a time: tiles, stages, splits, clusters and whatever else an engine declares.
+  /// The recommended configurations, every other engine that accepts the graph, and the recommended ones with
+  /// one knob changed at a time: tiles, stages, splits, clusters and all other knobs that an engine declares.
   std::vector<std::string> swept() const;
   const CudnnDescriptor& descriptor() const { return graph_; }
   cudnnHandle_t handle() const { return handle_; }
@@ -95,12 +95,12 @@ class CudnnGraph {
 /// A compiled engine configuration.
 class CudnnPlan {
  public:
-  /// `config` is one of CudnnGraph::swept(). Environment error when cuDNN refuses it. `handles` are those
-  /// that it is executed with, and outlive it.
+  /// `config` is one of CudnnGraph::swept(). Environment error if cuDNN refuses it. `handles` are used for
+  /// its execution and must outlive it.
   CudnnPlan(std::shared_ptr<const CudnnGraph> graph, std::string_view config, CudnnHandles& handles);
   int64_t workspace_bytes() const { return workspace_bytes_; }
-  /// Hands the work to the stream. `ids` and `pointers` name every tensor that is not virtual. Several
-  /// threads may execute it at the same time.
+  /// Submits the work to the stream. `ids` and `pointers` must contain every tensor that is not virtual.
+  /// Several threads may execute it at the same time.
   void execute(cudaStream_t stream, const std::vector<int64_t>& ids, std::vector<void*> pointers,
                void* workspace) const;
 

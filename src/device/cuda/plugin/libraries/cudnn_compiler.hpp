@@ -1,4 +1,4 @@
-// cuDNN's plans of convolutions on one GPU, compiled also ahead.
+// cuDNN's plans of convolutions on one GPU, which can also be compiled in advance.
 #pragma once
 
 #include <memory>
@@ -16,23 +16,23 @@ class CudnnCompiler {
  public:
   explicit CudnnCompiler(CUcontext context) : makers_(context), runners_(context) {}
 
-  /// The engine configurations of a convolution, best first: CudnnGraph::recommended(), or swept(). Thrown
-  /// where cuDNN refuses the convolution.
+  /// The engine configurations of a convolution, best first: CudnnGraph::recommended(), or swept(). Throws if
+  /// cuDNN refuses the convolution.
   std::vector<std::string> configs(const CudnnConvolution& convolution, bool swept);
-  /// Starts compiling configurations in the background, unless that has been asked for before.
+  /// Starts compiling configurations in the background, except those that were already requested.
   engine::Preparation start(const CudnnConvolution& convolution, const std::vector<std::string>& configs);
-  /// The plan, kept while anybody holds it, and for long after; waits for it. Environment error when cuDNN
-  /// refuses the configuration.
+  /// Returns the plan, waiting for it if necessary. It is kept as long as it is held, and for long after
+  /// that. Environment error if cuDNN refuses the configuration.
   std::shared_ptr<const CudnnPlan> plan(const CudnnConvolution& convolution, std::string_view config);
 
  private:
   std::shared_ptr<const PlanCompiler::Request> request(const CudnnConvolution& convolution,
                                                        std::string_view config);
 
-  /// Handles that make plans never get a stream, so nothing that they do meets a capture.
+  /// Handles for making plans never get a stream, so nothing that they do interferes with a capture.
   CudnnHandles makers_;
   CudnnHandles runners_;
-  /// Ends first, with the plans that it keeps.
+  /// Declared last so that it is destroyed first, together with its plans.
   PlanCompiler compiler_;
 };
 

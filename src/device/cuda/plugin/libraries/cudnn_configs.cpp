@@ -1,4 +1,4 @@
-// Engine configurations of cuDNN: what its heuristics recommend, and what its engines can do besides.
+// Engine configurations of cuDNN: those that its heuristics recommend, and others that its engines support.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -13,13 +13,12 @@ namespace {
 using tensor::Precision;
 
 constexpr int64_t kMostRecommended = 32;
-/// Limits of a sweep: engines whose best configuration's knobs are turned, values of a knob, and
-/// configurations in all.
+/// Limits of a sweep: the engines whose knobs are varied, the values of a knob, and all configurations.
 constexpr size_t kMostSweptEngines = 4;
 constexpr int64_t kMostKnobValues = 12;
 constexpr size_t kMostSwept = 192;
 
-/// The descriptors that an attribute holds; none where cuDNN does not give them.
+/// The descriptors of an attribute; empty if cuDNN does not return them.
 std::vector<CudnnDescriptor> read_descriptors(const CudnnDescriptor& from, cudnnBackendAttributeName_t name,
                                               cudnnBackendDescriptorType_t type, int64_t most) {
   std::vector<CudnnDescriptor> found;
@@ -53,7 +52,7 @@ bool has_note(const CudnnDescriptor& engine, cudnnBackendNumericalNote_t wanted)
   return std::find(notes.begin(), notes.begin() + count, wanted) != notes.begin() + count;
 }
 
-/// True if an engine keeps the precision asked for.
+/// True if an engine keeps the requested precision.
 bool is_precise(const CudnnDescriptor& engine, Precision precision) {
   if (precision == Precision::kFp32 && has_note(engine, CUDNN_NUMERICAL_NOTE_TENSOR_CORE)) return false;
   if (precision == Precision::kFp32 && has_note(engine, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS))
@@ -67,8 +66,8 @@ int64_t engine_index(const CudnnDescriptor& engine) {
   return read_value(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
 }
 
-/// True if an engine takes far more of the device than the workspace it asks for. Engine 8 in fp32 took 1.4
-/// to 6.6 GB at the first run of each of ResNet-18's 3x3 convolutions (cuDNN 9.19) and kept them.
+/// True if an engine uses much more device memory than the workspace that it requests. In fp32, engine 8 took
+/// 1.4 to 6.6 GB at the first run of each 3x3 convolution of ResNet-18 (cuDNN 9.19), and kept it.
 bool takes_hidden_memory(int64_t engine, Precision precision) {
   return precision == Precision::kFp32 && engine == 8;
 }
@@ -102,7 +101,7 @@ std::vector<CudnnKnobRange> knob_ranges(const CudnnDescriptor& engine) {
   return result;
 }
 
-/// The engines that take the graph in the precision asked for, with their knobs.
+/// The engines that accept the graph in the requested precision, with their knobs.
 std::map<int64_t, std::vector<CudnnKnobRange>> find_engines(const CudnnDescriptor& graph,
                                                             Precision precision) {
   std::map<int64_t, std::vector<CudnnKnobRange>> engines;

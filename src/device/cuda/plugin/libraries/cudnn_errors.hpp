@@ -1,4 +1,4 @@
-// The meaning of cuDNN's status codes here, and a check that all of cuDNN is installed.
+// Interprets cuDNN's status codes, and checks that cuDNN is installed completely.
 #pragma once
 
 #include <cudnn.h>
@@ -11,30 +11,31 @@
 
 namespace hone::device::cuda {
 
-/// cuDNN does not take a graph or a configuration: another tactic may. All other errors of cuDNN's are of the
-/// machine.
+/// cuDNN does not accept a graph or a configuration; another tactic may. All other errors of cuDNN concern
+/// the machine.
 class CudnnRefusal final : public Error {
  public:
   using Error::Error;
 };
 
-/// True if the status is about the request, rather than about memory, libraries or the GPU.
+/// True if the status concerns the request, and not memory, libraries or the GPU.
 bool is_refusal(cudnnStatus_t status);
 
-/// Throws unless `status` is success, as fail_library_call() does: of calls that no graph takes part in.
+/// For calls without a graph: throws like fail_library_call() unless `status` is success.
 void check_machine(cudnnStatus_t status, std::string_view what);
 
-/// Throws unless `status` is success: a CudnnRefusal, or as check_machine() does.
+/// Throws unless `status` is success: a CudnnRefusal, or the errors of check_machine().
 void check(cudnnStatus_t status, std::string_view what);
 
-/// True if `status` is success; false for a refusal, and throws for all else as check_machine() does.
+/// Returns true if `status` is success and false for a refusal; throws the errors of check_machine() for all
+/// others.
 bool is_accepted(cudnnStatus_t status, std::string_view what);
 
-/// The first of the libraries that libcudnn.so.9 opens when it needs them which is neither a file of `folder`
-/// nor one that `loads`; empty where none is missing.
+/// Returns the first library that libcudnn.so.9 opens on demand and that is neither a file in `folder` nor
+/// accepted by `loads`; empty if none is missing.
 std::string missing_cudnn_library(const std::filesystem::path& folder, bool (*loads)(const char* name));
 
-/// Throws where a part of cuDNN is missing, which by itself ends the process when it looks for that.
+/// Throws if a part of cuDNN is missing, because cuDNN itself would end the process when it needs that part.
 void require_cudnn();
 
 }  // namespace hone::device::cuda

@@ -10,7 +10,7 @@ CudnnHandles::~CudnnHandles() {
   for (const cudnnHandle_t handle : free_) (void)cudnnDestroy(handle);
 }
 
-/// Called with its GPU current.
+/// Its GPU must be current.
 cudnnHandle_t CudnnHandles::take() {
   {
     const std::lock_guard lock(mutex_);
@@ -19,7 +19,7 @@ cudnnHandle_t CudnnHandles::take() {
       free_.pop_back();
       return handle;
     }
-    free_.reserve(++made_);  // so that putting one back cannot fail
+    free_.reserve(++made_);  // so that returning a handle cannot fail
   }
   cudnnHandle_t handle = nullptr;
   check_machine(cudnnCreate(&handle), "starting cuDNN");

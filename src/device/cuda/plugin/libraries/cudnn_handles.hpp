@@ -12,20 +12,20 @@
 
 namespace hone::device::cuda {
 
-/// A handle serves one thread at a time, so who needs one takes it out and puts it back. There come to be no
-/// more than were ever out at once.
+/// A handle serves one thread at a time, so a thread takes a handle out and returns it. The number of handles
+/// is the largest number that were in use at the same time.
 class CudnnHandles {
  public:
   explicit CudnnHandles(CUcontext context) : context_(context) {}
-  /// To be destroyed after everything that was made with one.
+  /// Must be destroyed after everything that was made with a handle.
   ~CudnnHandles();
   CudnnHandles(const CudnnHandles&) = delete;
   CudnnHandles& operator=(const CudnnHandles&) = delete;
 
-  /// A handle that is out as long as this lives, with its GPU current.
+  /// Holds a handle during its lifetime, with its GPU current.
   class Lease {
    public:
-    /// Environment error where none can be made.
+    /// Environment error if no handle can be made.
     explicit Lease(CudnnHandles& handles);
     ~Lease();
     Lease(const Lease&) = delete;

@@ -1,5 +1,4 @@
-// Engine configurations of cuDNN as texts, and what a sweep over their knobs tries. Knows nothing of cuDNN
-// itself.
+// Engine configurations of cuDNN as texts, and the sweep over their knobs. It does not use cuDNN itself.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +10,7 @@
 
 namespace hone::device::cuda {
 
-/// An engine's number, and the values of those of its knobs (cudnnBackendKnobType_t) that are not its
-/// default.
+/// An engine's number, and the values of those knobs (cudnnBackendKnobType_t) that differ from the default.
 struct CudnnConfig {
   int64_t engine = 0;
   std::vector<std::pair<int64_t, int64_t>> knobs;
@@ -21,10 +19,10 @@ struct CudnnConfig {
 
 /// "e3,k2=1".
 std::string config_text(const CudnnConfig& config);
-/// Reads what config_text wrote; bad input otherwise (the text may come from a file).
+/// Parses the result of config_text(); bad input otherwise, because the text may come from a file.
 CudnnConfig parse_config(std::string_view text);
 
-/// The values that an engine takes for one knob: from the least to the most, `stride` apart.
+/// The values that an engine accepts for one knob: from the least to the greatest in steps of `stride`.
 struct CudnnKnobRange {
   int64_t knob = 0;
   int64_t least = 0;
@@ -32,8 +30,8 @@ struct CudnnKnobRange {
   int64_t stride = 1;
 };
 
-/// The configuration with one knob changed, for every knob and value; of a knob with more than `most_values`,
-/// that many that lie evenly over its range.
+/// Returns the configuration with one knob changed, for every knob and value. For a knob with more than
+/// `most_values` values, it takes that many values, spread evenly.
 std::vector<CudnnConfig> sweep_knobs(const CudnnConfig& config, std::span<const CudnnKnobRange> ranges,
                                      int64_t most_values);
 

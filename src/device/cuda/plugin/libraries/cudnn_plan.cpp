@@ -18,7 +18,7 @@ cudnnDataType_t storage_type(Precision precision) {
   }
 }
 
-/// Strides of a tensor whose second dimension lies innermost.
+/// Strides of a tensor whose second dimension is innermost.
 std::vector<int64_t> channels_last_strides(const std::vector<int64_t>& dims) {
   return {dims[1] * dims[2] * dims[3], 1, dims[1] * dims[3], dims[1]};
 }

@@ -11,8 +11,8 @@
 namespace hone::device::cuda {
 namespace {
 
-/// From this many plans on, more than a search asks for, those that nobody holds are dropped: a process whose
-/// shapes change would gather them without end.
+/// If there are more plans than this, which is more than a search requests, those that are not held are
+/// dropped; otherwise a process whose shapes change would accumulate them without limit.
 constexpr size_t kMostPlans = 16384;
 
 }  // namespace
@@ -23,8 +23,7 @@ struct PlanCompiler::Request::Task {
 
   bool is_ready() const { return plan.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
 
-  /// Wanted by nobody, and not to be made for a reason that may pass, as when there was no memory at the
-  /// time.
+  /// True if nobody requests it, and it failed for a reason that may be temporary, such as a lack of memory.
   bool has_failed() const {
     if (requests > 0 || !is_ready()) return false;
     try {
@@ -37,7 +36,7 @@ struct PlanCompiler::Request::Task {
     }
   }
 
-  /// Made and held by nobody, or not to be made.
+  /// True if it was made and is not held, or if it failed.
   bool is_unused() const {
     if (requests > 0 || !is_ready()) return false;
     try {
@@ -86,7 +85,7 @@ std::shared_ptr<const PlanCompiler::Request> PlanCompiler::request(const std::st
   return request;
 }
 
-/// Leaves nothing when it throws, except a task that no request wants, which work() skips.
+/// If it throws, it leaves no trace except a task without requests, which work() skips.
 std::shared_ptr<PlanCompiler::Task> PlanCompiler::start(const std::string& key, Make make) {
   if (tasks_.size() >= kMostPlans) drop_unused();
   auto task = std::make_shared<Task>(key, std::move(make));

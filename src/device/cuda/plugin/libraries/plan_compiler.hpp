@@ -1,5 +1,5 @@
-// Makes plans on all cores, for as long as anybody wants them: a plan takes up to a second, a search asks
-// for hundreds, and networks repeat their convolutions.
+// Compiles plans on all cores as long as they are requested: a plan takes up to a second, a search requests
+// hundreds, and networks repeat their convolutions.
 #pragma once
 
 #include <condition_variable>
@@ -23,11 +23,12 @@ class PlanCompiler {
   /// The function that makes a plan; it may throw.
   using Make = std::function<PlanPointer()>;
 
-  /// A plan that is asked for, given up with its last request unless it has begun. The last request of all
-  /// waits for those that have, so that nothing is compiled while a process ends and its libraries go.
+  /// A request for a plan. A plan that has not begun is cancelled with its last request. The last request of
+  /// all waits for plans that have begun, so that nothing is compiled while a process ends and its libraries
+  /// are unloaded.
   class Request {
    public:
-    /// Waits for the plan; the error when it cannot be made.
+    /// Waits for the plan; throws the error if it cannot be made.
     PlanPointer get() const;
     ~Request();
     Request(const Request&) = delete;
@@ -43,13 +44,13 @@ class PlanCompiler {
   };
 
   PlanCompiler() = default;
-  /// To be destroyed after all requests.
+  /// Must be destroyed after all requests.
   ~PlanCompiler();
   PlanCompiler(const PlanCompiler&) = delete;
   PlanCompiler& operator=(const PlanCompiler&) = delete;
 
-  /// The plan of that key, made unless it is known: there, refused by cuDNN, or asked for by others at the
-  /// time. Environment error when there is no thread to make it.
+  /// Requests the plan with this key. It is made unless it already exists, was refused by cuDNN, or is being
+  /// made. Environment error if no thread can be started.
   std::shared_ptr<const Request> request(const std::string& key, Make make);
 
  private:

@@ -1,4 +1,4 @@
-// The activation of one of several convolutions of a region, as kernels finish it.
+// The activation of one convolution of a region, in the form that kernels apply.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace hone::device::cuda {
 
-/// Reads the post-ops of a convolution from the one numbered `from` on: none, a Relu or a Clip. Empty when
-/// `out` is filled in; else why a kernel that takes only bounds cannot run the node.
+/// Reads the post-ops of a convolution from number `from` on, which may be none, a Relu or a Clip. Returns an
+/// empty refusal if `out` is filled in, else why a kernel that supports only bounds cannot run the node.
 Refusal read_activation_bounds(const graph::Node& node, size_t from, StreamEpilogue& out);
 
 }  // namespace hone::device::cuda

@@ -15,7 +15,8 @@ using graph::Attention;
 using graph::StridedView;
 using tensor::DType;
 
-/// Rows and columns of the view's matrices as its last two dimensions, the loops over the heads before them.
+/// The last two dimensions become the rows and columns of the view's matrices; the loops over the heads come
+/// before them.
 Refusal read_matrix(const StridedView& view, bool contiguous, AttentionMatrix& out) {
   const size_t leading = view.dimensions.size() - 2;
   const auto row = view.stride(leading);
@@ -36,7 +37,7 @@ Refusal read_matrix(const StridedView& view, bool contiguous, AttentionMatrix& o
   return {};
 }
 
-/// Empty when `size` is filled in.
+/// Returns an empty refusal if `size` is filled in.
 Refusal read_size(Attention& a, AttentionSize& size) {
   if (a.masks.size() > AttentionSize::kMostMasks) return "it has too many masks";
   std::vector<StridedView*> views = {&a.q, &a.k, &a.v, &a.result};
@@ -56,7 +57,7 @@ Refusal read_size(Attention& a, AttentionSize& size) {
   size.width = static_cast<int>(a.width);
   size.scale = static_cast<float>(a.scale);
   size.guarded = a.guarded;
-  std::swap(a.k.dimensions[a.leading.size()], a.k.dimensions[a.leading.size() + 1]);  // a row for each key
+  std::swap(a.k.dimensions[a.leading.size()], a.k.dimensions[a.leading.size() + 1]);  // one row for each key
   for (const auto& [view, out] : {std::pair(&a.q, &size.q), std::pair(&a.k, &size.k),
                                   std::pair(&a.v, &size.v), std::pair(&a.result, &size.y)}) {
     if (Refusal reason = read_matrix(*view, true, *out)) return reason;
@@ -68,7 +69,7 @@ Refusal read_size(Attention& a, AttentionSize& size) {
   return {};
 }
 
-/// Says how the step's inputs must lie.
+/// Sets the arrangement of the step's inputs.
 Refusal arrange(const StepRequest& request, const graph::Graph& body, const std::vector<size_t>& positions,
                 const Attention& a, AttentionRequest& out, std::vector<TensorDesc>& inputs) {
   const auto place = [&](const StridedView& view, DType dtype, size_t& position) -> Refusal {

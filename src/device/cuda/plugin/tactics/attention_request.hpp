@@ -1,4 +1,4 @@
-// Attention as its kernels take it, and where its operands are among the inputs of a step.
+// Attention in the form that its kernels take, and the indices of its operands among the inputs of a step.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace hone::device::cuda {
 
 struct AttentionRequest {
   AttentionSize size;
-  /// Positions among the step's inputs.
+  /// Indices among the step's inputs.
   size_t q = 0;
   size_t k = 0;
   size_t v = 0;
@@ -20,8 +20,8 @@ struct AttentionRequest {
   AttentionArgs args(std::span<const void* const> inputs, void* result) const;
 };
 
-/// Empty when the request is filled in, and `inputs` say how the operands must lie. `body`: that of a region
-/// of attention, with types; `positions`: which input of the step each of its inputs is.
+/// Returns an empty refusal if the request is filled in and `inputs` contain the arrangement of the operands.
+/// `body` is that of an attention region, with types; `positions` maps its inputs to those of the step.
 Refusal read_attention_request(const engine::StepRequest& request, const graph::Graph& body,
                                const std::vector<size_t>& positions, AttentionRequest& out,
                                std::vector<engine::TensorDesc>& inputs);

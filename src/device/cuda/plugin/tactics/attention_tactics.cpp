@@ -1,4 +1,4 @@
-// Regions of attention, and the steps before it, by kernels of ours.
+// Runs attention regions, and the steps before them, with hone's own kernels.
 #include <numeric>
 
 #include "device/cuda/plugin/tactics/attention_request.hpp"
@@ -14,14 +14,14 @@ using engine::Layout;
 using engine::Offer;
 using engine::StepRequest;
 
-/// Positions of a region whose inputs are those of its body.
+/// Indices for a region whose inputs are those of its body.
 std::vector<size_t> own_positions(const graph::Graph& body) {
   std::vector<size_t> positions(body.inputs.size());
   std::iota(positions.begin(), positions.end(), size_t{0});
   return positions;
 }
 
-/// A kernel, and in how many ways it shares keys.
+/// A kernel, and the number of blocks or warps that can share keys.
 using Launch = cudaError_t (*)(const AttentionArgs&, FloatType, const AttentionSize&, int,
                                const LaunchOptions&);
 using FindRefusal = Refusal (*)(const AttentionSize&, const DeviceProperties&);
@@ -63,9 +63,9 @@ engine::Tactic attention_tactic(const Gpu& gpu, std::string name, const Attentio
 }  // namespace
 
 void add_attention_tactics(TacticList& list, Gpu& gpu) {
-  // The favourite of few rows, whatever there is time to try.
+  // The default for few rows, whatever time the search has.
   list.push_back(attention_tactic(gpu, "row_attention", {row_attention, row_attention_refusal, row_ways()}));
-  // By the rows of a block, and by the warpgroups that share its keys.
+  // By the rows of a block and by the warpgroups that share its keys.
   const auto sharing = [](std::string_view name, WarpgroupShares shares) {
     return AttentionWay{name, static_cast<int>(shares)};
   };

@@ -1,4 +1,4 @@
-// Tactics of attention, whose variants say how the blocks or warps of a kernel share keys.
+// Tactics of attention, whose variants define how the blocks or warps of a kernel share keys.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,15 @@ namespace hone::device::cuda {
 
 struct AttentionWay {
   std::string_view name;
-  /// The launcher's argument.
+  /// The argument for the launcher.
   int split;
   bool in_cluster = false;
 };
 
-/// Ways by the number of blocks that share the keys of a row.
+/// The ways for different numbers of blocks that share the keys of a row.
 std::vector<AttentionWay> row_ways();
 
-/// The offer of a way, by its split.
+/// Makes the offer for a way, given its split.
 using OfferWay = std::function<engine::Offer(const engine::StepRequest& request, int split)>;
 
 /// The first way is the best guess.

@@ -28,7 +28,7 @@ struct Bounds {
     low = std::clamp(low, from, to);
     high = std::clamp(high, from, to);
   }
-  /// In units of a scale, and within the range of its bytes.
+  /// Converts to units of a scale, limited to the range of its bytes.
   Bounds in_bytes(const ByteScale& scale) const {
     const bool is_unsigned = scale.dtype == DType::kUInt8;
     const auto first = static_cast<float>((is_unsigned ? 0 : -128) - scale.zero_point);

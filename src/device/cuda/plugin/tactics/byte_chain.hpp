@@ -1,4 +1,4 @@
-// Regions of quantized numbers (graph/quantized_chain.hpp) as kernels of this device take them.
+// Regions of quantized numbers (graph/quantized_chain.hpp) in the form that kernels of this device take.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ using graph::is_byte;
 struct ByteStages {
   ByteFunction function = ByteFunction::kBounds;
   ByteFinish finish;
-  std::vector<float> scales;  ///< one a channel
+  std::vector<float> scales;  ///< one for each channel
   std::vector<float> bias;
-  /// The input that is added: bytes where the result is, floats otherwise.
+  /// The input that is added: bytes if the result is bytes, else floats.
   std::optional<size_t> operand;
 };
 
-/// Reads bias and stages of a product whose sums stand for sum * scales[c] (one for each of the channels
-/// along `axis` of the result); empty when `stages` is filled in.
+/// Reads bias and stages of a product whose sums represent sum * scales[c] (one scale for each channel along
+/// `axis` of the result). Returns an empty refusal if `stages` is filled in.
 Refusal read_byte_stages(const engine::StepRequest& request, const graph::QuantizedChain& chain,
                          std::vector<double> scales, int64_t axis, ByteStages& stages);
 

@@ -1,4 +1,4 @@
-// Max pools of bytes, and regions quantized_pool, by kernels of ours.
+// Runs max pools of bytes and quantized_pool regions with hone's own kernels.
 #include "device/cuda/plugin/kernels/layers/byte_pooling.hpp"
 #include "device/cuda/plugin/tactics/byte_chain.hpp"
 #include "device/cuda/plugin/tactics/quantized_tactics.hpp"
@@ -31,7 +31,7 @@ std::vector<graph::WindowAxis> axes_of(const graph::Node& node, const Shape& sha
 Refusal axes_refusal(const std::vector<graph::WindowAxis>& axes) {
   if (axes.size() < 2 || axes.size() > 3) return "only images of two or three axes";
   if (!fits_in_int(axes)) return "a window beyond 2^31";
-  // Sums of 32 bits.
+  // The limit that keeps sums within 32 bits.
   constexpr int64_t kMostTaps = int64_t{1} << 22;
   int64_t taps = 1;
   for (const graph::WindowAxis& axis : axes) {

@@ -23,8 +23,8 @@ bool is_convolution(const QuantizedChain& chain) {
   return chain.core->op == "Conv" || chain.core->op == "FusedConv";
 }
 
-/// The number to subtract from the integers of the weights to make them signed bytes; nullopt where they are
-/// none.
+/// The number to subtract from the weights' integers so that they become signed bytes; nullopt if they are
+/// not bytes.
 std::optional<int> weight_middle(const StepRequest& request, const QuantizedOperand& w) {
   const DType dtype = request.inputs[w.value].dtype;
   if (!is_byte(dtype)) return std::nullopt;
@@ -50,12 +50,12 @@ Refusal read_convolution(const StepRequest& request, ByteProductPlan& plan) {
   plan.weights = {taps * p.channels, 1, taps};
   plan.source = {plan.x.dtype, shape, Layout::kChannelsLast};
   plan.result = {request.outputs[0].dtype, request.outputs[0].shape, Layout::kChannelsLast};
-  // Beyond the image are zeros, which stand for other numbers then.
+  // Zero bytes pad the image; with a zero point, they would represent numbers other than zero.
   const bool padded = p.pad_top > 0 || p.pad_left > 0 || p.pad_bottom > 0 || p.pad_right > 0;
   return padded && plan.x.zero_point != 0 ? Refusal("padding of a zero point") : Refusal();
 }
 
-/// Leading dimensions of a stack are rows of one matrix.
+/// Leading dimensions of a stack become rows of one matrix.
 Refusal read_matrix(const StepRequest& request, ByteProductPlan& plan) {
   const Shape& shape = request.inputs[plan.chain.x.value].shape;
   const graph::Attributes& attributes = plan.chain.core->attributes;
@@ -91,7 +91,7 @@ Refusal read_scales(const StepRequest& request, ByteProductPlan& plan) {
   return read_byte_stages(request, plan.chain, std::move(scales), axis, plan.stages);
 }
 
-/// Chooses the form of a result that is no bytes.
+/// Chooses the form of a result that is not bytes.
 Refusal choose_result(const StepRequest& request, ByteProductPlan& plan) {
   if (is_byte(plan.result.dtype)) return {};
   if (plan.result.dtype != DType::kFloat32) return "a result of other numbers";
@@ -109,7 +109,7 @@ Refusal choose_result(const StepRequest& request, ByteProductPlan& plan) {
   return {};
 }
 
-/// Weights as byte_gemm.hpp says, and after them the sum of each filter as int32.
+/// Weights in the order of byte_gemm.hpp, followed by the sum of each filter as int32.
 PackedConstant pack_weights(Gpu& gpu, const StepRequest& request, const ByteProductPlan& plan,
                             engine::WeightStore& weights) {
   const graph::Value& value = request.graph.value(request.node.inputs[plan.chain.w.value]);
@@ -148,7 +148,7 @@ PackedConstant pack_weights(Gpu& gpu, const StepRequest& request, const ByteProd
   return {gpu.copies().of(weights.add(key, std::move(packed))), key};
 }
 
-/// Scales and then biases; what x's zero point adds to the sums is taken off again.
+/// Scales followed by biases, which compensate for what x's zero point adds to the sums.
 std::shared_ptr<const DeviceBytes> pack_scales(Gpu& gpu, const ByteProductPlan& plan, const Tensor& packed) {
   const auto count = static_cast<size_t>(byte_scales(plan.problem));
   const int64_t depth = plan.problem.shape.depth();

@@ -1,4 +1,4 @@
-// Regions quantized_product as the GEMM of bytes takes them, by themselves or as parts of others.
+// quantized_product regions in the form that the byte GEMM takes, alone or as parts of other regions.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace hone::device::cuda {
 
-/// Where the constant has weight (filter, tap, channel).
+/// The position of weight (filter, tap, channel) in the constant.
 struct WeightStrides {
   int64_t filter = 0;
   int64_t tap = 0;
@@ -25,20 +25,20 @@ struct ByteProductPlan {
   engine::TensorDesc result;
 };
 
-/// Empty when the plan is filled in.
+/// Returns an empty refusal if the plan is filled in.
 Refusal read_byte_product(const engine::StepRequest& request, ByteProductPlan& plan);
 
-/// How the step's inputs and its result lie.
+/// Sets the arrangement of the step's inputs and its result.
 void arrange_byte_product(const engine::StepRequest& request, const ByteProductPlan& plan,
                           engine::Offer& offer);
 
-/// The constants of a product, packed.
+/// The packed constants of a product.
 struct PackedByteProduct {
-  /// All but x, the operand and y. Points into the device's copies below.
+  /// All arguments except x, the operand and y. They point to the device copies below.
   ByteArgs args;
   std::shared_ptr<const DeviceBytes> weights;
   std::shared_ptr<const DeviceBytes> scales;
-  engine::WeightKey key;  ///< of the weights
+  engine::WeightKey key;  ///< key of the weights
 };
 
 PackedByteProduct pack_byte_product(Gpu& gpu, const engine::StepRequest& request, const ByteProductPlan& plan,

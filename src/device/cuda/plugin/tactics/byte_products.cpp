@@ -1,4 +1,4 @@
-// Regions quantized_product by the GEMM of bytes: every configuration worth trying is a variant.
+// Runs quantized_product regions with the byte GEMM; every useful configuration is a variant.
 #include "device/cuda/plugin/tactics/byte_product_plan.hpp"
 #include "device/cuda/plugin/tactics/configured_tactic.hpp"
 #include "device/cuda/plugin/tactics/quantized_tactics.hpp"

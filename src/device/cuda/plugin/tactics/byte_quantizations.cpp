@@ -1,4 +1,4 @@
-// QuantizeLinear to bytes of one constant scale by a kernel of ours, which starts early.
+// Runs QuantizeLinear to bytes with one constant scale with hone's own kernel, which starts early.
 #include <cmath>
 
 #include "device/cuda/plugin/kernels/layers/byte_quantization.hpp"

@@ -1,4 +1,4 @@
-// Col2Im by a kernel of ours.
+// Runs Col2Im with hone's own kernel.
 #include "device/cuda/plugin/kernels/layers/columns_to_image.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
 #include "engine/requirements.hpp"

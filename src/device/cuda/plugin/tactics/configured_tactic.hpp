@@ -1,4 +1,4 @@
-// A tactic whose variants are the configurations of one kernel of ours, which starts early.
+// A tactic whose variants are the configurations of one of hone's own kernels, which starts early.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace hone::device::cuda {
 
-/// The functions that define such a tactic. Plan: what the kernel has to do, read from a step. Config has
+/// The functions that define such a tactic. Plan is the task of the kernel, read from a step. Config has
 /// text(), which names the variant, and parse().
 template <class Plan, class Config>
 struct ConfiguredKernel {
-  /// Why no configuration can run the step; nothing when the plan is filled in.
+  /// Why no configuration can run the step; empty if the plan is filled in.
   Refusal (*read)(const engine::StepRequest& request, Plan& plan);
-  /// Configurations worth trying.
+  /// The configurations that are worth trying.
   std::vector<Config> (*configs)(const Plan& plan, const DeviceProperties& device);
-  /// Why this one cannot run the step.
+  /// Why this configuration cannot run the step.
   Refusal (*refusal)(const Plan& plan, const Config& config, const DeviceProperties& device);
   engine::Offer (*make)(Gpu& gpu, const engine::StepRequest& request, const Plan& plan, const Config& config,
                         engine::WeightStore& weights);

@@ -57,7 +57,7 @@ ConvProblem conv_problem(const graph::Convolution& geometry, Element element) {
   p.dilation_w = narrow(x.dilation);
   p.pad_top = narrow(y.pad_begin);
   p.pad_left = narrow(x.pad_begin);
-  // The padding that the output's size implies, ceil or crop included.
+  // The padding implied by the output's size, including ceil mode or cropping.
   p.pad_bottom = narrow((y.output - 1) * y.stride + y.extent() - y.input - y.pad_begin);
   p.pad_right = narrow((x.output - 1) * x.stride + x.extent() - x.input - x.pad_begin);
   return p;

@@ -1,4 +1,4 @@
-// A Conv or FusedConv as the tactics of this device see it.
+// A Conv or FusedConv in the form that the tactics of this device use.
 #pragma once
 
 #include <span>
@@ -16,34 +16,35 @@ struct ConvolutionRequest {
   graph::Convolution geometry;
   std::vector<PostOpRequest> post_ops;
   bool has_bias = false;
-  /// Channels-last image of the compute type, as inputs and outputs lie.
+  /// The arrangement of inputs and outputs: a channels-last image of the compute type.
   engine::TensorDesc source;
   engine::TensorDesc result;
 };
 
-/// Empty when `out` is filled in; else why no tactic of this device takes the step.
+/// Returns an empty refusal if `out` is filled in, else why no tactic of this device takes the step.
 Refusal read_convolution_request(const engine::StepRequest& request, ConvolutionRequest& out);
 
-/// The elements that tensor cores are to multiply.
+/// The element type that tensor cores multiply.
 Element element_of(const engine::StepRequest& request);
 
-/// A convolution of two dimensions, without groups, as our tensor-core kernels take it.
+/// A two-dimensional convolution without groups in the form that hone's tensor-core kernels take.
 ConvProblem conv_problem(const graph::Convolution& geometry, Element element);
 
-/// The common arguments of all launches: the post-ops, at most kMaxEpilogueSteps, without their operands.
+/// The arguments that all launches share: at most kMaxEpilogueSteps post-ops, without their operands.
 ConvArgs conv_args(const std::vector<PostOpRequest>& post_ops);
 ConvArgs conv_args(const ConvolutionRequest& request);
 
-/// Gives the binary ones of those steps their operands among the step's inputs.
+/// Sets the operands of binary post-ops from the step's inputs.
 void bind_steps(const std::vector<PostOpRequest>& post_ops, std::span<const void* const> inputs,
                 ConvArgs& args);
 
-/// An offer with the operands of the convolution arranged: the source, the bias as floats, full operands like
-/// the result, operands per image and channel or per channel plain, of type `operand_type`.
+/// Returns an offer with the arrangement of the convolution's operands: the source; the bias as floats; full
+/// operands in the layout of the result; operands per image and channel, or per channel, in plain layout with
+/// type `operand_type`.
 engine::Offer make_convolution_offer(const engine::StepRequest& request,
                                      const ConvolutionRequest& convolution, tensor::DType operand_type);
 
-/// The post-ops, at most Epilogue::kLimit, with their operands among the step's inputs.
+/// At most Epilogue::kLimit post-ops with their operands from the step's inputs.
 Epilogue make_epilogue(const ConvolutionRequest& request, std::span<const void* const> inputs);
 
 }  // namespace hone::device::cuda

@@ -1,4 +1,4 @@
-// The sizes of a convolution as kernels without tensor cores take them.
+// The sizes of a convolution in the form of kernels without tensor cores.
 #pragma once
 
 #include "device/cuda/plugin/kernels/convolution/depthwise.hpp"
@@ -6,7 +6,7 @@
 
 namespace hone::device::cuda {
 
-/// Axes that the geometry lacks have size one.
+/// Missing axes get size one.
 inline ConvolutionSize convolution_size(const graph::Convolution& geometry) {
   ConvolutionSize size;
   size.batch = geometry.batch;

@@ -1,5 +1,6 @@
-// Convolutions through cuDNN's fused graphs: every engine configuration that its heuristics recommend, or in
-// an exhaustive search that its engines have, is a variant, so that the tactic search times them all.
+// Runs convolutions through cuDNN's fused graphs. Every engine configuration that its heuristics recommend
+// (in an exhaustive search, every one that its engines have) is a variant, so that the tactic search times
+// all of them.
 #include <cmath>
 #include <functional>
 
@@ -21,16 +22,16 @@ using tensor::DType;
 struct Plan {
   ConvolutionRequest request;
   CudnnConvolution convolution;
-  /// Node input of each pointwise operand, in the order of their ids.
+  /// Index of the node's input for each pointwise operand, in the order of their ids.
   std::vector<size_t> operands;
-  /// Channels of the source and of the result, padded to the multiples that tensor cores take.
+  /// Channels of the source and of the result, padded to the multiples that tensor cores need.
   int64_t channels = 0;
   int64_t filters = 0;
 
   bool pads_filters() const { return filters != request.geometry.out_channels; }
 };
 
-/// Empty when the post-op is appended.
+/// Returns an empty refusal if the post-op was appended.
 Refusal append(const PostOpRequest& post, Plan& plan) {
   CudnnPointwise op{};
   switch (post.op) {
@@ -40,7 +41,7 @@ Refusal append(const PostOpRequest& post, Plan& plan) {
       op.slope = post.alpha;
       break;
     case PostOp::kClip:
-      // A ReLU between bounds is max(lower, min(x, upper)) for a lower bound of 0 only.
+      // A ReLU between bounds equals max(lower, min(x, upper)) only if the lower bound is 0.
       if (post.alpha != 0) return "clip has a lower bound other than 0";
       op.mode = CUDNN_POINTWISE_RELU_FWD;
       op.bounded = std::isfinite(post.beta);
@@ -74,8 +75,8 @@ Refusal append(const PostOpRequest& post, Plan& plan) {
   return {};
 }
 
-/// Why filters cannot be padded where they would have to be; empty otherwise. Operands that are added to the
-/// result or multiplied with it are not padded.
+/// Why filters that would have to be padded cannot be padded; empty if there is no obstacle. Operands that
+/// are added to the result or multiplied with it are not padded.
 Refusal filter_padding_refusal(const StepRequest& request, const Plan& plan) {
   if (!plan.pads_filters()) return {};
   const int64_t filters = plan.request.geometry.out_channels;
@@ -89,7 +90,7 @@ Refusal filter_padding_refusal(const StepRequest& request, const Plan& plan) {
   return {};
 }
 
-/// Empty when the plan is filled in.
+/// Returns an empty refusal if the plan is filled in.
 Refusal make_plan(const StepRequest& request, Plan& plan) {
   if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
   const graph::Convolution& geometry = plan.request.geometry;
@@ -150,7 +151,7 @@ Offer make(Gpu& gpu, CudnnCompiler& cudnn, const StepRequest& request, const Pla
   int64_t image_bytes = 0;
   FloatType source_type = float_type(request.storage());
   if (pads) {
-    // Few channels: the image comes as it is and is widened into the scratch area first.
+    // An image with few channels is read unchanged and first padded into the scratch memory.
     offer.inputs[0] = {request.inputs[0].dtype, request.inputs[0].shape, Layout::kPlain};
     source_type = float_type(request.inputs[0].dtype);
     image_bytes = scratch_bytes(image.batch * image.pixels, plan.channels);
@@ -196,7 +197,7 @@ std::vector<std::string> variants(CudnnCompiler& cudnn, const StepRequest& reque
   try {
     return cudnn.configs(plan.convolution, request.exhaustive);
   } catch (const CudnnRefusal&) {
-    return {};  // refuse() says why
+    return {};  // refuse() gives the reason
   }
 }
 

@@ -1,4 +1,4 @@
-// Convolutions without tensor cores by kernels of ours: depthwise, grouped, and IEEE float.
+// Runs convolutions without tensor cores with hone's own kernels: depthwise, grouped, and IEEE float.
 #include <functional>
 #include <limits>
 #include <optional>
@@ -19,11 +19,11 @@ struct DirectProblem {
   ConvolutionRequest request;
   ConvolutionSize size;
   FloatType type = FloatType::kFloat;
-  /// The post-ops where they are no more than that, which tiles need.
+  /// The post-ops in the simple form that tiles require, if they have it.
   std::optional<StreamEpilogue> stream;
 };
 
-/// Empty when `out` is filled in; else why none of the three takes the step.
+/// Returns an empty refusal if `out` is filled in, else why none of the three tactics takes the step.
 Refusal read_problem(const StepRequest& request, DirectProblem& out) {
   if (Refusal reason = read_convolution_request(request, out.request)) return reason;
   if (out.request.post_ops.size() > Epilogue::kLimit) return "too many post-ops";
@@ -38,7 +38,7 @@ Refusal read_problem(const StepRequest& request, DirectProblem& out) {
 /// The differences between the three tactics.
 struct Way {
   FilterOrder order;
-  /// True if filters stay floats, whatever the images are.
+  /// True if filters stay float, whatever the image's type is.
   bool float_filter;
   std::vector<std::string> (*variants)(const StepRequest& request, const DeviceProperties& device);
   Refusal (*refusal)(const DirectProblem& problem, std::string_view variant, const DeviceProperties& device);
@@ -90,10 +90,10 @@ int strip(std::string_view variant) {
   return variant == "1" ? 1 : variant == "2" ? 2 : variant == "4" ? 4 : 0;
 }
 
-/// The variant by threads of two channels.
+/// The variant whose threads compute two channels each.
 constexpr std::string_view kNarrow = "narrow";
 
-/// True if threads of 16 bytes of channels are too few to keep a GPU busy.
+/// True if threads with 16 bytes of channels each are too few to keep a GPU busy.
 bool has_few_outputs(const ConvolutionSize& size) {
   constexpr int64_t kFew = int64_t{1} << 18;
   return has_small_windows(size) && size.batch * size.output[1] * size.output[2] * size.out_channels <= kFew;
@@ -170,7 +170,7 @@ cudaError_t launch_grouped(const DirectProblem& problem, const ConvolutionArgume
   return grouped_convolution(arguments, problem.type, problem.size, epilogue, options);
 }
 
-// One filter per channel: [K][R][S] as [R][S][K].
+// One filter per channel, rearranged from [K][R][S] to [R][S][K].
 constexpr Way kDepthwise = {FilterOrder::kRsck, true, depthwise_variants, depthwise_refusal,
                             launch_depthwise};
 constexpr Way kIeee = {FilterOrder::kRsck, false, ieee_variants, ieee_refusal, launch_ieee};

@@ -1,4 +1,4 @@
-// A convolution as implicit GEMM kernels of ours take it.
+// A convolution in the form that hone's implicit GEMM kernels take.
 #pragma once
 
 #include <optional>
@@ -13,16 +13,16 @@ namespace hone::device::cuda {
 struct GemmPlan {
   ConvolutionRequest request;
   ConvProblem problem;
-  /// For images of few channels, which the problem then sees padded: by kernels for two bytes an element, ...
+  /// For images with few channels, which the problem sees as padded: in kernels for 2-byte elements, ...
   std::optional<StemLayout> stem;
-  /// ... by a reorder otherwise; 0 where nothing is padded.
+  /// ... otherwise by a reorder; 0 if nothing is padded.
   int image_channels = 0;
 };
 
-/// Empty when the plan is filled in.
+/// Returns an empty refusal if the plan is filled in.
 Refusal make_gemm_plan(const engine::StepRequest& request, GemmPlan& plan);
 
-/// Fills in the operands of a launch.
+/// Sets the operands of a launch.
 void bind_operands(const ConvolutionRequest& request, std::span<const void* const> inputs,
                    std::span<void* const> outputs, const LaunchOptions& options, ConvArgs& args);
 

@@ -1,4 +1,4 @@
-// Convolutions by our own implicit GEMM kernels: every configuration worth trying is a variant.
+// Runs convolutions with hone's own implicit GEMM kernels; every useful configuration is a variant.
 #include "device/cuda/plugin/kernels/layers/reorder.hpp"
 #include "device/cuda/plugin/tactics/configured_tactic.hpp"
 #include "device/cuda/plugin/tactics/gemm_convolution_plan.hpp"
@@ -22,7 +22,7 @@ Offer make(Gpu& gpu, const StepRequest& request, const GemmPlan& plan, const typ
       plan.stem ? pack_stem(gpu, request, 1, request.storage(), *plan.stem, StemOrder::kWindows, weights)
                 : pack_filter(gpu, request, 1, request.storage(), order, problem.channels, weights);
   offer.packed = {filter.key};
-  // An image of few channels comes as the caller has it and is laid out anew in the scratch area.
+  // An image with few channels is read in the caller's arrangement and rearranged in the scratch memory.
   if (plan.stem || plan.image_channels != 0)
     offer.inputs[0] = {DType::kFloat32, request.inputs[0].shape, Layout::kPlain};
   const ImageSize image{problem.batch, plan.image_channels, int64_t{problem.height} * problem.width};

@@ -1,5 +1,5 @@
-// The GEMM kernels of convolutions as tactics see them: a kernel's name, the configurations that fit a
-// problem and the steps after it, the memory that it needs besides its operands, and its launch.
+// The GEMM kernels of convolutions in the form that tactics use: a kernel's name, the configurations for a
+// problem and its following operations, the memory that it needs in addition to its operands, and its launch.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"

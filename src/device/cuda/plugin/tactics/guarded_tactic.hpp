@@ -1,4 +1,4 @@
-// Tactics and kernels as the engine sees them.
+// Makes a GPU current around the functions of tactics and kernels.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace hone::device::cuda {
 
-/// The function with this context current while it runs; an empty one stays empty.
+/// Returns the function with this context made current while it runs; an empty function stays empty.
 template <class Result, class... Args>
 std::function<Result(Args...)> guarded(std::function<Result(Args...)> function, CUcontext context) {
   if (!function) return function;
@@ -19,8 +19,8 @@ std::function<Result(Args...)> guarded(std::function<Result(Args...)> function, 
   };
 }
 
-/// Makes the tactic's GPU current for each question, which is asked on a thread that may use another one: to
-/// answer, the tactic may allocate, copy and load kernels there.
+/// Makes the tactic's GPU current in each call, because the calling thread may use another GPU, and the
+/// tactic may allocate, copy and load kernels.
 inline engine::Tactic guarded(engine::Tactic tactic, CUcontext context) {
   tactic.make = guarded(std::move(tactic.make), context);
   tactic.list_variants = guarded(std::move(tactic.list_variants), context);
@@ -46,7 +46,8 @@ class GuardedKernel final : public engine::Kernel {
   CUcontext context_;
 };
 
-/// A kernel that callers run on threads that may use another GPU. Executors see to theirs themselves.
+/// A kernel that callers run in threads that may use another GPU. Executors make their GPU current
+/// themselves.
 inline std::shared_ptr<const engine::Kernel> guarded(std::shared_ptr<const engine::Kernel> kernel,
                                                      CUcontext context) {
   return std::make_shared<GuardedKernel>(std::move(kernel), context);

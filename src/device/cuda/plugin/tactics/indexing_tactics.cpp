@@ -1,4 +1,4 @@
-// Operators that pick elements by indices, surround them, or make vectors of indices: Gather, Pad and OneHot.
+// Operators that select elements by indices, pad them, or convert indices to vectors: Gather, Pad and OneHot.
 #include "device/cuda/plugin/kernels/layers/movement.hpp"
 #include "device/cuda/plugin/kernels/layers/one_hot.hpp"
 #include "device/cuda/plugin/tactics/moved_values.hpp"
@@ -72,7 +72,7 @@ Offer offer_one_hot(const StepRequest& request, engine::WeightStore&) {
       tensor::normalize_axis(request.node.attributes.get_int("axis"), static_cast<int64_t>(shape.size()));
   const MiddleAxes parts = around_axis(shape, static_cast<size_t>(axis));
   Offer offer;
-  // The depth is in the output's shape.
+  // The depth is given by the output's shape.
   offer.inputs = {
       {indices.dtype, indices.shape, Layout::kPlain}, {}, {dtype, request.inputs[2].shape, Layout::kPlain}};
   offer.outputs = {{dtype, shape, Layout::kPlain}};

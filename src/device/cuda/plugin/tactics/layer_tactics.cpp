@@ -1,4 +1,4 @@
-// Products with a constant matrix, as fully connected layers are, by kernels of ours.
+// Runs products with a constant matrix, such as fully connected layers, with hone's own kernels.
 #include "device/cuda/plugin/tactics/configured_tactic.hpp"
 #include "device/cuda/plugin/tactics/convolution_request.hpp"
 #include "device/cuda/plugin/tactics/gemm_kernels.hpp"
@@ -12,8 +12,8 @@ using engine::Offer;
 using engine::StepRequest;
 using tensor::DType;
 
-/// An offer with the operands arranged: the bias as floats, full operands like the result, operands per
-/// column of the elements that are multiplied.
+/// Returns an offer with the arrangement of the operands: the bias as floats, full operands in the layout of
+/// the result, operands per column with the type of the multiplied elements.
 Offer arrange(const StepRequest& request, const LayerProduct& layer, const PackedConstant& packed) {
   const Product& product = layer.product;
   Offer offer;
@@ -29,7 +29,7 @@ Offer arrange(const StepRequest& request, const LayerProduct& layer, const Packe
   return offer;
 }
 
-/// Rows as the pixels of a convolution by filters of one pixel: every stack is an image.
+/// Rows as the pixels of a 1 x 1 convolution; each matrix of a stack is an image.
 struct MatrixPlan {
   LayerProduct layer;
   ConvProblem problem;

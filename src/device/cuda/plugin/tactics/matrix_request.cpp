@@ -14,7 +14,8 @@ using engine::StepRequest;
 using graph::PostOp;
 using tensor::DType;
 
-/// Post-ops that the library's epilogue has: an addition first, then one activation. Empty when they fit.
+/// Reads post-ops that the library's epilogue supports: first an addition, then one activation. Returns an
+/// empty refusal if they fit.
 Refusal read_epilogue(const StepRequest& request, ChannelAxis axis, Product& product) {
   const auto post_ops = read_post_ops(request, 3, axis);
   if (!post_ops) return "a post-op's operand is broadcast";
@@ -36,7 +37,7 @@ Refusal read_epilogue(const StepRequest& request, ChannelAxis axis, Product& pro
   return {};
 }
 
-/// An operand as matrices; a vector is the row of the first one, the column of the second.
+/// An operand as matrices; a vector is a row as the first operand, a column as the second.
 Shape as_matrices(const Shape& shape, bool first) {
   if (shape.size() != 1) return shape;
   return first ? Shape{1, shape[0]} : Shape{shape[0], 1};
@@ -46,14 +47,14 @@ int64_t matrix_count(const Shape& shape) {
   return tensor::element_count(std::span<const int64_t>(shape).first(shape.size() - 2));
 }
 
-/// Rows, depth, columns and what the batch shares.
+/// Reads the numbers of rows, depth and columns, and what the batch shares.
 Refusal read_extents(const Shape& x, const Shape& w, bool transposes_w, Product& product) {
   const int64_t rows = x[x.size() - (product.transposed_x ? 1 : 2)];
   product.depth = x[x.size() - (product.transposed_x ? 2 : 1)];
   product.columns = w[w.size() - (transposes_w ? 2 : 1)];
   product.rows = rows;
   if (matrix_count(w) == 1) {
-    // Leading dimensions of a stack are rows of one matrix.
+    // Leading dimensions of a stack become rows of one matrix.
     product.rows = rows * matrix_count(x);
     product.shared_w = true;
   } else if (matrix_count(x) == 1) {
@@ -67,7 +68,7 @@ Refusal read_extents(const Shape& x, const Shape& w, bool transposes_w, Product&
   return {};
 }
 
-/// All but what follows the bias.
+/// Reads everything except the operations after the bias.
 Refusal read_operands(const StepRequest& request, Product& product) {
   const graph::Node& node = request.node;
   if (Refusal reason = engine::only_float32(request)) return reason;

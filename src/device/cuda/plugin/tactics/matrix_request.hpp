@@ -1,5 +1,5 @@
-// A Gemm, a MatMul, a convolution that is a product, or a fused form of them as the tactics of this device
-// see it.
+// A Gemm, a MatMul, a convolution that is a product, or a fused form of them, as the tactics of this device
+// use it.
 #pragma once
 
 #include <string>
@@ -10,33 +10,33 @@
 
 namespace hone::device::cuda {
 
-/// How cuBLASLt computes products under a policy of that kind.
+/// The compute type of cuBLASLt for a policy of this kind.
 cublasComputeType_t compute_type(engine::Compute compute);
 
 /// Gemm and MatMul, with their fused forms.
 std::vector<std::string> product_operators();
 bool is_gemm(const graph::Node& node);
 
-/// Empty when the product is filled in; else why no tactic of this device takes the step.
+/// Returns an empty refusal if the product is filled in, else why no tactic of this device takes the step.
 Refusal read_product(const engine::StepRequest& request, Product& product);
 
 bool is_convolution(const std::string& op);
 
-/// A convolution by filters of one pixel, without groups: every pixel of a channels-last image is a row.
-/// Empty when the product is filled in; else why it is none.
+/// Reads a 1 x 1 convolution without groups: every pixel of a channels-last image is a row. Returns an empty
+/// refusal if the product is filled in, else the reason.
 Refusal read_pixel_product(const engine::StepRequest& request, Product& product);
 
-/// A product with a constant matrix, and what follows it, as kernels of ours take it.
+/// A product with a constant matrix and the operations after it, in the form that hone's own kernels take.
 struct LayerProduct {
-  Product product;  ///< without its epilogue, but for the bias
+  Product product;  ///< without its epilogue, except for the bias
   std::vector<PostOpRequest> post_ops;
 };
 
-/// Empty when it is one and filled in. A bias is constant too: it may be read before the kernel ahead has
-/// ended.
+/// Returns an empty refusal if it is one and was filled in. A bias must also be constant, because it may be
+/// read before the previous kernel has ended.
 Refusal read_layer(const engine::StepRequest& request, LayerProduct& layer);
 
-/// Its matrix as rows of its depth.
+/// The matrix as rows of its depth.
 PackedConstant pack_columns(Gpu& gpu, const engine::StepRequest& request, const Product& product,
                             engine::WeightStore& weights);
 

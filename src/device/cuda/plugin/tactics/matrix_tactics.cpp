@@ -1,4 +1,4 @@
-// Matrix products through cuBLASLt, convolutions by filters of one pixel among them.
+// Runs matrix products through cuBLASLt, including 1 x 1 convolutions.
 #include <charconv>
 #include <functional>
 
@@ -16,7 +16,7 @@ using engine::TensorDesc;
 
 constexpr int kMostVariants = 16;
 
-/// Empty when the product is filled in; else why it is none.
+/// Returns an empty refusal if the product is filled in, else why it is not a product.
 Refusal read(const StepRequest& request, Product& product) {
   return is_convolution(request.node.op) ? read_pixel_product(request, product)
                                          : read_product(request, product);
@@ -28,7 +28,7 @@ bool packs(const StepRequest& request) {
          (is_convolution(request.node.op) || request.inputs[1].shape.size() == 2);
 }
 
-/// The constant matrix as the product reads it, rows of its depth.
+/// The constant matrix as the product reads it: rows of its depth.
 PackedConstant pack(Gpu& gpu, const StepRequest& request, const Product& product,
                     engine::WeightStore& weights) {
   if (is_convolution(request.node.op))

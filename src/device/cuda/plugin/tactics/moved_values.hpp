@@ -1,4 +1,4 @@
-// The element type and layout in which operators that only move elements keep their values.
+// The element type and layout in which operators that only move elements store their values.
 #pragma once
 
 #include <algorithm>
@@ -7,14 +7,14 @@
 
 namespace hone::device::cuda {
 
-/// Element type that output 0 has between steps.
+/// Element type of output 0 between steps.
 inline tensor::DType moved_type(const engine::StepRequest& request) {
   const tensor::DType declared = request.outputs[0].dtype;
   return declared == tensor::DType::kFloat32 ? request.storage() : declared;
 }
 
-/// As images lie where an input does and reorders can bring its type there, plain otherwise: tokens with four
-/// dimensions are no images.
+/// The layout of an input for images whose type reorders can convert, else plain: tokens with four dimensions
+/// are not images.
 inline engine::Layout moved_layout(const engine::StepRequest& request, tensor::DType dtype) {
   const bool images = std::any_of(request.inputs.begin(), request.inputs.end(), [](const auto& input) {
     return input.layout == engine::Layout::kChannelsLast;

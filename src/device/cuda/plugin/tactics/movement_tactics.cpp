@@ -1,4 +1,4 @@
-// Operators that move elements without looking at them.
+// Operators that move elements without reading their values.
 #include "device/cuda/plugin/kernels/layers/movement.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ Offer offer_concat(const StepRequest& request, engine::WeightStore&) {
   Shape order = shape;
   int64_t axis = request.node.attributes.get_int("axis");
   if (axis < 0) axis += static_cast<int64_t>(shape.size());
-  // The axis counted in the order of the memory.
+  // The index of the axis in memory order.
   const bool last = layout == Layout::kChannelsLast;
   if (last) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
   const auto at = static_cast<size_t>(!last || axis == 0 ? axis
@@ -45,7 +45,7 @@ Offer offer_concat(const StepRequest& request, engine::WeightStore&) {
   }
   offer.outputs = {{dtype, shape, layout}};
   offer.concatenates = rows == 1;
-  // Kernels load 16 bytes at a time; other buffers of the arena lie at multiples of 64.
+  // Kernels load 16 bytes at a time; other buffers of the arena are at multiples of 64.
   offer.part_alignment = 64;
   offer.kernel = std::make_shared<LaunchKernel>(
       "a concatenation", [=](auto inputs, auto outputs, void*, const LaunchOptions& options) {

@@ -24,12 +24,12 @@ PadMode mode_of(const std::string& name) {
   return name == "wrap" ? PadMode::kWrap : PadMode::kConstant;
 }
 
-/// The constant of an input; null when it is computed or absent.
+/// The constant of an input; null if it is computed or absent.
 const tensor::Tensor* constant_of(const StepRequest& request, size_t input) {
   return request.node.has_input(input) ? request.graph.constant(request.node.input(input)) : nullptr;
 }
 
-/// Elements before each axis of the input.
+/// Number of padded elements before each axis of the input.
 Shape pads_before(const StepRequest& request, const std::vector<int64_t>& pads) {
   Shape begin(request.inputs[0].shape.size(), 0);
   if (!request.node.has_input(3)) {

@@ -1,4 +1,4 @@
-// The input and output of a Pad, as pad() takes them.
+// The input and output of a Pad in the form of pad().
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@
 
 namespace hone::device::cuda {
 
-/// Sizes in the order of the memory.
+/// Sizes in memory order.
 struct NodePads {
-  /// Why there are none; empty when there are.
+  /// Why there are no pads; empty if there are.
   Refusal refusal;
   PadMode mode = PadMode::kConstant;
   std::vector<int64_t> sizes;
-  /// Elements before the input's first; negative where it is cropped.
+  /// Number of elements before the input's first one; negative if the input is cropped.
   std::vector<int64_t> begin;
   std::vector<int64_t> output;
   /// The bytes of one element.
   std::vector<std::byte> value;
 };
 
-/// Pads of elements of this type that lie in this layout, input and output alike.
+/// The pads for elements of this type, with input and output in this layout.
 NodePads node_pads(const engine::StepRequest& request, tensor::DType dtype, engine::Layout layout);
 
 }  // namespace hone::device::cuda

@@ -1,4 +1,4 @@
-// Which elements of their data GatherElements, GatherND and their counterparts name.
+// The elements that GatherElements, GatherND and the corresponding Scatter operators select.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 namespace hone::device::cuda {
 
 struct NodePicks {
-  /// Why there are none; empty when there are.
+  /// Why there are no picks; empty if there are.
   Refusal refusal;
   std::variant<ElementPicks, SlicePicks> picks;
 };
 
-/// Picks of data that lies in row-major order.
+/// The picks for data in row-major order.
 NodePicks node_picks(const engine::StepRequest& request);
 
 }  // namespace hone::device::cuda

@@ -14,7 +14,7 @@ using engine::StepRequest;
 
 NodeViews refuse(std::string reason) { return {std::move(reason), {}}; }
 
-/// The integers of a constant input; nullopt when it is computed.
+/// The integers of a constant input; nullopt if it is computed.
 std::optional<std::vector<int64_t>> constant_integers(const StepRequest& request, size_t input) {
   const tensor::Tensor* constant = request.graph.constant(request.node.input(input));
   return constant == nullptr ? std::nullopt : std::optional(constant->to_int64());
@@ -24,12 +24,12 @@ size_t axis_of(int64_t axis, const Shape& shape) {
   return static_cast<size_t>(tensor::normalize_axis(axis, static_cast<int64_t>(shape.size())));
 }
 
-/// Channels-last where input 0 lies so.
+/// Channels-last if input 0 has this layout.
 Layout layout_of(const StepRequest& request) {
   return request.inputs[0].layout == Layout::kChannelsLast ? Layout::kChannelsLast : Layout::kPlain;
 }
 
-/// Brings the channels of a tensor's dimensions to where they lie: after all others with channels-last.
+/// Moves the channels to their position in memory: after all other dimensions in channels-last.
 void bring_channels(std::vector<int64_t>& dimensions, Layout layout) {
   if (layout == Layout::kChannelsLast)
     std::rotate(dimensions.begin() + 1, dimensions.begin() + 2, dimensions.end());
@@ -66,7 +66,7 @@ NodeViews slice(const StepRequest& request) {
     const int64_t length = shape[axis];
     const int64_t start = (*starts)[i] < 0 ? (*starts)[i] + length : (*starts)[i];
     view.offset += std::clamp<int64_t>(start, 0, step > 0 ? length : length - 1) * view.strides[axis];
-    // A step may be larger than any axis, of which one element is left then.
+    // A step may be larger than the axis, which then has only one element left.
     if (view.sizes[axis] > 1) view.strides[axis] *= step;
   }
   return {"", {as_it_lies(std::move(view), layout)}, layout};

@@ -1,4 +1,4 @@
-// The inputs of operators that only pick or repeat elements, as strided views for gather_strided().
+// The inputs of operators that only select or repeat elements, as strided views for gather_strided().
 #pragma once
 
 #include <optional>
@@ -12,34 +12,34 @@
 namespace hone::device::cuda {
 
 struct NodeViews {
-  /// Why there are none; empty when there are.
+  /// Why there are no views; empty if there are.
   Refusal refusal;
-  /// Views of input 0 as it lies in `layout`, one per output, which then lies so too.
+  /// Views of input 0 in `layout`, one for each output, which gets the same layout.
   std::vector<StridedView> outputs;
-  /// The layout in which the producer of input 0 leaves it, where the operator can read it so; else plain.
+  /// The layout in which the producer of input 0 leaves it, if the operator can read that; else plain.
   engine::Layout layout = engine::Layout::kPlain;
 };
 
-/// That node_views() knows: DepthToSpace, Expand, Slice, SpaceToDepth, Split, Tile.
+/// The operators that node_views() supports: DepthToSpace, Expand, Slice, SpaceToDepth, Split, Tile.
 std::vector<std::string> node_view_operators();
 NodeViews node_views(const engine::StepRequest& request);
 
-/// The middle of a tensor as [outer][axis][inner].
+/// The shape of a tensor as [outer][axis][inner].
 struct MiddleAxes {
   int64_t outer = 1;
   int64_t axis = 1;
   int64_t inner = 1;
 };
 
-/// Around one axis, below the rank.
+/// For one axis, which must be below the rank.
 MiddleAxes around_axis(const engine::Shape& shape, size_t axis);
 
-/// The extents before, in and after the axes (0 to rank - 1, any order), or nothing when others of more than
-/// one element lie between them.
+/// The extents before, in and after the axes (0 to rank - 1, in any order); nothing if other axes with more
+/// than one element are between them.
 std::optional<MiddleAxes> middle_axes(const engine::Shape& shape, const std::vector<int64_t>& axes);
 
-/// The same elements, in row-major order, with these axes (any order) after all others: with them, `axis` of
-/// MiddleAxes is their product and `inner` is 1.
+/// The same elements in row-major order, with these axes (in any order) moved after all others; then `axis`
+/// of MiddleAxes is their product and `inner` is 1.
 StridedView axes_last(const engine::Shape& shape, const std::vector<int64_t>& axes);
 
 }  // namespace hone::device::cuda

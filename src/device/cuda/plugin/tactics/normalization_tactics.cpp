@@ -1,4 +1,4 @@
-// Softmax and normalizations by kernels of ours.
+// Runs softmax and normalizations with hone's own kernels.
 #include "device/cuda/plugin/kernels/layers/normalization.hpp"
 
 #include "device/cuda/plugin/tactics/row_normalization.hpp"
@@ -54,7 +54,7 @@ Offer offer_row_normalization(const StepRequest& request, engine::WeightStore&) 
   const auto x = static_cast<size_t>(norm.x);
   const TensorDesc desc{request.storage(), request.inputs[x].shape, Layout::kPlain};
   Offer offer;
-  // Other operands of a region stay as they are: an engine that is loaded again reads them here.
+  // Other operands of a region keep their arrangement, because a loaded engine reads them here again.
   if (graph::is_region(request.node)) offer.inputs = request.inputs;
   offer.inputs.resize(request.inputs.size());
   offer.inputs[x] = desc;
@@ -76,9 +76,8 @@ Offer offer_row_normalization(const StepRequest& request, engine::WeightStore&) 
   return offer;
 }
 
-/// Channels-last where the channels that share statistics fill what a lane reads at once. If only half of a
-/// memory access is used, the cache keeps the other half for the next group, which costs less than two
-/// reorders.
+/// Channels-last if the channels that share statistics fill one load of a lane. If only half of a memory
+/// access is used, the cache keeps the other half for the next group, which costs less than two reorders.
 Layout layout_of(const StepRequest& request, int64_t members) {
   constexpr int64_t kRunBytes = 16;
   const auto bytes = static_cast<int64_t>(tensor::dtype_size(request.storage()));
@@ -86,7 +85,7 @@ Layout layout_of(const StepRequest& request, int64_t members) {
                                      : engine::layout_for_shape(request.layout, request.inputs[0].shape);
 }
 
-/// Empty when the activations are filled in.
+/// Returns an empty refusal if the activations are filled in.
 Refusal read_activations(const graph::ActivatedNormalization& norm, Epilogue& activations) {
   if (norm.activations.size() > Epilogue::kLimit) return "too many activations";
   for (const graph::Activation& activation : norm.activations) {

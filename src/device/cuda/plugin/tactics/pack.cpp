@@ -1,4 +1,4 @@
-// Constants in the arrangement that kernels of this device want, packed on the host; see tactics.hpp.
+// Packs constants on the host into the arrangements that kernels of this device need; see tactics.hpp.
 #include <cstring>
 
 #include "base/checked.hpp"
@@ -24,8 +24,8 @@ Tensor in_type(const graph::Value& value, DType dtype, FilterAxis axis, WeightSt
   return rounds ? weights.rounded(value.name, constant, dtype, axis) : tensor::saturated(constant, dtype);
 }
 
-/// From the store, or made now by `fill(plain elements of dtype, packed elements)`. The format of a form that
-/// does not stand for the constant begins with kFinalForm, as its key does then.
+/// Returns the packed form from the store, or makes it with `fill(plain elements of dtype, packed elements)`.
+/// The name of a form that does not replace the constant begins with kFinalForm, and so does its key.
 template <class Fill>
 PackedConstant pack(Gpu& gpu, const StepRequest& request, size_t operand, DType dtype, FilterAxis axis,
                     const std::string& format, int64_t count, WeightStore& weights, Fill&& fill) {
@@ -55,7 +55,7 @@ PackedConstant pack(Gpu& gpu, const StepRequest& request, size_t operand, DType 
   return {gpu.copies().of(weights.add(key, std::move(packed))), key};
 }
 
-/// To the nearest number of tf32's 11 bits, ties away from zero; infinities and NaN stay.
+/// Rounds to the nearest number with tf32's 11 bits, ties away from zero; infinities and NaN do not change.
 uint32_t round_to_tf32(uint32_t bits) {
   constexpr uint32_t kExponent = 0x7f800000;
   constexpr uint32_t kHalf = 0x1000;
@@ -105,7 +105,7 @@ PackedConstant pack_fragments(Gpu& gpu, const StepRequest& request, size_t opera
                               const char* order, const FragmentPlace& place, WeightStore& weights) {
   const Shape& shape = request.graph.value(request.node.inputs[operand]).constant->shape();
   const int64_t taps = tensor::element_count(shape) / std::max<int64_t>(shape[0] * shape[1], 1);
-  // The kernels that take them run on one architecture, and not for every image.
+  // The kernels that use this form run only on one architecture, and not for every image.
   return pack(gpu, request, operand, dtype, FilterAxis::kFirst, fmt::format("!{}", order),
               tensor::element_count(shape), weights, [&](const auto* from, auto* to) {
                 for (int64_t k = 0; k < shape[0]; ++k) {

@@ -13,7 +13,7 @@ using engine::Shape;
 using engine::StepRequest;
 using tensor::DType;
 
-/// Operations of the chain language that are named after the operator and whose constants are attributes.
+/// Operations of the chain language that have the operator's name and take constants from attributes.
 struct Constants {
   std::string_view op;
   const char* alpha;
@@ -25,7 +25,7 @@ constexpr Constants kConstants[] = {
     {"Shrink", "bias", "lambd"},
 };
 
-/// A post-op's name in the chain language.
+/// The name of a post-op in the chain language.
 std::string_view chain_name(graph::PostOp op) {
   constexpr std::string_view kNames[] = {
       "Relu", "LeakyRelu", "Clip",     "Sigmoid",  "Tanh", "HardSwish", "HardSigmoid", "Swish",
@@ -33,19 +33,19 @@ std::string_view chain_name(graph::PostOp op) {
   return kNames[static_cast<size_t>(op)];
 }
 
-/// The sum of that many inputs, divided by their number.
+/// Divides the sum of the inputs by their number.
 void add_mean(int inputs, PointwiseStep sum, PointwiseProgram& program) {
   sum.operation = "Sum";
   program.steps = {
       std::move(sum), {"Constant", {inputs}, static_cast<double>(inputs)}, {"Div", {inputs, inputs + 1}}};
 }
 
-/// Appends steps to a program over `inputs` operands.
+/// Appends steps to a program with `inputs` operands.
 class Steps {
  public:
   Steps(size_t inputs, PointwiseProgram& program) : inputs_(static_cast<int>(inputs)), program_(program) {}
 
-  /// The number of the step's value.
+  /// Returns the number of the step's value.
   int add(PointwiseStep step) {
     program_.steps.push_back(std::move(step));
     return inputs_ + static_cast<int>(program_.steps.size()) - 1;
@@ -77,7 +77,8 @@ std::optional<Bounds> bounds(DType dtype) {
   }
 }
 
-/// saturate(round(x / scale) + zero point), as the reference rounds: the quotient in float, halves to even.
+/// saturate(round(x / scale) + zero point) with the rounding of the reference: a float quotient, and half to
+/// even.
 Refusal read_quantization(const StepRequest& request, PointwiseProgram& program) {
   if (request.node.attributes.get_int("block_size") != 0) return "a scale for each block";
   const auto range = bounds(request.outputs[0].dtype);
@@ -95,7 +96,7 @@ Refusal read_quantization(const StepRequest& request, PointwiseProgram& program)
 /// (x - zero point) * scale.
 Refusal read_dequantization(const StepRequest& request, PointwiseProgram& program) {
   if (request.node.attributes.get_int("block_size") != 0) return "a scale for each block";
-  // Sums of products, as a bias or a result of one is, whose numbers pass the largest of fp16.
+  // The numbers may be sums of products (a bias, or a result with one), which exceed the range of fp16.
   if (request.inputs[0].dtype == DType::kInt32 && request.storage() == DType::kFloat16)
     return "int32 in fp16";
   Steps steps(request.inputs.size(), program);
@@ -104,7 +105,7 @@ Refusal read_dequantization(const StepRequest& request, PointwiseProgram& progra
   return {};
 }
 
-/// A region of elementwise operations on bytes. Scales are constants of the program.
+/// Reads a region of elementwise operations on bytes. Scales are constants of the program.
 class MapReader {
  public:
   MapReader(const StepRequest& request, PointwiseProgram& program)
@@ -217,7 +218,7 @@ Refusal read_pointwise_steps(const StepRequest& request, PointwiseProgram& progr
   PointwiseStep step{node.op, {}};
   for (int i = 0; i < inputs; ++i) step.arguments.push_back(i);
   if (node.op == "Clip") {
-    // ONNX: with min above max every element becomes max, as clip() of a chain gives.
+    // In ONNX, if min is above max, every element becomes max, like clip() of a chain.
     step.arguments = {0};
     step.alpha = -std::numeric_limits<double>::infinity();
     step.beta = std::numeric_limits<double>::infinity();
@@ -259,7 +260,7 @@ Shape broadcast_shape(const StepRequest& request, size_t input) {
   Shape shape = request.inputs[input].shape;
   const bool scales = input > 0 && (op == "QuantizeLinear" || op == "DequantizeLinear");
   if (!scales) return shape;
-  if (tensor::element_count(shape) == 1) return {};  // of a vector, it has a dimension more than a number
+  if (tensor::element_count(shape) == 1) return {};  // a vector has one more dimension than a scalar
   const auto rank = static_cast<int64_t>(request.inputs[0].shape.size());
   const int64_t axis =
       tensor::normalize_axis(request.node.attributes.get_int("axis"), rank, "attribute 'axis'");

@@ -1,4 +1,4 @@
-// Nodes as chains of elementwise operations.
+// Converts nodes to chains of elementwise operations.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace hone::device::cuda {
 
-/// Nothing for a type that chains do not compute with.
+/// Nothing for a type with which chains cannot compute.
 std::optional<Storage> pointwise_storage(tensor::DType dtype);
 
-/// Fills in the steps of the node's program over its inputs; else says why it has none.
+/// Fills in the steps of the node's program; returns why it has none otherwise.
 Refusal read_pointwise_steps(const engine::StepRequest& request, PointwiseProgram& program);
 
-/// The shape with which a node's input spreads over the output: its own, but for scales and zero points,
-/// which have one value, or one for each index of an axis.
+/// The shape with which a node's input is broadcast to the output: its own shape, except for scales and zero
+/// points, which have one value, or one for each index of an axis.
 engine::Shape broadcast_shape(const engine::StepRequest& request, size_t input);
 
 }  // namespace hone::device::cuda

@@ -1,4 +1,5 @@
-// Elementwise operators and chains: one kernel each, written for the chain and compiled with NVRTC.
+// Runs elementwise operators and chains, each with one kernel that is generated for the chain and compiled
+// with NVRTC.
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
@@ -17,14 +18,15 @@ using engine::StepRequest;
 using engine::TensorDesc;
 using tensor::DType;
 
-/// Sizes of the output in the order of its memory, and the element strides of an operand over them.
+/// Sizes of the output in memory order, and the strides of an operand over them, in elements.
 class Geometry {
  public:
   Geometry(const Shape& output, Layout layout) : output_(output), last_(layout == Layout::kChannelsLast) {}
 
   std::vector<int64_t> sizes() const { return in_memory_order(output_); }
 
-  /// `layout`: that of the output for an operand of its shape, plain for one that is broadcast.
+  /// `layout` is that of the output for an operand with the output's shape, and plain for a broadcast
+  /// operand.
   std::vector<int64_t> strides(const Shape& operand, Layout layout) const {
     Shape padded(output_.size() - operand.size(), 1);
     padded.insert(padded.end(), operand.begin(), operand.end());
@@ -55,7 +57,7 @@ class Geometry {
   bool last_;
 };
 
-/// An operand that is compared with a value which was rounded between steps is rounded likewise.
+/// An operand that is compared with a value that was rounded between steps must be rounded in the same way.
 DType operand_type(const StepRequest& request, size_t input) {
   const DType dtype = request.inputs[input].dtype;
   const PointwiseOperation* const operation = find_pointwise_operation(request.node.op);
@@ -75,7 +77,7 @@ Offer make(const DeviceProperties& device, const StepRequest& request) {
   PointwiseProgram program;
   if (Refusal reason = read_pointwise_steps(request, program)) return Offer::refuse(std::move(reason));
 
-  // Images stay in the order in which the first full operand comes.
+  // Images keep the layout of the first full operand.
   Layout layout = Layout::kPlain;
   for (const TensorDesc& input : request.inputs) {
     if (input.shape == shape && input.dtype != DType::kUndefined) {
@@ -88,7 +90,7 @@ Offer make(const DeviceProperties& device, const StepRequest& request) {
   offer.inputs.resize(request.inputs.size());
   PointwiseGeometry where;
   where.sizes = geometry.sizes();
-  // An input that the steps do not read (bounds of Clip) is no operand.
+  // An input that the steps do not read (such as the bounds of Clip) is no operand.
   std::vector<size_t> read;
   const int total = static_cast<int>(request.inputs.size());
   for (const PointwiseStep& step : program.steps) {
@@ -140,7 +142,8 @@ Offer offer_pointwise(const Gpu& gpu, const StepRequest& request, engine::Weight
     check(error.status, "loading an elementwise chain");
     throw;
   } catch (const std::runtime_error& error) {
-    // The error is the machine's, not the step's: a refused step would run on the host from now on.
+    // This error concerns the machine, not the step; if the step were refused, it would run on the host from
+    // now on.
     fail_environment("{}", error.what());
   }
 }

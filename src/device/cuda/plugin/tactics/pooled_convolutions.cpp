@@ -1,4 +1,5 @@
-// Regions conv_max_pool and conv_global_pool as two kernels, where no one kernel is both or is as fast.
+// Runs conv_max_pool and conv_global_pool regions as two kernels, if no single kernel computes both, or is as
+// fast.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -18,10 +19,11 @@ using engine::TensorDesc;
 
 constexpr std::string_view kMaxForm = "conv=Conv pool=MaxPool(0:conv) -> pool";
 constexpr std::string_view kGlobalForm = "conv=Conv pool=GlobalAveragePool(0:conv) -> pool";
-/// Operands of the convolution: an image, filters, a bias, and the most post-ops that passes make.
+/// Limit on the operands of the convolution: an image, filters, a bias, and the most post-ops that passes
+/// make.
 constexpr size_t kMostOperands = 3 + 32;
 
-/// A function from the convolution's result to the step's result.
+/// Computes the step's result from the convolution's result.
 using Pool = std::function<cudaError_t(const void* from, void* to, const LaunchOptions& options)>;
 
 Pool max_pool(const PoolSize& size, const TensorDesc& from) {
@@ -41,7 +43,7 @@ Pool global_average_pool(const TensorDesc& from) {
   };
 }
 
-/// The convolution into the end of the scratch area, and the pool of that.
+/// Runs the convolution into the end of the scratch memory, then the pool.
 class PooledKernel final : public EarlyKernel {
  public:
   PooledKernel(std::shared_ptr<const Kernel> convolution, PartOperands operands, int64_t result_at, Pool pool)
@@ -57,7 +59,7 @@ class PooledKernel final : public EarlyKernel {
     engine::Run convolution = run;
     convolution.inputs = {inputs.data(), operands_.count()};
     convolution.outputs = {&result, 1};
-    // The convolution is followed by the pool, which waits itself, whatever the next step does.
+    // The pool follows the convolution and waits itself, whatever the next step does.
     convolution.neighbours.next_waits = true;
     convolution_->run(convolution);
     check(pool_(result, run.outputs[0], launch_options(run)), "launching a pool");
@@ -76,7 +78,7 @@ class PooledKernel final : public EarlyKernel {
 
 bool is_global(const StepRequest& request) { return graph::kind_of(request.node) == "conv_global_pool"; }
 
-/// Why the convolution in the body cannot be asked for by itself; empty when it can.
+/// Why the convolution in the body cannot be requested separately; empty if it can.
 Refusal form_refusal(const StepRequest& request, const RegionParts& parts) {
   if (parts.form() != (is_global(request) ? kGlobalForm : kMaxForm))
     return "its body is no convolution and its pool";
@@ -85,7 +87,7 @@ Refusal form_refusal(const StepRequest& request, const RegionParts& parts) {
   return {};
 }
 
-/// Turns the offer that `ask` gets for the convolution into one for the whole step.
+/// Converts the offer that `ask` gets for the convolution to an offer for the whole step.
 template <class Ask>
 Offer pooled(const StepRequest& whole, Ask&& ask) {
   const RegionParts parts(whole);
@@ -100,7 +102,7 @@ Offer pooled(const StepRequest& whole, Ask&& ask) {
   Pool pool;
   if (is_global(whole)) {
     pool = global_average_pool(result);
-    // As a global pool leaves it, so that a matrix product can read it.
+    // The layout of a global pool's result, so that a matrix product can read it.
     offer.outputs[0].layout = Layout::kPlain;
   } else {
     const auto axes = graph::pool_axes(parts.part("pool").node.attributes, result.shape);
@@ -117,8 +119,8 @@ Offer pooled(const StepRequest& whole, Ask&& ask) {
   return offer;
 }
 
-/// The tactic with a pool after its result. It asks the tactic only for the convolution, whose requirements
-/// are seen to then.
+/// Returns the tactic with a pool after its result. It asks the tactic only for the convolution, whose
+/// requirements are checked then.
 engine::Tactic with_pool(const engine::Tactic& tactic) {
   const auto convolution = std::make_shared<const engine::Tactic>(tactic);
   return {

@@ -1,4 +1,4 @@
-// Pools over windows and over whole images by kernels of ours.
+// Runs pools over windows and over whole images with hone's own kernels.
 #include "device/cuda/plugin/kernels/layers/pooling.hpp"
 
 #include "device/cuda/plugin/tactics/tactics.hpp"

@@ -6,14 +6,14 @@
 
 namespace hone::device::cuda {
 
-/// Regions quantized_product by a kernel of ours.
+/// quantized_product regions with hone's own kernel.
 void add_byte_product_tactics(engine::TacticList& list, Gpu& gpu);
-/// Regions quantized_sum by a kernel of ours.
+/// quantized_sum regions with hone's own kernel.
 void add_byte_sum_tactics(engine::TacticList& list, Gpu& gpu);
 
-/// QuantizeLinear to bytes of one constant scale.
+/// QuantizeLinear to bytes with one constant scale.
 void add_byte_quantization_tactics(engine::TacticList& list);
-/// Max pools of bytes, and regions quantized_pool.
+/// Max pools of bytes, and quantized_pool regions.
 void add_byte_pool_tactics(engine::TacticList& list);
 
 }  // namespace hone::device::cuda

@@ -1,4 +1,4 @@
-// Operators that order or add up along one axis: TopK and CumSum.
+// Operators that sort or add up along one axis: TopK and CumSum.
 #include "device/cuda/plugin/kernels/layers/ranking.hpp"
 
 #include "device/cuda/plugin/tactics/node_views.hpp"
@@ -20,7 +20,7 @@ MiddleAxes parts_of(const Shape& shape, int64_t axis) {
   return around_axis(shape, static_cast<size_t>(at));
 }
 
-/// Every element is compared with all others.
+/// Limit because every element is compared with all others.
 constexpr int64_t kLongest = 65536;
 
 Offer offer_top_k(const StepRequest& request, engine::WeightStore&) {

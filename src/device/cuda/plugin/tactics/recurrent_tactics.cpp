@@ -1,4 +1,5 @@
-// LSTM, GRU and RNN: the inputs of all steps in one product by cuBLASLt, then kernels of ours.
+// Runs LSTM, GRU and RNN: cuBLASLt multiplies the inputs of all time steps in one product, then hone's own
+// kernels follow.
 #include "device/cuda/plugin/kernels/layers/recurrent.hpp"
 
 #include <algorithm>
@@ -18,11 +19,11 @@ using engine::TensorDesc;
 using graph::RecurrentFunction;
 using tensor::DType;
 
-/// Operands by their positions in ONNX.
+/// Operands by their index in ONNX.
 enum Input : size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kPeepholes };
 enum Output : size_t { kY, kLastH, kLastC };
 
-/// The cell of a node with these activation functions; nothing where no kernel has it.
+/// The cell of a node with these activation functions; nothing if no kernel has it.
 std::optional<RecurrentCell> cell_of(const graph::Node& node, size_t directions) {
   using enum RecurrentFunction;
   const auto are = [&](const std::vector<std::string_view>& usual,
@@ -42,14 +43,14 @@ std::optional<RecurrentCell> cell_of(const graph::Node& node, size_t directions)
   return are({"Tanh"}, {kRelu}) ? std::optional(RecurrentCell::kRelu) : std::nullopt;
 }
 
-/// True if every sequence is known to be as long as the input.
+/// True if every sequence is known to have the length of the input.
 bool are_whole(const tensor::Tensor* lengths, int64_t steps) {
   if (lengths == nullptr) return false;
   const std::vector<int64_t> values = lengths->to_int64();
   return std::all_of(values.begin(), values.end(), [&](int64_t length) { return length == steps; });
 }
 
-/// Empty when the layer is filled in.
+/// Returns an empty refusal if the layer is filled in.
 Refusal read(const StepRequest& request, RecurrentSize& size, Product& product) {
   const graph::Node& node = request.node;
   if (request.graph.value(node.inputs[kX]).type.dtype != DType::kFloat32) return "only float32 models";
@@ -73,7 +74,7 @@ Refusal read(const StepRequest& request, RecurrentSize& size, Product& product) 
   for (size_t i = 0; i < reversed.size(); ++i) size.reversed[i] = reversed[i];
   if (node.has_input(kLengths) && !are_whole(request.graph.constant(node.inputs[kLengths]), size.steps))
     return "sequences may be shorter than the input";
-  // They are read before the kernel ahead has ended.
+  // They are read before the previous kernel has ended.
   for (const size_t i : {kR, kB}) {
     if (node.has_input(i) && !request.graph.value(node.inputs[i]).constant)
       return "the weights are not constant";
@@ -88,10 +89,10 @@ Refusal read(const StepRequest& request, RecurrentSize& size, Product& product) 
   return recurrent_refusal(size);
 }
 
-/// The beginnings of the parts of the scratch area.
+/// The offsets of the parts of the scratch memory.
 struct Scratch {
   int64_t states = 0;   ///< after the products
-  int64_t library = 0;  ///< what cuBLASLt asks for
+  int64_t library = 0;  ///< memory that cuBLASLt requests
   int64_t end = 0;
 
   Scratch(const RecurrentSize& size, const Product& product, int64_t library_bytes) {
@@ -105,7 +106,7 @@ struct Scratch {
   }
 };
 
-/// Says how operands lie.
+/// Sets the arrangement of the operands.
 Offer arrange(const StepRequest& request) {
   const DType storage = request.storage();
   Offer offer;

@@ -1,4 +1,4 @@
-// Reductions by a kernel of ours.
+// Runs reductions with hone's own kernel.
 #include "device/cuda/plugin/kernels/layers/reduction.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using tensor::DType;
 struct Kind {
   const char* op;
   ReductionKind kind;
-  /// True if results stay in float32: products and squares soon leave fp16's range.
+  /// True if results stay in float32, because products and squares easily exceed fp16's range.
   bool wide = false;
 };
 
@@ -92,7 +92,7 @@ Offer offer_extreme(const StepRequest& request, engine::WeightStore&) {
   const int64_t axis =
       tensor::normalize_axis(attributes.get_int("axis"), static_cast<int64_t>(given.shape.size()));
   MiddleAxes size = around_axis(given.shape, static_cast<size_t>(axis));
-  // Channels of an image lie side by side where it comes channels-last.
+  // Channels of an image are adjacent if it is channels-last.
   const bool last = axis == 1 && given.layout == Layout::kChannelsLast;
   if (last) size = {size.outer * size.inner, size.axis, 1};
   Offer offer;

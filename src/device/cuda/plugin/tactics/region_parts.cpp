@@ -17,7 +17,7 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-/// A descriptor without a type where the body has a size that is only known when it runs.
+/// Returns a descriptor without a type if the body has a size that is known only at run time.
 TensorDesc plain_desc(const graph::TensorType& type) {
   TensorDesc desc;
   if (!type.fully_known()) return desc;
@@ -42,7 +42,7 @@ std::string word(const std::string& name) {
   return plain ? name : "?";
 }
 
-/// The part that makes a value, and which of its outputs it is unless the first; empty for an input.
+/// The part that produces a value, with the index of the output unless it is the first; empty for an input.
 std::string maker(const Graph& body, ValueId id) {
   for (const Node& node : body.nodes) {
     const auto found = std::find(node.outputs.begin(), node.outputs.end(), id);

@@ -1,4 +1,4 @@
-// The body of a region as tactics of this device read it: each part as a step of its own.
+// The body of a region in the form that tactics of this device use: each part is a separate step.
 #pragma once
 
 #include <list>
@@ -13,25 +13,25 @@
 
 namespace hone::device::cuda {
 
-/// The places of a part's operands among the inputs of its step.
+/// The indices of a part's operands among the inputs of its step.
 class PartOperands {
  public:
   PartOperands() = default;
-  /// One position for each operand, -1 for one that is absent or made inside the region.
+  /// One index for each operand; -1 for one that is absent or computed inside the region.
   explicit PartOperands(std::vector<int> positions) : positions_(std::move(positions)) {}
 
   size_t count() const { return positions_.size(); }
-  /// -1 for an operand that is none of the step's inputs.
+  /// -1 for an operand that is not an input of the step.
   int position(size_t operand) const { return operand < count() ? positions_[operand] : -1; }
-  /// The same within a step of which these operands' step is a part.
+  /// Converts the indices to those of an outer step that contains this step as a part.
   PartOperands within(const PartOperands& outer) const;
 
-  /// The pointer to an operand among the pointers of a step's inputs; null where it is none of them.
+  /// The pointer to an operand among the step's inputs; null if it is not an input.
   const void* of(std::span<const void* const> inputs, size_t operand) const {
     return position(operand) < 0 ? nullptr : inputs[static_cast<size_t>(position(operand))];
   }
-  /// Adds the arrangements that a part wants of its operands to those that the step wants of its inputs.
-  /// Refuses where two of them differ.
+  /// Adds the arrangements that a part needs for its operands to those of the step's inputs. Refuses if they
+  /// contradict each other.
   Refusal arrange(const std::vector<engine::TensorDesc>& wanted,
                   std::vector<engine::TensorDesc>& inputs) const;
 
@@ -42,7 +42,7 @@ class PartOperands {
 struct RegionPart {
   graph::Node node;  ///< graph::outer_part()
   PartOperands operands;
-  /// The request for that node. Operands that are made inside the region have a type and lie plain.
+  /// The request for this node. Operands that are computed inside the region have a type and are plain.
   engine::StepRequest request;
 
   RegionPart(graph::Node outer, PartOperands positions, const engine::StepRequest& whole);
@@ -58,14 +58,15 @@ class RegionParts {
  public:
   explicit RegionParts(const engine::StepRequest& whole);
 
-  /// The roles, what plays them, which of their operands the others make, and what leaves the region:
-  /// "conv=Conv pool=MaxPool(0:conv) -> pool". A FusedConv stands there as Conv, a region as Region:kind.
-  /// Untrusted files may have any body in a region of any kind, so that tactics compare this with the forms
-  /// that they take. Names that are no words are "?", so that no two bodies of words have the same form.
+  /// Describes the roles, the operators in them, the operands that other parts compute, and the results:
+  /// "conv=Conv pool=MaxPool(0:conv) -> pool". A FusedConv appears as Conv, a region as Region:kind.
+  /// Untrusted files may contain any body in a region of any kind, so tactics compare this text with the
+  /// forms that they support. Names that are not words appear as "?", so that no two bodies with word names
+  /// have the same form.
   const std::string& form() const { return form_; }
-  /// The part in a role; null where there is none.
+  /// The part in a role; null if there is none.
   const RegionPart* find(std::string_view role) const;
-  /// One of the roles that the form names.
+  /// The part in a role that the form contains.
   const RegionPart& part(std::string_view role) const;
 
  private:
@@ -73,8 +74,8 @@ class RegionParts {
   std::string form_;
 };
 
-/// Why a part of a region is no convolution without groups that keeps the size of its image, by windows of
-/// `kernel` x `kernel`; empty when it is.
+/// Why a part of a region is not a convolution without groups that keeps the size of its image, with windows
+/// of `kernel` x `kernel`; empty if it is.
 Refusal same_size_refusal(const RegionPart& part, int64_t kernel);
 
 }  // namespace hone::device::cuda

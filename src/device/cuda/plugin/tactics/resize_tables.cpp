@@ -12,7 +12,7 @@ using engine::StepRequest;
 
 ResizeTables refuse(std::string reason) { return {std::move(reason), {}}; }
 
-/// Returns whether the optional inputs are constant, and if so reads them. An empty one counts as absent.
+/// Reads the optional inputs; returns whether they are constant. An empty one counts as absent.
 bool read_inputs(const StepRequest& request, graph::ResizeInputs& inputs) {
   for (size_t i = 1; i < request.node.inputs.size(); ++i) {
     if (!request.node.has_input(i)) continue;

@@ -1,4 +1,4 @@
-// A Resize of an image as the tables that resize() reads.
+// A Resize of an image as tables for resize().
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace hone::device::cuda {
 
-/// One spatial axis: int32 positions and float weights, [output][taps]; -1 stands for the extrapolation
-/// value. An axis that stays has neither.
+/// One spatial axis: int32 positions and float weights, [output][taps]; -1 represents the extrapolation
+/// value. An axis that is not resized has no tables.
 struct ResizeTable {
   int64_t input = 1;
   int64_t output = 1;
@@ -21,13 +21,13 @@ struct ResizeTable {
 };
 
 struct ResizeTables {
-  /// Why there are none; empty when there are.
+  /// Why there are no tables; empty if there are.
   Refusal refusal;
   std::vector<ResizeTable> axes;
   float extrapolation = 0;
 };
 
-/// Tables for images with one to three spatial axes, whose batch and channels stay.
+/// Tables for images with one to three spatial axes; batch and channels must not change.
 ResizeTables resize_tables(const engine::StepRequest& request);
 
 }  // namespace hone::device::cuda

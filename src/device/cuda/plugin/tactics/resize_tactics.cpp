@@ -1,4 +1,4 @@
-// Resize by a kernel of ours.
+// Runs Resize with hone's own kernel.
 #include <algorithm>
 #include <functional>
 #include <iterator>

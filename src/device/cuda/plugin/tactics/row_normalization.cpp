@@ -21,8 +21,8 @@ int64_t product(const Shape& shape, size_t begin, size_t end) {
   return result;
 }
 
-/// True if a scale or bias has one value for each element of a row: the data's dimensions from the axis on,
-/// with no others than of size 1 in front.
+/// True if a scale or bias has one value for each element of a row: it has the data's dimensions from the
+/// axis on, preceded only by dimensions of size 1.
 bool covers(const Shape& scale, const Shape& data, size_t axis) {
   const size_t inner = data.size() - axis;
   if (scale.size() < inner) return false;
@@ -31,7 +31,7 @@ bool covers(const Shape& scale, const Shape& data, size_t axis) {
          std::all_of(scale.begin(), from, [](int64_t size) { return size == 1; });
 }
 
-/// The one number of a constant of float32; nullopt for anything else.
+/// The only element of a float32 constant; nullopt for anything else.
 std::optional<float> constant_number(const StepRequest& request, int input) {
   if (input < 0) return std::nullopt;
   const tensor::Tensor* constant = request.graph.constant(request.node.inputs[static_cast<size_t>(input)]);
@@ -40,7 +40,7 @@ std::optional<float> constant_number(const StepRequest& request, int input) {
   return constant->values<float>()[0];
 }
 
-/// True if the mean is only over the last axis and keeps it.
+/// True if the mean is only over the last axis, with kept dimensions.
 bool is_over_rows(const RegionPart& mean, const StepRequest& request, size_t rank) {
   const int axes = mean.operands.position(1);
   if (axes < 0 || mean.node.attributes.get_int("keepdims") == 0) return false;

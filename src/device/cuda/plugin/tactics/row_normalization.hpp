@@ -1,4 +1,4 @@
-// A normalization of rows, as LayerNormalization or a region rms_normalization has it.
+// A normalization of rows, from LayerNormalization or an rms_normalization region.
 #pragma once
 
 #include "device/cuda/plugin/tactics/region_parts.hpp"
@@ -7,7 +7,7 @@
 namespace hone::device::cuda {
 
 struct RowNormalization {
-  /// Positions of the rows, their scale and what is added, among the inputs of the step; -1 for none.
+  /// Indices of the rows, the scale and the shift among the step's inputs; -1 for none.
   int x = 0;
   int scale = -1;
   int shift = -1;
@@ -20,14 +20,14 @@ struct RowNormalization {
   int64_t columns = 0;
 };
 
-/// Empty when it is one, and filled in.
+/// Returns an empty refusal if it is one and was filled in.
 Refusal read_row_normalization(const engine::StepRequest& request, RowNormalization& out);
 
-/// The arrangement that its scale and shift must have; that of the rows is up to the caller.
+/// Sets the required arrangement of scale and shift; the caller chooses that of the rows.
 void arrange_parameters(const engine::StepRequest& request, const RowNormalization& norm,
                         std::vector<engine::TensorDesc>& inputs);
 
-/// The floats of an input; null for a position of none.
+/// The floats of an input; null for the index -1.
 const float* floats_of(std::span<const void* const> inputs, int position);
 
 }  // namespace hone::device::cuda

@@ -1,4 +1,4 @@
-// GridSample and RoiAlign by kernels of ours.
+// Runs GridSample and RoiAlign with hone's own kernels.
 #include <algorithm>
 
 #include "device/cuda/plugin/kernels/layers/grid_sample.hpp"
@@ -45,7 +45,7 @@ Offer offer_grid_sample(const StepRequest& request, engine::WeightStore&) {
   const DType dtype = request.storage();
   const Layout layout = engine::layout_for_shape(request.layout, shape);
   Offer offer;
-  // Points stay in float32: in 16 bits they would be pixels off.
+  // Points stay in float32, because 16 bits would move them by pixels.
   offer.inputs = {{dtype, shape, layout}, {DType::kFloat32, request.inputs[1].shape, Layout::kPlain}};
   offer.outputs = {{dtype, request.outputs[0].shape, layout}};
   const FloatType type = float_type(dtype);
@@ -72,7 +72,7 @@ Offer offer_roi_align(const StepRequest& request, engine::WeightStore&) {
   size.half_pixel = attributes.get_string("coordinate_transformation_mode") == "half_pixel";
   const DType dtype = request.storage();
   Offer offer;
-  // In 16 bits boxes would be pixels off.
+  // In 16 bits, boxes would be off by pixels.
   offer.inputs = {{dtype, map, Layout::kPlain},
                   {DType::kFloat32, request.inputs[1].shape, Layout::kPlain},
                   {DType::kInt64, request.inputs[2].shape, Layout::kPlain}};

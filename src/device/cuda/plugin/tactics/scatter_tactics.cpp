@@ -1,4 +1,4 @@
-// Operators that read or write elements one by one: GatherElements, GatherND, ScatterElements and ScatterND.
+// Operators that read or write single elements: GatherElements, GatherND, ScatterElements and ScatterND.
 #include "device/cuda/plugin/tactics/moved_values.hpp"
 #include "device/cuda/plugin/tactics/node_picks.hpp"
 

@@ -1,4 +1,4 @@
-// Convolutions of 3 x 3 by a kernel of ours that keeps filters in shared memory.
+// Runs 3 x 3 convolutions with hone's own kernel that keeps filters in shared memory.
 #include <functional>
 
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
@@ -11,7 +11,7 @@ namespace {
 using engine::Offer;
 using engine::StepRequest;
 
-/// Empty when the plan is filled in.
+/// Returns an empty refusal if the plan is filled in.
 Refusal make_plan(const StepRequest& request, const DeviceProperties& device, GemmPlan& plan) {
   if (Refusal reason = make_gemm_plan(request, plan)) return reason;
   if (plan.stem || plan.image_channels != 0) return "it has few channels";

@@ -1,5 +1,5 @@
-// Matrix products that cuBLASLt does not take, by a kernel of ours: stacks that are broadcast against each
-// other, an addend of any shape.
+// Runs matrix products that cuBLASLt does not support with hone's own kernel: stacks that are broadcast
+// against each other, and addends of any shape.
 #include <algorithm>
 
 #include "device/cuda/plugin/kernels/layers/strided_product.hpp"
@@ -18,8 +18,8 @@ using engine::TensorDesc;
 
 constexpr size_t kMostDims = StridedMatrix::kAxes + 2;
 
-/// The strides of an operand as a stack whose dims are those of `result`, aligned at the end; 0 along
-/// broadcast dims.
+/// The strides of an operand as a stack with the dims of `result`, aligned at the end; 0 along broadcast
+/// dims.
 std::vector<int64_t> broadcast_strides(const Shape& shape) {
   const Shape dense = tensor::row_major_strides(shape);
   std::vector<int64_t> strides(kMostDims, 0);
@@ -38,7 +38,7 @@ StridedMatrix matrix_of(const Shape& shape, bool transposed) {
   return matrix;
 }
 
-/// Empty when the product is filled in.
+/// Returns an empty refusal if the product is filled in.
 Refusal read(const StepRequest& request, StridedProduct& product) {
   Product known;
   if (!read_product(request, known)) return "cuBLASLt takes it";

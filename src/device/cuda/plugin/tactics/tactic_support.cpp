@@ -40,7 +40,7 @@ ImageOrder image_order(Layout layout) {
 bool fits_in_int(const std::vector<graph::WindowAxis>& axes) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   return std::all_of(axes.begin(), axes.end(), [](const graph::WindowAxis& axis) {
-    // Factors first: their products do not overflow then.
+    // Check the factors first, so that their products cannot overflow.
     for (const int64_t value :
          {axis.input, axis.output, axis.kernel, axis.stride, axis.dilation, axis.pad_begin, axis.pad_end}) {
       if (value > kMost) return false;
@@ -63,7 +63,7 @@ LaunchOptions launch_options(const engine::Run& run) {
 
 namespace {
 
-/// Makes the kernel that moves elements which are not computed with from the other order.
+/// Makes a kernel that moves elements, with which it does not compute, from the other image order.
 std::shared_ptr<const engine::Kernel> make_move_kernel(size_t bytes, ImageOrder to_order,
                                                        const ImageSize& size) {
   const bool last = to_order == ImageOrder::kChannelsLast;

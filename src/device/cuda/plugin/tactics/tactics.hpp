@@ -1,4 +1,5 @@
-// The table of the CUDA device: each file of this folder with tactics adds its rows; and what they share.
+// The table of the CUDA device, to which each file with tactics in this folder adds its rows, and the helpers
+// that they share.
 #pragma once
 
 #include <functional>
@@ -25,12 +26,12 @@ using engine::TacticList;
 class CudnnCompiler;
 class Cublaslt;
 
-// Rows keep the references that they are made with; their targets outlive them.
+// Rows keep the references with which they are made; the referenced objects must outlive them.
 
-/// Conv and FusedConv of images, also with the max pool and the convolution after them (regions conv_max_pool
-/// and stem), by kernels of ours.
+/// Conv and FusedConv of images with few channels, also with the following max pool and convolution (regions
+/// conv_max_pool and stem), with hone's own kernels.
 void add_stem_tactics(TacticList& list, Gpu& gpu);
-/// Conv and FusedConv by implicit GEMM kernels of ours.
+/// Conv and FusedConv with hone's own implicit GEMM kernels.
 void add_gemm_tactics(TacticList& list, Gpu& gpu);
 /// Convolutions of 3 x 3 with filters in registers.
 void add_stationary_convolution_tactics(TacticList& list, Gpu& gpu);
@@ -38,32 +39,32 @@ void add_stationary_convolution_tactics(TacticList& list, Gpu& gpu);
 void add_cudnn_tactics(TacticList& list, Gpu& gpu, CudnnCompiler& cudnn);
 /// ConvTranspose.
 void add_transposed_convolution_tactics(TacticList& list);
-/// Depthwise, grouped and IEEE float convolutions by kernels of ours.
+/// Depthwise, grouped and IEEE float convolutions with hone's own kernels.
 void add_direct_convolution_tactics(TacticList& list, Gpu& gpu);
-/// Conv and FusedConv in fp32 by minimal filtering.
+/// Conv and FusedConv in fp32 with minimal filtering.
 void add_winograd_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt);
-/// Regions conv_sum by kernels of ours.
+/// conv_sum regions with hone's own kernels.
 void add_sum_convolution_tactics(TacticList& list, Gpu& gpu);
-/// Regions conv_global_pool by a kernel of ours.
+/// conv_global_pool regions with hone's own kernel.
 void add_global_pooled_convolution_tactics(TacticList& list, Gpu& gpu);
-/// Regions conv_max_pool and conv_global_pool by the tactics of the list for convolutions, each followed by a
+/// conv_max_pool and conv_global_pool regions with the list's tactics for convolutions, each followed by a
 /// pool.
 void add_pooled_convolution_tactics(TacticList& list);
-/// Gemm, MatMul, Conv by filters of one pixel, and their fused forms through cuBLASLt.
+/// Gemm, MatMul, 1 x 1 Conv, and their fused forms through cuBLASLt.
 void add_matrix_tactics(TacticList& list, Gpu& gpu, Cublaslt& cublaslt);
-/// Products with a constant matrix by kernels of ours.
+/// Products with a constant matrix with hone's own kernels.
 void add_layer_tactics(TacticList& list, Gpu& gpu);
-/// Products of few rows, and regions row_products.
+/// Products with few rows, and row_products regions.
 void add_row_product_tactics(TacticList& list, Gpu& gpu);
 /// Pools over windows and over whole images.
 void add_pooling_tactics(TacticList& list);
-/// Regions bottleneck.
+/// bottleneck regions.
 void add_bottleneck_tactics(TacticList& list, Gpu& gpu);
-/// Regions squeeze_excite.
+/// squeeze_excite regions.
 void add_squeeze_excite_tactics(TacticList& list, Gpu& gpu);
-/// Regions attention.
+/// attention regions.
 void add_attention_tactics(TacticList& list, Gpu& gpu);
-/// Regions cached_attention.
+/// cached_attention regions.
 void add_cached_attention_tactics(TacticList& list, Gpu& gpu);
 /// Elementwise operators and chains.
 void add_pointwise_tactics(TacticList& list, Gpu& gpu);
@@ -86,20 +87,21 @@ void add_columns_to_image_tactics(TacticList& list);
 void add_strided_product_tactics(TacticList& list);
 /// Resize of images.
 void add_resize_tactics(TacticList& list, Gpu& gpu);
-/// Reductions, and the places of extremes.
+/// Reductions, ArgMax and ArgMin.
 void add_reduction_tactics(TacticList& list);
 
-/// A kernel of which one knows whether the step before it may let it in early, and what it leaves the next.
+/// A kernel that states whether the previous kernel may let it start early, and what it leaves for the next
+/// kernel.
 class EarlyKernel : public engine::Kernel {
  public:
-  /// True if it always launches something, and its first launch waits for the previous kernel by
+  /// True if it always launches something, and its first launch waits for the previous kernel with
   /// griddepcontrol.
   virtual bool waits() const = 0;
-  /// LaunchOptions::behind_cluster of the next.
+  /// LaunchOptions::behind_cluster of the next kernel.
   virtual bool leaves_room() const { return false; }
 };
 
-/// A kernel that is one call which enqueues work and says how that went.
+/// A kernel that consists of one call, which enqueues work and returns a status.
 class LaunchKernel final : public EarlyKernel {
  public:
   using Launch =
@@ -119,46 +121,46 @@ class LaunchKernel final : public EarlyKernel {
   bool leaves_room_;
 };
 
-/// A pool of an image of that batch and these channels.
+/// A pool of images with this batch and number of channels.
 PoolSize pool_size(int64_t batch, int64_t channels, const std::vector<graph::WindowAxis>& axes);
-/// True if kernels, which compute windows in 32 bits, can run these.
+/// True if kernels can run these windows, for which they compute in 32 bits.
 bool fits_in_int(const std::vector<graph::WindowAxis>& axes);
 
 FloatType float_type(tensor::DType dtype);
 /// True if kernels compute with elements of this type.
 bool is_float_type(tensor::DType dtype);
 ImageOrder image_order(engine::Layout layout);
-/// How the kernels of one execution are launched.
+/// The launch options for the kernels of one execution.
 LaunchOptions launch_options(const engine::Run& run);
 
-/// A copy of input 0, arranged as `from`, arranged as `to`.
+/// A copy of input 0 from the arrangement `from` to the arrangement `to`.
 std::shared_ptr<const engine::Kernel> make_reorder_kernel(const engine::TensorDesc& from,
                                                           const engine::TensorDesc& to);
 
-/// A copy of input 0, whose elements lie `strides` apart, to a plain one; null for more dimensions than
-/// kernels walk.
+/// A copy of input 0, whose elements are `strides` apart, to a plain tensor; null if there are more
+/// dimensions than kernels support.
 std::shared_ptr<const engine::Kernel> make_strided_copy_kernel(tensor::DType dtype,
                                                                const engine::Shape& shape,
                                                                const engine::Shape& strides);
 
-/// One post-op of a fused node, with the arrangement its operand must have.
+/// One post-op of a fused node, with the arrangement of its operand.
 struct PostOpRequest {
   graph::PostOp op;
   float alpha = 0;
   float beta = 0;
-  /// Input of the node, for binary post-ops.
+  /// Index of the node's input, for binary post-ops.
   size_t operand = 0;
-  OperandShape shape = OperandShape::kFull;  ///< of a binary post-op's operand
+  OperandShape shape = OperandShape::kFull;  ///< shape of a binary post-op's operand
 };
 
 /// The axis of a result's channels.
 enum class ChannelAxis : uint8_t {
-  kSecond,  ///< of images
-  kLast     ///< of matrices and stacks of them, whose columns they are
+  kSecond,  ///< for images
+  kLast     ///< for matrices and stacks of them; the columns are the channels
 };
 
-/// The post-ops of a fused node (none for a plain one) whose extra inputs start at `first_extra`; nullopt
-/// when an operand is broadcast in another way than above.
+/// The post-ops of a fused node (none for a plain one), whose extra inputs start at `first_extra`; nullopt if
+/// an operand is broadcast in another way than those above.
 std::optional<std::vector<PostOpRequest>> read_post_ops(const engine::StepRequest& request,
                                                         size_t first_extra,
                                                         ChannelAxis axis = ChannelAxis::kSecond);
@@ -169,33 +171,33 @@ struct PackedConstant {
 };
 
 /// Order of a packed filter's dimensions: [K][R][S][C] or, for depthwise and direct kernels, [R][S][C][K].
-/// kKrscTf32 is the first with floats rounded to the 11 bits that tensor cores take of them.
+/// kKrscTf32 is the first one with floats rounded to the 11 bits that tensor cores use.
 enum class FilterOrder : uint8_t { kKrsc, kKrscTf32, kRsck };
 
-/// The constant filter (K, C, spatial...) in the element type and order asked for, with C padded by zeros to
-/// `channels` and K to `filters`, of which 0 stands for K; from the store or packed into it now. Environment
-/// error when only another form is stored.
+/// The constant filter (K, C, spatial...) in this element type and order, padded with zeros to `channels` for
+/// C and to `filters` for K (0: no padding); taken from the store, or packed and added to it. Environment
+/// error if only another form is stored.
 PackedConstant pack_filter(Gpu& gpu, const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                            FilterOrder order, int64_t channels, engine::WeightStore& weights,
                            int64_t filters = 0);
-/// The place of a weight: `place(filter, tap, channel)`.
+/// The position of a weight: `place(filter, tap, channel)`.
 using FragmentPlace = std::function<size_t(int64_t, int64_t, int64_t)>;
-/// The constant filter, each weight where `place` says: as wgmma takes left matrices. `order` names that of
-/// all its weights.
+/// The constant filter with each weight at the position that `place` returns, in the order in which wgmma
+/// takes left matrices. `order` is the name of this order.
 PackedConstant pack_fragments(Gpu& gpu, const engine::StepRequest& request, size_t operand,
                               tensor::DType dtype, const char* order, const FragmentPlace& place,
                               engine::WeightStore& weights);
-/// The constant bias as floats, padded by zeros to `count`.
+/// The constant bias as floats, padded with zeros to `count`.
 PackedConstant pack_bias(Gpu& gpu, const engine::StepRequest& request, size_t operand, int64_t count,
                          engine::WeightStore& weights);
-/// The constant filter of a stem, as its layout says, in that order.
+/// The constant filter of a stem in this layout and order.
 PackedConstant pack_stem(Gpu& gpu, const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                          const StemLayout& layout, StemOrder order, engine::WeightStore& weights);
-/// The constant filter, of floats, as winograd_filter() makes it.
+/// The constant float filter, transformed by winograd_filter().
 PackedConstant pack_winograd(Gpu& gpu, const engine::StepRequest& request, size_t operand,
                              const Winograd& size, engine::WeightStore& weights);
-/// The constant matrix as rows of `depth`, one per column of the product; the graph holds it so when
-/// `transposed`, and as (depth, columns) otherwise.
+/// The constant matrix as rows of `depth`, one for each column of the product. The graph holds it in this
+/// form if `transposed`, else as (depth, columns).
 PackedConstant pack_matrix(Gpu& gpu, const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                            bool transposed, engine::WeightStore& weights);
 

@@ -1,4 +1,4 @@
-// ConvTranspose by a kernel of ours.
+// Runs ConvTranspose with hone's own kernel.
 #include "device/cuda/plugin/kernels/convolution/transposed_convolution.hpp"
 
 #include <utility>
@@ -16,7 +16,7 @@ using engine::Shape;
 using engine::StepRequest;
 using tensor::DType;
 
-/// The geometry is that of the convolution whose gradient this is: what it makes is read here.
+/// The geometry is that of the convolution whose gradient this is, so its output is the input here.
 ConvolutionSize transposed_size(const graph::Convolution& geometry) {
   ConvolutionSize size = convolution_size(geometry);
   std::swap(size.in_channels, size.out_channels);
@@ -30,7 +30,7 @@ Offer offer_transposed_convolution(const StepRequest& request, engine::WeightSto
   const DType dtype = request.storage();
   const Layout layout = engine::layout_for_shape(request.layout, shape);
   Offer offer;
-  // Channels-last weights have the output's channels innermost, which neighbouring threads read.
+  // Channels-last weights have the output's channels innermost, where adjacent threads read them.
   offer.inputs = {{dtype, shape, layout}, {dtype, filter, layout}};
   const bool has_bias = request.node.has_input(2);
   if (has_bias) offer.inputs.push_back({DType::kFloat32, request.inputs[2].shape, Layout::kPlain});

@@ -1,6 +1,7 @@
-// Convolutions of 3 x 3 and 5 x 5 in fp32 by minimal filtering: kernels of ours transform, cuBLASLt
-// multiplies. A variant is what a part of the tiles may be transformed to, in MB, and an algorithm of the
-// library; each of them runs every shape, because an engine that holds the transformed filters has no others.
+// Runs 3 x 3 and 5 x 5 convolutions in fp32 with minimal filtering: hone's own kernels transform, and
+// cuBLASLt multiplies. A variant consists of the size in MB up to which tiles are transformed at once, and an
+// algorithm of the library. Every variant runs all shapes, because an engine that stores the transformed
+// filters has no other form of them.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -17,7 +18,7 @@ using tensor::Precision;
 
 constexpr int kMostAlgorithms = 3;
 constexpr int64_t kAlignment = 256;
-/// Sizes that fit the L2 caches of large GPUs together with filters, and that fill such a GPU.
+/// Sizes that fit into the L2 caches of large GPUs together with filters, and that keep such a GPU busy.
 constexpr int64_t kPartMegabytes[] = {32, 128};
 
 struct Plan {
@@ -25,7 +26,7 @@ struct Plan {
   Winograd size;
 };
 
-/// Empty when the plan is filled in.
+/// Returns an empty refusal if the plan is filled in.
 Refusal make_plan(const StepRequest& request, Plan& plan) {
   if (request.precision() != Precision::kFp32) return "only fp32";
   if (Refusal reason = read_convolution_request(request, plan.request)) return reason;
@@ -44,7 +45,7 @@ Refusal make_plan(const StepRequest& request, Plan& plan) {
   return winograd_refusal(plan.size);
 }
 
-/// The 36 products of a part.
+/// The 36 products of one part.
 Product product_of(const Winograd& size, int64_t parts) {
   Product product;
   product.batch = Winograd::kProducts;
@@ -162,7 +163,7 @@ Offer offer_variant(Gpu& gpu, Cublaslt& cublaslt, const StepRequest& request, en
   auto matmul = std::make_shared<const Matmul>(product_of(plan.size, parts), cublaslt);
   const auto algorithms = matmul->recommended(kMostAlgorithms);
   if (algorithms.empty()) return Offer::refuse(kNoAlgorithm);
-  // Another shape than the one it was timed for may have fewer.
+  // Another shape than the one for which it was timed may have fewer algorithms.
   const size_t chosen = std::min(static_cast<size_t>(choice->algorithm), algorithms.size() - 1);
   PackedConstant filter = pack_winograd(gpu, request, 1, plan.size, weights);
   Offer offer = make_convolution_offer(request, plan.request, request.storage());

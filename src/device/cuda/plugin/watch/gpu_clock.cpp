@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kQuestions = 32;
 constexpr int64_t kPatience = 200'000'000;
 
-/// False when the kernel did not answer in time.
+/// Returns false if the kernel did not answer in time.
 bool wait_for(const std::atomic_ref<uint32_t>& answered, uint32_t question, int64_t since) {
   while (answered.load(std::memory_order_acquire) != question) {
     if (base::monotonic_ns() - since > kPatience) return false;
@@ -38,7 +38,7 @@ ClockReading GpuClock::ask(const Stream& stream) {
     asked.store(question, std::memory_order_release);
     alive = wait_for(answered, question, start);
     const int64_t half = (base::monotonic_ns() - start) / 2;
-    // The first answer waits for the kernel's start.
+    // The first answer includes the start of the kernel, so it is not used.
     if (alive && question > 1 && half < best.uncertainty_ns)
       best = {static_cast<int64_t>(echo->time), start + half, half};
   }

@@ -1,4 +1,4 @@
-// The GPU's global timer next to the host's clock.
+// Relates the GPU's global timer to the host's clock.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace hone::device::cuda {
 
-/// Reads both clocks when it is made and when it is asked to, and draws a line through the two readings.
+/// Reads both clocks at construction and on request, and interpolates linearly between the two readings.
 class GpuClock {
  public:
   explicit GpuClock(const Stream& stream) : first_(ask(stream)), last_(first_) {}
-  /// When what is to be dated has happened.
+  /// Call it after the events whose times are to be converted.
   void ask_again(const Stream& stream) { last_ = ask(stream); }
-  /// base::monotonic_ns() when the timer stood there.
+  /// The value of base::monotonic_ns() when the timer had this value.
   int64_t host_ns(int64_t gpu_ns) const { return host_time(first_, last_, gpu_ns); }
-  /// By how much host_ns() may be off: half of the way of a question and its answer.
+  /// The possible error of host_ns(): half of the time between a question and its answer.
   int64_t uncertainty_ns() const;
 
  private:
-  /// The quickest answer of several. Environment error when none comes.
+  /// The quickest of several answers. Environment error if there is none.
   static ClockReading ask(const Stream& stream);
 
   ClockReading first_;

@@ -68,7 +68,7 @@ int64_t GpuWatch::text(std::string_view text) {
 }
 
 int64_t GpuWatch::thread() {
-  // Asking for the number is a system call.
+  // Asking for the thread's id is a system call.
   if (std::this_thread::get_id() != caller_) {
     caller_ = std::this_thread::get_id();
     thread_ = gettid();
@@ -89,7 +89,7 @@ int64_t GpuWatch::call(int64_t name, bool waits, F&& make) {
 void GpuWatch::describe_steps(const std::vector<engine::ProgramStep>& steps) {
   for (const RecordedNode& node : steps_.nodes()) record_.nodes.push_back({text(steps[node.step].name)});
   for (const Stretch& stretch : steps_.stretches()) {
-    // For nodes that are timed together, the first kernel stands for all.
+    // If nodes are timed together, the first kernel represents all of them.
     size_t shown = stretch.first;
     for (size_t i = stretch.first + stretch.count; i-- > stretch.first;) {
       if (steps_.description(i).type == cudaGraphNodeTypeKernel) shown = i;

@@ -1,5 +1,5 @@
-// Watches a program on the GPU without a profiler: CUPTI's kernel tracing takes 0.9 us a kernel, and 10 us a
-// launch of a graph.
+// Watches a program on the GPU without a profiler, because CUPTI's kernel tracing takes 0.9 us per kernel and
+// 10 us per launch of a graph.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,10 @@
 
 namespace hone::device::cuda {
 
-/// Takes the place of plain calls while it lives. Watches one stream of a GPU, which is current and has
-/// nothing under way when it is made. Kernels are timed by their stamps. Copies are timed by the host, from
-/// the call to the end of the wait for it, less what that takes for a copy of a few bytes: anything that asks
-/// the GPU costs more than most copies take.
+/// Replaces the plain calls during its lifetime. It watches one stream of the current GPU, which must be idle
+/// when the watch is made. Kernels record their own times. Copies are timed by the host, from the call to the
+/// end of the wait for it, minus the time that a copy of a few bytes takes, because any query of the GPU
+/// costs more than most copies.
 class GpuWatch final : public engine::DeviceWatch {
  public:
   /// `at_end` is called when the watch ends.
@@ -38,7 +38,7 @@ class GpuWatch final : public engine::DeviceWatch {
 
  private:
   int64_t text(std::string_view text);
-  /// The operating system's number of the calling thread.
+  /// The operating system's id of the calling thread.
   int64_t thread();
   /// Makes the call and records it.
   template <class F>
@@ -49,11 +49,11 @@ class GpuWatch final : public engine::DeviceWatch {
   void add_kernels(int64_t call, std::span<const KernelStamp> stamps);
   void add_notes();
 
-  /// The work that had ended when a call returned. The watched program waits meanwhile, so only this much is
-  /// noted.
+  /// The work that had ended when a call returned. The watched program waits meanwhile, so only this data is
+  /// recorded.
   struct Wait {
     int64_t call = 0;
-    size_t copies = 0;  ///< handed over since the wait before
+    size_t copies = 0;  ///< submitted since the previous wait
     int64_t run = -1;   ///< the call that launched the steps since then
   };
 
@@ -62,14 +62,14 @@ class GpuWatch final : public engine::DeviceWatch {
   std::function<void()> at_end_;
   StampedSteps steps_;
   GpuClock clock_;
-  int64_t to_device_ns_ = 0;  ///< what copies of a few bytes take
+  int64_t to_device_ns_ = 0;  ///< the time of copies of a few bytes
   int64_t to_host_ns_ = 0;
   std::vector<Wait> waits_;
   std::vector<base::DeviceWork> copies_;  ///< without times
   std::vector<KernelStamp> stamps_;       ///< of all runs
   size_t copies_waited_for_ = 0;
   int64_t run_ = -1;      ///< the call that launched the steps, since the last wait
-  int64_t early_ns_ = 0;  ///< by which kernels began before those ahead had ended
+  int64_t early_ns_ = 0;  ///< sum of the times by which kernels began before the previous ones had ended
   std::map<std::string, int64_t, std::less<>> texts_;
   std::thread::id caller_;  ///< of the latest call
   int64_t thread_ = 0;
@@ -78,10 +78,10 @@ class GpuWatch final : public engine::DeviceWatch {
   int64_t launch_name_;
   int64_t wait_name_;
   std::vector<base::DeviceWork> kernels_;  ///< with the GPU's times
-  std::vector<base::DeviceWork> pattern_;  ///< what one run of the steps does, without times
+  std::vector<base::DeviceWork> pattern_;  ///< the work of one run of the steps, without times
 };
 
-/// A watch of these steps; null where their graph is no chain, which stamps need.
+/// A watch of these steps; null if their graph is not a chain, which recording times requires.
 std::unique_ptr<GpuWatch> watch_steps(Gpu& gpu, const Stream& stream,
                                       const std::vector<engine::ProgramStep>& steps,
                                       const StepRunner& run_step, std::function<void()> at_end);

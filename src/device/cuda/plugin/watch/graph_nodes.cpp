@@ -11,7 +11,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Functions of the driver, which our library is not linked with.
+/// Functions of the driver, with which the plugin is not linked.
 struct Driver {
   decltype(&cuGraphKernelNodeGetParams) node_params = nullptr;
   decltype(&cuGraphKernelNodeGetAttribute) node_attribute = nullptr;
@@ -113,7 +113,8 @@ std::vector<NodeDescription> describe_chain(const Graph& graph) {
   check(cudaGraphGetNodes(graph.get(), nullptr, &count), "the nodes of a graph");
   std::vector<cudaGraphNode_t> nodes(count);
   if (count > 0) check(cudaGraphGetNodes(graph.get(), nodes.data(), &count), "the nodes of a graph");
-  std::map<cudaGraphNode_t, std::pair<cudaGraphNode_t, bool>> next;  // null: of the first one
+  std::map<cudaGraphNode_t, std::pair<cudaGraphNode_t, bool>>
+      next;  // key null: the successor of no node, which is the first one
   for (const cudaGraphNode_t node : nodes) {
     const Predecessor before = predecessor(node);
     next[before.node] = {node, before.programmatic};

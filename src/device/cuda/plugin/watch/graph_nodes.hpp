@@ -1,4 +1,4 @@
-// Descriptions of the nodes of a recorded graph, asked of the driver.
+// Descriptions of the nodes of a recorded graph, obtained from the driver.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,18 +13,18 @@ namespace hone::device::cuda {
 
 struct NodeDescription {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
-  std::string kernel;  ///< mangled; empty for other nodes
+  std::string kernel;  ///< mangled name; empty for other nodes
   base::DeviceLaunch launch;
-  int64_t bytes = 0;  ///< of copies and fills
+  int64_t bytes = 0;  ///< for copies and fills
 };
 
-/// Describes a graph whose nodes follow each other, in their order; an internal error for another one.
+/// Describes a graph whose nodes form a chain, in their order; internal error for other graphs.
 std::vector<NodeDescription> describe_chain(const Graph& graph);
 
-/// Nodes that a stream has recorded so far.
+/// Number of nodes that a stream has recorded so far.
 size_t recorded_nodes(const Stream& stream);
 
-/// The GPU of that number among the visible ones.
+/// The GPU with this number among the visible ones.
 base::DeviceDescription describe_device(int ordinal);
 
 }  // namespace hone::device::cuda

@@ -1,4 +1,5 @@
-// Which stamps show when a node of the steps' graph ran. No CUDA: tested without a GPU.
+// Decides which recorded times show when a node of the steps' graph ran. It does not use CUDA, so it is
+// tested without a GPU.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +11,20 @@
 
 namespace hone::device::cuda {
 
-/// A node that a step recorded, in the order in which they run.
+/// A node that a step recorded, in the order in which nodes run.
 struct RecordedNode {
   size_t step = 0;
-  size_t chain = 0;    ///< its place among all nodes of the recording
-  int64_t place = -1;  ///< of its own stamp; -1 when it does not stamp itself
-  bool early = false;  ///< let in before the node ahead has ended
+  size_t chain = 0;    ///< its index among all nodes of the recording
+  int64_t place = -1;  ///< index of its own stamp; -1 if it does not record its time
+  bool early = false;  ///< started before the previous node has ended
 };
 
-/// A small kernel that reads the time.
+/// A small kernel that records the time.
 enum class Mark : uint8_t {
   kNone,
-  kBeside,   ///< on a branch of its own, which hardly costs the steps anything
-  kBetween,  ///< where what follows may have taken all room before a branch gets any
+  kBeside,   ///< on a separate branch, which costs the steps almost nothing
+  kBetween,  ///< between the steps, if the following kernels may have occupied the GPU before a branch can
+             ///< start
 };
 
 /// One of the two times of a stamp.
@@ -31,8 +33,8 @@ struct Moment {
   bool end = false;
 };
 
-/// Neighbouring nodes of a step that are timed together: one that stamps itself, or others, from the end of
-/// the node before them to the beginning of the one after.
+/// Adjacent nodes of a step that are timed together: either one node that records its time, or other nodes,
+/// from the end of the previous node to the beginning of the next one.
 struct Stretch {
   size_t first = 0;  ///< among the recorded nodes
   size_t count = 0;
@@ -40,20 +42,20 @@ struct Stretch {
   Moment stop;
 };
 
-/// Before which steps the time must be told, the end of the last one included: where nodes of two steps meet
-/// that both do not stamp themselves, and at such a first and last node.
+/// Before which steps (and after the last one) the time must be recorded by a mark: where adjacent nodes of
+/// two steps do not record their own times, and at a first or last node that does not.
 std::vector<Mark> find_marks(const std::vector<RecordedNode>& nodes, size_t steps);
 
-/// `marks`: the place of the stamp whose beginning is the time before each step and after the last one; -1
-/// where none does.
+/// `marks` holds, for each step and for the end, the index of the stamp whose beginning is the time before
+/// it; -1 if there is none.
 std::vector<Stretch> find_stretches(const std::vector<RecordedNode>& nodes,
                                     const std::vector<int64_t>& marks);
 
 /// Nanoseconds of the GPU's timer.
 uint64_t time_of(const Moment& moment, std::span<const KernelStamp> stamps);
 
-/// Microseconds of each of `steps` steps, from the latest end before it to its own, so that they add up where
-/// steps overlap; 0 of steps without nodes, and of steps that had ended before an earlier one.
+/// Microseconds of each of `steps` steps, from the latest end before it to its own end, so that the times add
+/// up even if steps overlap. 0 for steps without nodes, and for steps that ended before an earlier one.
 std::vector<double> step_times(const std::vector<RecordedNode>& nodes, const std::vector<Stretch>& stretches,
                                std::span<const KernelStamp> stamps, size_t steps);
 

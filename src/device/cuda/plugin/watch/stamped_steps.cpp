@@ -9,10 +9,10 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Hands out places, and notes which node of the capture gets which.
+/// Assigns stamps to launches, and records which node of the capture has which stamp.
 class Places final : public StampSource {
  public:
-  /// Without memory the launches are only counted.
+  /// Without memory, the launches are only counted.
   Places(const Stream& stream, KernelStamp* stamps) : stream_(stream), stamps_(stamps) {}
 
   KernelStamp* next() override {
@@ -52,7 +52,7 @@ class Marks {
     check(launch_time(time, (beside ? side_ : stream_).get()), "a launch");
     branched_ = branched_ || beside;
   }
-  /// Lets what comes next wait for all of them.
+  /// Makes the following work wait for all of them.
   void join() {
     if (std::exchange(branched_, false)) follow(stream_, side_);
   }
@@ -75,7 +75,8 @@ struct Recording {
   int64_t places = 0;
 };
 
-/// Called while the stream captures; `wanted` as find_marks() says. `marks` must outlive the capture.
+/// Called while the stream captures; `wanted` is the result of find_marks(). `marks` must outlive the
+/// capture.
 Recording record(const Stream& stream, const std::vector<Mark>& wanted, Marks& marks, KernelStamp* stamps,
                  const StepRunner& run_step) {
   Recording result;
@@ -103,7 +104,7 @@ Recording record(const Stream& stream, const std::vector<Mark>& wanted, Marks& m
 
 StampedSteps::StampedSteps(GpuMemory& memory, const Stream& stream, size_t steps,
                            const StepRunner& run_step) {
-  // First without memory, to see which steps stamp themselves.
+  // Records first without memory, to find the steps that record their own times.
   Marks marks(stream);
   Recording recording;
   const Graph trial(stream, [&] {

@@ -1,4 +1,4 @@
-// A program's steps as a graph whose kernels say themselves when they ran.
+// A program's steps as a graph whose kernels record when they ran.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@
 
 namespace hone::device::cuda {
 
-/// Hands a step over to the stream, whose kernels leave stamps where the source says.
+/// Submits a step to the stream; its kernels record their times where the source says.
 using StepRunner = std::function<void(size_t step, StampSource* stamps)>;
 
-/// Kernels of ours stamp themselves; next to steps of libraries, small kernels read the time. A last one
-/// brings all stamps to the host.
+/// hone's own kernels record their own times; before and after steps of libraries, small kernels read the
+/// time. A last node copies all stamps to the host.
 class StampedSteps {
  public:
   /// `run_step` is called several times for each step.
@@ -27,7 +27,7 @@ class StampedSteps {
   const std::vector<RecordedNode>& nodes() const { return nodes_; }
   const std::vector<Stretch>& stretches() const { return stretches_; }
   const NodeDescription& description(size_t node) const { return chain_[nodes_[node].chain]; }
-  /// The stamps of the last launch, which has ended, for time_of().
+  /// The stamps of the last launch, which must have ended, for time_of().
   std::span<const KernelStamp> stamps() const {
     return {reinterpret_cast<const KernelStamp*>(collected_->data()), static_cast<size_t>(places_)};
   }

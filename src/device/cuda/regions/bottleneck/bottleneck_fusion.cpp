@@ -1,6 +1,6 @@
-// Fuses the last two convolutions of a bottleneck (He et al. 2016), its shortcut included, with the
-// convolution that begins the next one: where images are large, what lies between them need not be written
-// and read; where they are small, three steps take longer to begin and to end than to multiply.
+// Fuses the last two convolutions of a bottleneck (He et al. 2016) with its shortcut, and with the first
+// convolution of the next one. For large images, the values between them are then neither written nor read;
+// for small ones, starting and ending three steps takes longer than multiplying.
 #include <algorithm>
 
 #include "device/cuda/passes/pass_list.hpp"
@@ -14,14 +14,14 @@ using namespace transform;
 
 namespace {
 
-/// Which blocks have the filters, each all of them or those of a cluster a part each: what the kernels take
-/// (bottleneck.hpp, cluster_bottleneck.hpp).
+/// How blocks hold the filters, as the kernels require (bottleneck.hpp, cluster_bottleneck.hpp): all in each
+/// block, or a part in each block of a cluster.
 enum class Filters { kInEachBlock, kInCluster };
 
-constexpr int64_t kChannels = 64;    ///< whose filters fit into a block
-constexpr int64_t kTilePixels = 64;  ///< of a row, that a block makes at once
+constexpr int64_t kChannels = 64;    ///< channels for which the filters fit into a block
+constexpr int64_t kTilePixels = 64;  ///< pixels of a row that a block computes at once
 constexpr int64_t kClusterTilePixels = 32;
-/// The most blocks of a device that runs them all at once.
+/// The largest number of blocks that a device runs at the same time.
 constexpr int64_t kMostBlocks = 128;
 
 bool takes_channels(Filters filters, int64_t channels) {
@@ -30,12 +30,12 @@ bool takes_channels(Filters filters, int64_t channels) {
 
 /// Nodes of a pattern.
 struct Tail {
-  int32_t window = -1;  ///< of 3 x 3
+  int32_t window = -1;  ///< the 3 x 3 convolution
   int32_t expand = -1;
-  int32_t project = -1;  ///< of the shortcut, and -1 where nothing is
-  int32_t next = -1;     ///< -1 where none fits, which blocks of a cluster do without
+  int32_t project = -1;  ///< the convolution of the shortcut; -1 if there is none
+  int32_t next = -1;     ///< -1 if none fits, which clusters of blocks allow
 
-  /// The node whose result is the bottleneck's.
+  /// The node with the bottleneck's result.
   int32_t last() const { return project < 0 ? expand : project; }
 };
 
@@ -44,8 +44,8 @@ bool adds_first(const Node& node) {
   return !post_ops.ops.empty() && post_ops.ops[0] == "add" && post_ops.extras.size() == 1;
 }
 
-/// The convolution that reads the bottleneck's result as its image, or -1; one that can be a part where some
-/// can, and else, where the kernel needs one, one that cannot.
+/// The convolution that reads the bottleneck's result as its image, or -1. It prefers one that can be fused;
+/// if there is none and the kernel needs one, it returns one that cannot.
 int32_t next_convolution(const Editor& editor, const Tail& tail, int64_t channels, Filters filters) {
   int32_t found = -1;
   const ValueId wide = editor.node(tail.last()).outputs[0];
@@ -61,7 +61,8 @@ int32_t next_convolution(const Editor& editor, const Tail& tail, int64_t channel
   return found;
 }
 
-/// The input channels of a convolution; 0 where its filters are not constant, or the node is none.
+/// The input channels of a convolution; 0 if its filters are not constant, or if the node is not a
+/// convolution.
 int64_t channels_of(const Graph& graph, const Node& node) {
   if (node.op != "Conv" && node.op != "FusedConv") return 0;
   const auto& constant = graph.value(node.inputs[1]).constant;
@@ -80,7 +81,7 @@ std::optional<Tail> find_tail(const Editor& editor, int32_t index, Filters filte
     return std::nullopt;
   if (!adds_first(expand)) {
     if (filters == Filters::kInCluster) return std::nullopt;
-    // If two convolutions could take the addition, the later one has it.
+    // If two convolutions could take the addition, the later one takes it.
     tail.project = editor.single_reader(expand.outputs[0]);
     if (tail.project < 0) return std::nullopt;
     const Node& project = editor.node(tail.project);
@@ -92,7 +93,7 @@ std::optional<Tail> find_tail(const Editor& editor, int32_t index, Filters filte
   return tail.next < 0 && filters == Filters::kInEachBlock ? std::nullopt : std::optional(tail);
 }
 
-/// Why images of one size stay with three steps; empty when they do not.
+/// Why images of one size keep three steps; empty if they are fused.
 Refusal size_refusal(const graph::Dim& height, const graph::Dim& width, int64_t channels) {
   if (!width.known()) return "the width of its images is not known";
   const int64_t w = width.value();
@@ -103,8 +104,8 @@ Refusal size_refusal(const graph::Dim& height, const graph::Dim& width, int64_t 
     return {};
   }
   if (!height.known()) return "the height of its images is not known";
-  // Two columns lie between rows of a tile, and the kernel has room for the pixels under the windows of a
-  // tile.
+  // There are two columns between rows of a tile, and the kernel has room for the pixels under the windows of
+  // a tile.
   const int64_t rows = (kClusterTilePixels + 2) / (w + 2);
   const int64_t room = channels == 128 ? 104 : 72;
   if (rows * w * 4 < kClusterTilePixels * 3)
@@ -119,7 +120,7 @@ Refusal size_refusal(const graph::Dim& height, const graph::Dim& width, int64_t 
   return {};
 }
 
-/// Why a pattern stays as it is; empty when it does not.
+/// Why a pattern is kept as it is; empty if it is fused.
 Refusal refusal(const Editor& editor, const Tail& tail) {
   const Graph& graph = editor.graph();
   const Node& window = editor.node(tail.window);

@@ -1,4 +1,4 @@
-// Conditions. A wait lets go of its mutex, which others may wait for.
+// Condition variables. A wait releases its mutex, for which other threads may wait.
 #include <pthread.h>
 
 #include "trace/collect/threads/plugin/libc.hpp"

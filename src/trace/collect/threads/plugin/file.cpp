@@ -39,13 +39,13 @@ struct File {
   std::atomic<bool> opened = false;
   std::atomic<bool> failed = false;
   std::atomic<size_t> next = 0;
-  std::atomic<size_t> ready = 0;  ///< bytes that the disk has room for
+  std::atomic<size_t> ready = 0;  ///< bytes for which the disk has room
   std::atomic<int64_t> lost = 0;
 };
 
 constinit File file{};
 
-/// Held for as long as the system takes to make a file larger.
+/// Held while the system enlarges the file.
 class Growing {
  public:
   Growing() {
@@ -82,11 +82,12 @@ class Appender {
   char* at_;
 };
 
-/// "<folder>/<process>-threads.honeraw": a process that replaced itself by exec finds the first name taken.
+/// Creates "<folder>/<process>-threads.honeraw"; a process that replaced itself by exec finds the first name
+/// taken.
 int create_file() {
   constexpr int kTries = 100;
   for (int number = 1; number <= kTries; ++number) {
-    // No formatted printing, which allocates.
+    // No formatted printing here: it allocates memory.
     Appender path(file.path.data());
     const std::string_view folder = file.folder.data();
     path.add(folder.data(), folder.size());
@@ -112,15 +113,15 @@ int create_file() {
   return -1;
 }
 
-/// Makes room for that many bytes from the beginning of the file on. The descriptor is not kept: a program
-/// that closes all that it knows nothing of could get its number.
+/// Makes room for that many bytes from the beginning of the file. The descriptor is not kept: a program that
+/// closes all descriptors that it does not know could reuse its number.
 bool make_room(size_t bytes) {
   const size_t ready = file.ready.load();
   if (bytes <= ready) return true;
   if (bytes > kCapacity) return false;
   const int descriptor = ::open(file.path.data(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) return false;
-  // Without room on the disk, writing to the mapped memory would kill the program.
+  // If the disk were full, writing to the mapped memory would kill the program.
   const size_t wanted = (bytes + kGrowth - 1) / kGrowth * kGrowth;
   const auto missing = static_cast<off_t>(wanted - ready);
   const bool grown = posix_fallocate(descriptor, static_cast<off_t>(ready), missing) == 0;
@@ -135,8 +136,8 @@ bool has_room(size_t bytes) {
   return make_room(bytes);
 }
 
-/// The place where a chunk has room, for this caller only; 0 when there is none. A request that fails takes
-/// no place, so that chunks follow one another without gaps.
+/// Reserves the place of a chunk for this caller; 0 if there is no room. A failed request takes no place, so
+/// that chunks follow one another without gaps.
 size_t reserve_chunk() {
   size_t place = file.next.load();
   while (has_room(place + kChunkBytes)) {
@@ -145,7 +146,7 @@ size_t reserve_chunk() {
   return 0;
 }
 
-/// Writes the beginning of the file: the process, and the thread in which it began.
+/// Writes the beginning of the file: the process, and the thread in which it started.
 void write_preamble() {
   Appender out(file.memory);
   out.add(raw::kMagic);
@@ -196,7 +197,7 @@ bool ensure_open() {
   return good;
 }
 
-/// The count is kept in the file as it grows, so that it is there however the process ends.
+/// The count is updated in the file itself, so that it is there however the process ends.
 void count_lost() {
   raw::Loss loss;
   loss.about = kAbout;

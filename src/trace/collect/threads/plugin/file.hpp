@@ -1,5 +1,5 @@
-// The file that threads write to: mapped into memory, made larger as it fills, each thread with a chunk of
-// its own. No lock is ever held while another thread of the program could wait for it.
+// The file to which threads write: it is mapped into memory and enlarged as it fills, and each thread has its
+// own chunk. No lock is held while another thread of the program could wait for it.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,21 @@
 
 namespace hone::trace::threads {
 
-/// Remembers where files go, and this thread as the one in which the program began. False when nothing shall
-/// be recorded.
+/// Stores the folder of the files, and this thread as the one in which the program started. Returns false if
+/// nothing is to be recorded.
 bool prepare_file(uint64_t start);
 
-/// Room for ThreadCall records, zeroed.
+/// Zeroed memory for ThreadCall records.
 struct Chunk {
   raw::ThreadCall* next = nullptr;
   raw::ThreadCall* end = nullptr;
 };
 
-/// An empty chunk when there is no room; then the record is counted as lost. The first makes the file.
+/// Returns an empty chunk if there is no room; the record is counted as lost then. The first call makes the
+/// file.
 Chunk take_chunk();
 
-/// True if anything was recorded yet.
+/// True if anything has been recorded.
 bool has_file();
 
 /// The system's number of this thread.

@@ -16,14 +16,15 @@ void find(F& function, const char* name) {
   function = reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
 }
 
-/// Conditions of before 2002 are another type under the same names, and dlsym may find those.
+/// Condition variables of before 2002 have another type under the same names, and dlsym may find their
+/// functions.
 template <class F>
 void find_condition(F& function, const char* name) {
   function = reinterpret_cast<F>(dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2"));
   if (function == nullptr) find(function, name);
 }
 
-/// Two threads that find at once find the same.
+/// Two threads may run this at the same time; both find the same functions.
 void find_all() {
   find(found.create, "pthread_create");
   find(found.join, "pthread_join");

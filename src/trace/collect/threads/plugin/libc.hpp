@@ -1,4 +1,4 @@
-// The thread functions of libc, which ours replace.
+// The thread functions of libc, which this library replaces.
 #pragma once
 
 #include <pthread.h>
@@ -26,7 +26,8 @@ struct Libc {
   decltype(&::sem_post) semaphore_post;
 };
 
-/// Found at the first call of any of them, which may come before anything of this library was initialised.
+/// The functions are looked up at the first call of any of them, which may come before this library is
+/// initialised.
 const Libc& libc();
 
 }  // namespace hone::trace::threads

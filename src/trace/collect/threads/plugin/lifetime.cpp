@@ -1,4 +1,4 @@
-// Threads: created, begun, ended, joined.
+// Records when threads are created, begin, end and are joined.
 #include <pthread.h>
 
 #include <array>
@@ -14,7 +14,8 @@ namespace {
 
 const void* object_of(pthread_t thread) { return reinterpret_cast<const void*>(thread); }
 
-/// The function that a new thread is to run. They lie in a table, since allocators start threads too.
+/// The function that a new thread is to run. These objects lie in a fixed table, since allocators start
+/// threads too.
 struct Beginning {
   std::atomic<bool> taken = false;
   void* (*run)(void*) = nullptr;
@@ -25,7 +26,7 @@ struct Beginning {
 constinit std::array<Beginning, 1024> beginnings{};
 constinit std::atomic<uint32_t> next_beginning = 0;
 
-/// Null when all are taken.
+/// Null if all entries are taken.
 Beginning* take_beginning() {
   for (size_t tries = 0; tries < beginnings.size(); ++tries) {
     Beginning& row = beginnings[next_beginning++ % beginnings.size()];
@@ -34,7 +35,7 @@ Beginning* take_beginning() {
   return nullptr;
 }
 
-/// Its destructor runs at a thread's end, however that comes about.
+/// Its destructor runs at the end of a thread, whatever ends it.
 constinit pthread_key_t end_key = 0;
 constinit bool has_end_key = false;
 

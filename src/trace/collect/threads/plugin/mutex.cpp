@@ -1,5 +1,5 @@
-// Mutexes: a lock that finds its mutex free costs one try, an unlock that nobody waits for one look. Only the
-// unlock that ended a wait matters, so it is recorded by the one who waited.
+// Mutexes: locking a free mutex costs one additional try, and an unlock for which nobody waits costs one
+// read. Only the unlock that ended a wait matters, so the thread that waited records it.
 #include <pthread.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace hone::trace::threads {
 namespace {
 
-/// After a try that failed: `lock` waits. Its result is returned, whatever it is.
+/// Called after a failed try: `lock` waits. Its result is returned, whatever it is.
 template <class Lock>
 int wait_for_mutex(ThreadFunction function, pthread_mutex_t* mutex, const void* caller, const Lock& lock) {
   if (!is_of_program(caller)) return lock();

@@ -19,7 +19,7 @@ namespace {
 
 constinit std::atomic<bool> recording = false;
 
-/// State of a thread's own for writing; a signal may interrupt it while it writes.
+/// State for writing, one for each thread; a signal may interrupt the thread while it writes.
 struct Writing {
   Chunk chunk;
   bool busy = false;
@@ -30,7 +30,7 @@ void put_record(const raw::ThreadCall& call) {
   Chunk& chunk = writing.chunk;
   if (chunk.next == chunk.end) chunk = take_chunk();
   if (chunk.next == chunk.end) return;
-  // The header comes last: without it, the record is not there.
+  // The header is written last: without it, the record does not exist.
   constexpr size_t kHeader = sizeof(raw::Header);
   auto* place = reinterpret_cast<char*>(chunk.next++);
   std::memcpy(place + kHeader, reinterpret_cast<const char*>(&call) + kHeader, sizeof call - kHeader);
@@ -62,12 +62,12 @@ raw::ThreadCall call_of(ThreadFunction function, const void* object, uint64_t st
   return call;
 }
 
-/// Libraries whose threads and locks are no part of the program.
+/// Recognizes the profiler's libraries, whose threads and locks are no part of the program.
 bool is_profilers(const char* library) {
   return std::strstr(library, "libcupti") != nullptr || std::strstr(library, "libhone-inject") != nullptr;
 }
 
-/// A child without exec would write into its parent's file.
+/// Called in a child without exec, which would write into the file of its parent.
 void stop() { recording.store(false); }
 
 __attribute__((constructor)) void begin() {
@@ -115,8 +115,8 @@ void note_unlock(const void* mutex) {
 
 }  // namespace hone::trace::threads
 
-/// The program's end, as far as it is the program's: libhone-inject.so calls this before it hands over what
-/// is left, which takes time of its own; otherwise it comes with the end of the process.
+/// Marks the end of the program itself: libhone-inject.so calls this before it writes the remaining records,
+/// which takes time; without libhone-inject.so, the process end calls it.
 // NOLINTNEXTLINE(readability-identifier-naming): found by its name
 extern "C" __attribute__((visibility("default"), destructor)) void hone_threads_end() {
   using namespace hone::trace::threads;

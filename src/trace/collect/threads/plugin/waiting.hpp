@@ -1,5 +1,5 @@
-// A call that always blocks, or will: counted among the waiters of its object meanwhile, also when the thread
-// is cancelled in it.
+// A call that may block: it is counted among the waiters of its object while it runs, also if the thread is
+// cancelled during the call.
 #pragma once
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 namespace hone::trace::threads {
 
-/// Calls `wait`, which returns 0 or, with errno's number as its value or in errno, that it failed.
+/// Calls `wait`, which returns 0, or reports a failure by an error number as its value or in errno.
 template <class Wait>
 int wait_and_record(ThreadFunction function, const void* object, const Wait& wait) {
   Waiters& waiters = Waiters::of(object);

@@ -1,4 +1,4 @@
-// Regions bottleneck by kernels of ours.
+// Runs bottleneck regions with hone's own kernels.
 #include "device/cuda/plugin/tactics/activation_bounds.hpp"
 #include "device/cuda/plugin/tactics/region_parts.hpp"
 #include "device/cuda/plugin/tactics/tactics.hpp"
@@ -14,7 +14,7 @@ using engine::Offer;
 using engine::StepRequest;
 using tensor::DType;
 
-/// The parts of a bottleneck: convolutions of 3 x 3 and of 1 x 1, of which the last but `next` adds.
+/// The parts of a bottleneck: 3 x 3 and 1 x 1 convolutions; the last one except `next` adds the shortcut.
 struct BottleneckParts {
   explicit BottleneckParts(const StepRequest& request) : parts(request) {
     const std::string& form = parts.form();
@@ -32,11 +32,11 @@ struct BottleneckParts {
     if (narrows) next = &parts.part("next");
   }
 
-  /// True for another form than a bottleneck's.
+  /// True if the region has another form than a bottleneck.
   bool unknown() const { return window == nullptr; }
-  /// The part that adds.
+  /// The part that adds the shortcut.
   const RegionPart& last() const { return project == nullptr ? *expand : *project; }
-  /// Position of the shortcut, or of the image that is projected to make it, among the region's inputs.
+  /// Index of the shortcut among the region's inputs, or of the image from which it is projected.
   int shortcut() const {
     return project == nullptr ? expand->operands.position(3) : project->operands.position(0);
   }
@@ -51,11 +51,11 @@ struct BottleneckParts {
   RegionParts parts;
   const RegionPart* window = nullptr;
   const RegionPart* expand = nullptr;
-  const RegionPart* project = nullptr;  ///< null where the shortcut is added as it is
-  const RegionPart* next = nullptr;     ///< null where none is
+  const RegionPart* project = nullptr;  ///< null if the shortcut is added unchanged
+  const RegionPart* next = nullptr;     ///< null if there is none
 };
 
-/// True if its first post-op adds something of the size of its result.
+/// True if its first post-op adds a tensor with the size of its result.
 bool adds_first(const RegionPart& part) {
   const auto post_ops = part.node.attributes.get_or<std::vector<std::string>>("post_ops", {});
   return !post_ops.empty() && post_ops[0] == "add" &&
@@ -71,11 +71,11 @@ Refusal read_bounds(const BottleneckParts& parts, Bottleneck& size) {
   return parts.next == nullptr ? Refusal() : read_activation_bounds(parts.next->node, 0, size.narrow_bounds);
 }
 
-/// Refuses what none of the kernels takes.
+/// Refuses what none of the kernels supports.
 Refusal read_size(const BottleneckParts& parts, Bottleneck& size) {
   if (parts.unknown()) return "its body is no bottleneck";
   for (const RegionPart* part : parts.all()) {
-    // They are read before the kernel ahead has ended.
+    // They are read before the previous kernel has ended.
     for (const size_t i : {1, 2}) {
       if (part->node.has_input(i) && !part->is_constant(i))
         return fmt::format("operand {} of '{}' is not constant", i, part->node.name);
@@ -100,7 +100,7 @@ Refusal read_size(const BottleneckParts& parts, Bottleneck& size) {
   return {};
 }
 
-/// The places of weights; an empty function where they stay as they are.
+/// The positions of weights; an empty function if they are not rearranged.
 struct FilterPlaces {
   FragmentPlace window;
   FragmentPlace expand;
@@ -125,7 +125,7 @@ FilterPlaces pipelined_places(const Bottleneck& size) {
   return places;
 }
 
-/// Adds what every kernel wants of its operands: images, made by `image` of their shapes, and biases.
+/// Adds the arrangements that all kernels need: images, made by `image` from their shapes, and biases.
 template <class Image>
 Refusal arrange(const BottleneckParts& parts, const Image& image, std::vector<engine::TensorDesc>& inputs) {
   for (const RegionPart* part : parts.all()) {
@@ -138,7 +138,7 @@ Refusal arrange(const BottleneckParts& parts, const Image& image, std::vector<en
   return {};
 }
 
-/// A kernel, and what it is called.
+/// A kernel and its name.
 struct Way {
   std::string_view name;
   const char* order;  ///< of weights

@@ -67,7 +67,8 @@ cudaError_t bottleneck(const BottleneckArgs& args, FloatType type, const Bottlen
 
   BottleneckParams p{};
   p.patch_width = static_cast<int>(std::min(size.width, Bottleneck::kTilePixels)) + 2;
-  // Two warpgroups share a block's filters; where each tile has a multiprocessor, a single one ends sooner.
+  // Two warpgroups share a block's filters; if there is a multiprocessor for each tile, a single warpgroup
+  // finishes sooner.
   const int rows = size.tiles() > device.multiprocessors ? 2 : 1;
   const int64_t strips = (size.height + rows - 1) / rows;
   p.segments = FastDivisor(size.segments());
@@ -90,7 +91,8 @@ cudaError_t bottleneck(const BottleneckArgs& args, FloatType type, const Bottlen
   } else {
     choose<__nv_bfloat16>(size, rows, launch);
   }
-  // No more blocks than are needed to be done as soon: the next kernel's begin on the other multiprocessors.
+  // Uses no more blocks than are needed for the same finishing time; blocks of the next kernel start on
+  // the other multiprocessors.
   const int64_t turns = (p.steps + device.multiprocessors - 1) / device.multiprocessors;
   launch.blocks = (p.steps + turns - 1) / turns;
   return launch_gemm(launch, &p, options);
