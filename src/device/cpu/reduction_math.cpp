@@ -212,6 +212,32 @@ HONE_CLONES void normalize_row(const float* x, float mean, float scale, const fl
   for (size_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * scales[i] + shifts[i];
 }
 
+// One function holds all rows: calls for each row, and folds in quarters, take longer than such a row itself.
+HONE_CLONES void normalize_short_rows(const float* x, size_t rows, size_t n, float epsilon,
+                                      const float* scales, const float* shifts, float* y, float* means,
+                                      float* deviations) {
+  const float count = static_cast<float>(n);
+  for (size_t row = 0; row < rows; ++row, x += n, y += n) {
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; ++i) sum += x[i];
+    const float mean = sum / count;
+    float squares = 0;
+#pragma omp simd reduction(+ : squares)
+    for (size_t i = 0; i < n; ++i) squares += (x[i] - mean) * (x[i] - mean);
+    const float scale = 1 / __builtin_sqrtf(squares / count + epsilon);
+    if (means != nullptr) means[row] = mean;
+    if (deviations != nullptr) deviations[row] = scale;
+    if (shifts == nullptr) {
+#pragma omp simd
+      for (size_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * scales[i];
+    } else {
+#pragma omp simd
+      for (size_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * scales[i] + shifts[i];
+    }
+  }
+}
+
 HONE_CLONES void scale_columns(const float* x, const float* scales, float* y, size_t n) {
 #pragma omp simd
   for (size_t j = 0; j < n; ++j) y[j] = x[j] * scales[j];

@@ -30,6 +30,13 @@ void scale_row(const float* x, float scale, float shift, float* y, size_t n);
 /// y[i] = (x[i] - mean) * scale * scales[i] + shifts[i]; shifts may be null.
 void normalize_row(const float* x, float mean, float scale, const float* scales, const float* shifts,
                    float* y, size_t n);
+/// Rows of up to this many elements are short.
+inline constexpr size_t kShortRow = 256;
+/// Normalizes short rows that lie next to each other to mean 0 and variance 1, and applies scales and shifts,
+/// one for each element: y[i] = (x[i] - mean) / sqrt(variance + epsilon) * scales[i] + shifts[i]. `shifts`
+/// may be null; `means` and the reciprocals in `deviations`, one a row, are written if they are not null.
+void normalize_short_rows(const float* x, size_t rows, size_t n, float epsilon, const float* scales,
+                          const float* shifts, float* y, float* means, float* deviations);
 /// y[j] = x[j] * scales[j].
 void scale_columns(const float* x, const float* scales, float* y, size_t n);
 /// y[j] = x[j] - shifts[j].

@@ -1,5 +1,5 @@
 // Normalisation of layers to mean 0 and variance 1: of rows that are contiguous in plain memory. Rows of
-// bfloat16 are widened one by one, so that statistics are those of float32.
+// bfloat16 are widened, so that statistics are those of float32.
 #include <algorithm>
 #include <cmath>
 
@@ -21,6 +21,8 @@ using tensor::BFloat16;
 using tensor::DType;
 
 constexpr int64_t kWorthThreads = 1 << 16;
+/// Elements of rows that are widened at a time.
+constexpr int64_t kWideElements = 4096;
 
 struct Statistics {
   float mean;
@@ -40,39 +42,54 @@ class LayerNormKernel final : public engine::Kernel {
   LayerNormKernel(DType storage, int64_t rows, int64_t length, float epsilon)
       : storage_(storage), rows_(rows), length_(length), epsilon_(epsilon), threads_(omp_get_max_threads()) {}
 
-  /// A row of floats for each thread that reads others.
+  /// Floats of the rows of a thread that reads others.
   int64_t scratch_bytes() const {
-    return storage_ == DType::kFloat32 ? 0 : threads_ * length_ * int64_t{sizeof(float)};
+    return storage_ == DType::kFloat32 ? 0 : threads_ * rows_together() * length_ * int64_t{sizeof(float)};
   }
 
   void run(const engine::Run& run) const override {
     in_shares(rows_, threads_, rows_ * length_ > kWorthThreads,
               [&](int64_t begin, int64_t end, int64_t thread) {
-                float* const wide = static_cast<float*>(run.scratch) + thread * length_;
-                for (int64_t row = begin; row < end; ++row) {
-                  if (storage_ == DType::kFloat32) {
-                    normalize(run, row, static_cast<const float*>(run.inputs[0]) + row * length_,
-                              static_cast<float*>(run.outputs[0]) + row * length_);
-                    continue;
-                  }
-                  const auto n = static_cast<size_t>(length_);
+                if (storage_ == DType::kFloat32) {
+                  return normalize(run, begin, end - begin,
+                                   static_cast<const float*>(run.inputs[0]) + begin * length_,
+                                   static_cast<float*>(run.outputs[0]) + begin * length_);
+                }
+                const int64_t most = rows_together();
+                float* const wide = static_cast<float*>(run.scratch) + thread * most * length_;
+                for (int64_t row = begin; row < end; row += most) {
+                  const int64_t rows = std::min(most, end - row);
+                  const auto n = static_cast<size_t>(rows * length_);
                   widen(static_cast<const BFloat16*>(run.inputs[0]) + row * length_, wide, n);
-                  normalize(run, row, wide, wide);
+                  normalize(run, row, rows, wide, wide);
                   narrow(wide, static_cast<BFloat16*>(run.outputs[0]) + row * length_, n);
                 }
               });
   }
 
  private:
-  void normalize(const engine::Run& run, int64_t row, const float* from, float* to) const {
+  /// Rows that are widened at a time: they stay in the first-level cache.
+  int64_t rows_together() const { return std::clamp<int64_t>(kWideElements / length_, 1, rows_); }
+
+  /// Normalizes rows from `first` on.
+  void normalize(const engine::Run& run, int64_t first, int64_t rows, const float* from, float* to) const {
     const auto* scales = static_cast<const float*>(run.inputs[1]);
     const auto* shifts = run.inputs.size() > 2 ? static_cast<const float*>(run.inputs[2]) : nullptr;
     auto* means = run.outputs.size() > 1 ? static_cast<float*>(run.outputs[1]) : nullptr;
     auto* deviations = run.outputs.size() > 2 ? static_cast<float*>(run.outputs[2]) : nullptr;
-    const Statistics statistics = statistics_of(from, length_, epsilon_);
-    if (means != nullptr) means[row] = statistics.mean;
-    if (deviations != nullptr) deviations[row] = statistics.scale;
-    normalize_row(from, statistics.mean, statistics.scale, scales, shifts, to, static_cast<size_t>(length_));
+    if (means != nullptr) means += first;
+    if (deviations != nullptr) deviations += first;
+    const auto n = static_cast<size_t>(length_);
+    if (n <= kShortRow) {
+      return normalize_short_rows(from, static_cast<size_t>(rows), n, epsilon_, scales, shifts, to, means,
+                                  deviations);
+    }
+    for (int64_t row = 0; row < rows; ++row, from += length_, to += length_) {
+      const Statistics statistics = statistics_of(from, length_, epsilon_);
+      if (means != nullptr) means[row] = statistics.mean;
+      if (deviations != nullptr) deviations[row] = statistics.scale;
+      normalize_row(from, statistics.mean, statistics.scale, scales, shifts, to, n);
+    }
   }
 
   DType storage_;

@@ -156,7 +156,7 @@ TEST(CpuReduction, NormalisesLayers) {
 TEST(CpuReduction, NormalisesLayersOfBfloat16) {
   const engine::Device& device = device::cpu::cpu_device();
   if (!device.computes_in(engine::Precision::kBf16)) GTEST_SKIP() << "this CPU emulates bf16";
-  for (const int64_t length : {1, 15, 77, 768, 1030}) {
+  for (const int64_t length : {1, 15, 48, 77, 256, 257, 768, 1030}) {
     GraphBuilder b;
     const auto x = b.input("x", {3, 50, length});
     const auto y = b.node("LayerNormalization", {x, b.random({length}), b.random({length})});
