@@ -308,13 +308,14 @@ void run_bench(Arguments* arguments) {
     screen.clear();
     throw;
   }
-  show_results(*arguments, sweep, &screen);
+  const bool measured = std::ranges::any_of(sweep.runs, [](const bench::Run& run) { return run.measured(); });
+  const bool is_empty = !sweep.complete && !measured;
+  if (!is_empty) show_results(*arguments, sweep, &screen);
   if (arguments->save_result && sweep.complete) {
     for (const auto& file : bench::write_small_results(sweep, arguments->sweep.models, "results"))
       screen.line("written: " + file.string());
   }
-  const bool measured = std::ranges::any_of(sweep.runs, [](const bench::Run& run) { return run.measured(); });
-  if (!sweep.complete && !measured) {
+  if (is_empty) {
     std::filesystem::remove(path);
     screen.line("interrupted before anything was measured");
     throw system::Interrupted{};

@@ -51,7 +51,7 @@ constexpr auto kGroups = std::to_array<HelpGroup>({
     {"quantize", "Model", "--weights --seed --darknet-rules"},
     {"partition", "How the model is split", "--backends --min-block-size --exclude --require-full"},
     {"partition", "Actions and output", "--dry-run --measure --torch-tensorrt-report --json --output"},
-    {"partition", "Device, precision and shapes", "--device --precision --batch --shapes --threads"},
+    {"partition", "Device, precision and shapes", "--device --precision --batch --shapes --dim --threads"},
     {"detect", "Network",
      "--backend --backends --device --precision --threads --batch --infStreams --weights --seed "
      "--darknet-rules --labels"},

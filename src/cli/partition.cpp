@@ -15,6 +15,7 @@
 #include "bench/worker/inputs.hpp"
 #include "cli/command.hpp"
 #include "cli/engine_options.hpp"
+#include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/progress_display.hpp"
 #include "cli/tensorrt_options.hpp"
@@ -35,6 +36,7 @@ struct Options {
   std::vector<std::string> backends = {"hone", "reference"};
   std::vector<std::string> excluded;
   std::vector<std::string> shapes;
+  importer::LoadModelOptions parameters;
   std::string device = "cpu";
   std::string precision = "fp32";
   std::map<std::string, std::string> settings;
@@ -78,7 +80,7 @@ void partition(const Options& options) {
     base::check_writable(options.output);
     refuse_other_kind(options.output, ".json", "partition");
   }
-  const importer::Model model = engine::load_source_model(options.model);
+  const importer::Model model = engine::load_source_model(options.model, options.parameters);
   if (model.graph == nullptr)
     fail_bad_input("{} is a TorchScript archive, whose nodes only libtorch reads: it cannot be split",
                    options.model);
@@ -169,6 +171,7 @@ void add_partition_command(CLI::App& program) {
       ->check(CLI::Range(int64_t{1}, int64_t{65536}))
       ->capture_default_str();
   add_shapes_option(*command, options->shapes);
+  add_dim_option(*command, options->parameters);
   add_tensorrt_options(*command, options->settings);
   command->add_option("--threads", options->threads, "Threads of every backend (default: all cores)")
       ->check(CLI::Range(1, 1024));

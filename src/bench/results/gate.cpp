@@ -103,6 +103,24 @@ void require_same_way(const Setup& then, const Setup& now) {
                    then.text(), device_text(then), device_text(now));
 }
 
+/// The input shapes of a model, at the batch that the file of the model has; empty in older sweeps.
+std::string shapes_of(const Sweep& sweep, const std::string& model) {
+  const Json all = sweep.context.is_object() ? sweep.context.value("input_shapes", Json()) : Json();
+  const Json text = all.is_object() ? all.value(model, Json()) : Json();
+  return text.is_string() ? text.get<std::string>() : "";
+}
+
+void require_same_shapes(const Sweep& baseline, const Run& then, const Sweep& sweep, const Run& now) {
+  const std::string then_shapes = shapes_of(baseline, then.setup.model);
+  const std::string now_shapes = shapes_of(sweep, now.setup.model);
+  if (then_shapes.empty() || now_shapes.empty() || then_shapes == now_shapes) return;
+  fail_environment(
+      "{}: the inputs of the baseline are {}, those of this sweep {}; such times cannot be compared "
+      "(--shapes "
+      "and --dim choose the shapes)",
+      then.setup.text(), then_shapes, now_shapes);
+}
+
 GateRow compare_row(const Run& then, const Run& now, double max_regression, const Remeasure& remeasure) {
   GateRow row;
   row.setup = now.setup;
@@ -150,6 +168,7 @@ void require_comparable(const Sweep& baseline, const Sweep& now) {
     if (run == nullptr) continue;
     any = true;
     require_same_way(then.setup, run->setup);
+    require_same_shapes(baseline, then, now, *run);
   }
   if (any) return;
   for (const Run& then : baseline.runs) {

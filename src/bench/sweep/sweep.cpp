@@ -1,6 +1,8 @@
 // See sweep.hpp.
 #include "bench/sweep/sweep.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -68,6 +70,7 @@ class SweepRunner {
   Sweep run() {
     for (const std::string& backend : options_.backends) peers_.command(backend);
     const std::vector<Subject> subjects = describe_subjects();
+    note_shapes(subjects);
     const Sweep planned = plan(subjects);
     plan_ = std::make_unique<TimePlan>(planned.runs.size(), options_.measure.duration_seconds);
     if (events_.on_plan) events_.on_plan(planned, plan_->left_seconds());
@@ -85,6 +88,16 @@ class SweepRunner {
   }
 
  private:
+  /// Records the input shapes of every model, because times at other shapes cannot be compared.
+  void note_shapes(const std::vector<Subject>& subjects) {
+    for (const Subject& subject : subjects) {
+      std::vector<std::string> texts;
+      for (const auto& [name, shape] : subject.info.shapes_at(subject.info.fixed_batch))
+        texts.push_back(fmt::format("{} {}", name, tensor::shape_text(shape)));
+      sweep_.context["input_shapes"][subject.info.spec] = fmt::format("{}", fmt::join(texts, ", "));
+    }
+  }
+
   ModelInfo describe(const importer::Model& model, const std::string& spec) const {
     const std::map<std::string, tensor::Shape> shapes = with_given_shapes(options_.shapes, options_.given);
     ModelInfo info = options_.decoding.bind.empty()

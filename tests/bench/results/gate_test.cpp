@@ -103,6 +103,22 @@ TEST(Gate, DoesNotPassWhatCannotBeTold) {
   EXPECT_EQ(gate.rows[0].confirmations, 1);
 }
 
+TEST(Gate, RefusesABaselineOfOtherShapes) {
+  Sweep baseline = make_sweep({make_run("hone", 10, 0.01, 1)});
+  Sweep now = make_sweep({make_run("hone", 10, 0.01, 2)});
+  baseline.context["input_shapes"] = {{"net", "ids 1x8"}};
+  // Sweeps of before recorded none.
+  require_comparable(baseline, now);
+  now.context["input_shapes"] = {{"net", "ids 1x8"}};
+  require_comparable(baseline, now);
+  now.context["input_shapes"] = {{"net", "ids 1x128"}};
+  EXPECT_THAT([&] { require_comparable(baseline, now); },
+              ThrowsMessage<Error>(
+                  StrEq("net hone fp32 batch 1: the inputs of the baseline are ids 1x8, those of this "
+                        "sweep ids 1x128; such times cannot be compared (--shapes and --dim choose "
+                        "the shapes)")));
+}
+
 TEST(Gate, SaysWhatTheBaselineDidNotMeasure) {
   EXPECT_THAT(
       [] {
