@@ -92,6 +92,13 @@ void Context::check_profile(std::span<const Shape> shapes) const {
     const auto& [min, opt, max] = found->second;
     bool inside = shape.size() == min.size() && shape.size() == max.size();
     for (size_t d = 0; inside && d < shape.size(); ++d) inside = shape[d] >= min[d] && shape[d] <= max[d];
+    if (!inside && min == max) {
+      fail_bad_input(
+          "input '{}' has shape {}, the engine was built for {} only; hone build with --minShapes and "
+          "--maxShapes "
+          "makes one for a range",
+          name, tensor::shape_text(shape), tensor::shape_text(min));
+    }
     if (!inside) {
       fail_bad_input("input '{}' has shape {}, the engine was built for {}", name, tensor::shape_text(shape),
                      range_text(found->second));

@@ -141,6 +141,7 @@ size_t read_length(std::string_view field) {
 }  // namespace
 
 NpyHeader parse_npy_header(std::string_view file) {
+  if (file.empty()) fail_bad_input("the .npy file is empty");
   if (!file.starts_with(kMagic)) fail_bad_input("this is not a .npy array: it has another magic number");
   if (file.size() < 12) fail_bad_input("the .npy array ends inside its header");
   const int version = file[6];

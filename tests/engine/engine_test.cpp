@@ -210,6 +210,21 @@ TEST(Engine, ShapeOutsideTheRangeIsRefused) {
   }
 }
 
+TEST(Engine, AnotherShapeThanTheOnlyOneIsRefusedWithTheWayToARange) {
+  BuildOptions build = options();
+  build.shapes["x"] = {{1, 3, 16, 16}, {1, 3, 16, 16}, {1, 3, 16, 16}};
+  const auto graph = small_network();
+  Context context(build_engine(graph, device(), build), device(), 1);
+  try {
+    context.run(test::random_inputs(graph, 1, 2));
+    FAIL() << "batch 2 was accepted";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "input 'x' has shape 2x3x16x16, the engine was built for 1x3x16x16 only; hone build with "
+                 "--minShapes and --maxShapes makes one for a range");
+  }
+}
+
 TEST(Engine, ProfilesAreChecked) {
   const auto expect_usage = [](const std::string& name, ShapeProfile profile) {
     BuildOptions build = options();
