@@ -282,6 +282,11 @@ std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const Benc
   for (const RunRecord& run : sweep.runs) {
     if (!run.measured()) continue;
     if (run.predicted) say(prediction_text(run));
+    if (run.int8_share && !has_int8({std::string(run.setup.precision)}))
+      say(run.setup.model +
+          ": the model is quantized, and its reference as well; hone diff --accuracy compares it with the "
+          "model "
+          "before quantization");
     if (run.accuracy.reason) say(run.setup.model + ": no accuracy: " + *run.accuracy.reason);
   }
   for (const std::string& remark : remarks) say(remark);

@@ -64,6 +64,17 @@ TEST(BenchTable, ShowsARun) {
   }
 }
 
+TEST(BenchTable, SaysThatTheReferenceOfAQuantizedModelIsQuantized) {
+  bench::Sweep sweep;
+  sweep.runs = {run_of("hone")};
+  const auto note = Contains(HasSubstr("resnet50: the model is quantized, and its reference as well"));
+  EXPECT_THAT(notes_of(sweep, options()), Not(note));
+  sweep.runs[0].int8_share = 0.969;
+  EXPECT_THAT(notes_of(sweep, options()), note);
+  sweep.runs[0].setup.precision = "int8";
+  EXPECT_THAT(notes_of(sweep, options()), Not(note));
+}
+
 TEST(BenchTable, ShowsAgreementAndWhatIsMultipliedAsIntegers) {
   BenchForm sweep = options();
   EXPECT_THAT(BenchTable(sweep).header(), Not(HasSubstr("in int8")));
