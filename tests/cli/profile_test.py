@@ -257,8 +257,9 @@ class Profile(unittest.TestCase):
     def test_an_unknown_backend_is_not_sent_to_an_option_of_bench(self):
         done = profile(MODEL, "--backends", "foo")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertRegex(done.stderr, r"^hone: unknown backend 'foo' \(built in: [a-z, -]+; external ones: a folder of "
-                                      r"bench/peers\)\n$")
+        self.assertRegex(done.stderr, r"^hone: unknown backend 'foo' \(built in: [a-z, -]+; peers: [a-z_, ]+\)\n$")
+        done = profile(MODEL, "--backends", "openvin")
+        self.assertIn("unknown backend 'openvin'; did you mean openvino?", done.stderr)
 
     def test_a_batch_that_the_model_has_not(self):
         with tempfile.TemporaryDirectory() as folder:

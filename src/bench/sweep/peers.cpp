@@ -1,26 +1,47 @@
 // See peers.hpp.
 #include "bench/sweep/peers.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <system_error>
 
 #include "backend/partition/partition_backend.hpp"
 #include "backend/registry.hpp"
 #include "base/error.hpp"
 #include "base/plugin.hpp"
 #include "base/plugin_manifest.hpp"
+#include "base/spelling.hpp"
 
 namespace hone::bench {
 namespace {
 
-/// The peer's executable: in an installed tree, in the source tree of this build, or below the working
+/// The folders of peers: in an installed tree, in the source tree of this build, and below the working
 /// folder.
+std::vector<std::filesystem::path> peer_folders() {
+  const std::filesystem::path library = base::library_folder();
+  return {library / "../share/hone/peers", library / "../../../bench/peers", "bench/peers"};
+}
+
+/// The names of all peers that are found.
+std::set<std::string> peer_names() {
+  std::set<std::string> names;
+  for (const std::filesystem::path& folder : peer_folders()) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      if (std::filesystem::is_regular_file(entry.path() / "worker", ignored))
+        names.insert(entry.path().filename().string());
+    }
+  }
+  return names;
+}
+
+/// The peer's executable.
 std::filesystem::path find_worker(const std::string& backend) {
   if (backend.find('/') != std::string::npos || backend == "." || backend == "..") return {};
-  const std::filesystem::path library = base::library_folder();
-  for (const std::filesystem::path& folder :
-       {library / "../share/hone/peers", library / "../../../bench/peers",
-        std::filesystem::path("bench/peers")}) {
+  for (const std::filesystem::path& folder : peer_folders()) {
     const std::filesystem::path worker = folder / backend / "worker";
     if (std::filesystem::is_regular_file(worker)) return std::filesystem::canonical(worker);
   }
@@ -60,8 +81,14 @@ Command Peers::command(const std::string& backend) const {
   const std::filesystem::path worker = find_worker(backend);
   if (worker.empty()) {
     base::require_readable_manifests();
-    fail_usage("unknown backend '{}' (built in: {}; external ones: a folder of bench/peers{})", backend,
-               fmt::join(backend::backend_names(), ", "), has_option_ ? ", or --peer name=command" : "");
+    const std::vector<std::string> built_in = backend::backend_names();
+    const std::set<std::string> peers = peer_names();
+    std::vector<std::string> known = built_in;
+    known.insert(known.end(), peers.begin(), peers.end());
+    const auto nearest = base::nearest_name(backend, known);
+    fail_usage("unknown backend '{}'{} (built in: {}; peers: {}{})", backend,
+               nearest ? fmt::format("; did you mean {}?", *nearest) : "", fmt::join(built_in, ", "),
+               fmt::join(peers, ", "), has_option_ ? ", or --peer name=command" : "");
   }
   return {worker.string()};
 }
