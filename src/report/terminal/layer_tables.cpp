@@ -58,10 +58,11 @@ std::vector<Sheet> layer_sheets(const analysis::LayerTable& table) {
               {},
               table.notes};
   if (!table.layers.empty()) sheet.notes.emplace_back("Share: of the mean time, so that shares add up.");
+  // In the order of their shares: a layer that was slow in a few iterations may have most of the time.
   std::vector<const Layer*> order;
   for (const Layer& layer : table.layers) order.push_back(&layer);
   std::stable_sort(order.begin(), order.end(),
-                   [](const Layer* a, const Layer* b) { return a->time.p50 > b->time.p50; });
+                   [](const Layer* a, const Layer* b) { return a->time.mean > b->time.mean; });
   constexpr double kTera = 1e12;
   constexpr double kGiga = 1e9;
   for (const Layer* layer : order) {

@@ -76,12 +76,12 @@ TEST(TraceTables, MemoryNamesThePeak) {
   EXPECT_EQ(sheets[0].rows.at(1)[3].text, "before the recording began");
 }
 
-TEST(TraceTables, SharesOfLayersAreOfMeansAndAddUp) {
+TEST(TraceTables, SharesOfLayersAreOfMeansAndAddUpInOrder) {
   analysis::LayerTable table;
   table.layers.resize(2);
-  table.layers[0].time = base::summarize({10, 10, 70});
-  table.layers[1].time = base::summarize({10, 10, 10});
-  table.layer_sum = base::summarize({20, 20, 80});
+  table.layers[0].time = base::summarize({11, 11, 8});
+  table.layers[1].time = base::summarize({10, 10, 70});
+  table.layer_sum = base::summarize({21, 21, 78});
   const Sheet sheet = layer_sheets(table).at(0);
   EXPECT_EQ(sheet.rows.at(0).at(0).text, "75.0 %");
   EXPECT_EQ(sheet.rows.at(1).at(0).text, "25.0 %");
