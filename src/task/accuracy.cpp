@@ -1,6 +1,10 @@
 // Average precision by COCO's rule (cocoapi, cocoeval.py: 101 recall thresholds, maxDets left open).
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "task/ground_truth.hpp"
 #include "task/names.hpp"
@@ -85,10 +89,26 @@ double average_precision(ClassResult* result) {
 Accuracy measure_accuracy(const GroundTruth& truth, const std::vector<FrameResult>& results,
                           const std::vector<std::string>& names, float threshold) {
   std::map<int64_t, ClassResult> classes;
-  for (const auto& [frame, boxes] : truth.frames)
-    for (const TrueBox& box : boxes) classes[box.label].truths += box.ignored ? 0 : 1;
+  const auto id_of = [&](const FrameResult& result) {
+    return truth.by_image_id ? image_id(result.name, result.frame) : result.frame;
+  };
+  std::set<int64_t> read;
+  for (const FrameResult& result : results) read.insert(id_of(result));
+  int64_t unread_frames = 0;
+  int64_t unread_boxes = 0;
+  for (const auto& [frame, boxes] : truth.frames) {
+    const bool is_read = read.contains(frame);
+    int64_t count = 0;
+    for (const TrueBox& box : boxes) {
+      if (box.ignored) continue;
+      ++count;
+      if (is_read) ++classes[box.label].truths;
+    }
+    unread_frames += !is_read && count > 0 ? 1 : 0;
+    unread_boxes += is_read ? 0 : count;
+  }
   for (const FrameResult& result : results) {
-    const int64_t id = truth.by_image_id ? image_id(result.name, result.frame) : result.frame;
+    const int64_t id = id_of(result);
     const auto boxes = truth.frames.find(id);
     std::map<int64_t, std::vector<const Detection*>> found;
     for (const Detection& detection : result.detections)
@@ -124,6 +144,14 @@ Accuracy measure_accuracy(const GroundTruth& truth, const std::vector<FrameResul
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   };
   if (!accuracy.classes.empty()) accuracy.map50 /= static_cast<double>(accuracy.classes.size());
+  if (unread_boxes > 0) {
+    accuracy.note = fmt::format(
+        "{} of the true boxes lie in frames that were not read ({} of them) and do "
+        "not count",
+        unread_boxes, unread_frames);
+    if (accuracy.truths == 0)
+      accuracy.note += "; compare the frame numbers or image ids of the ground truth with the input";
+  }
   accuracy.precision = share(accuracy.true_positives, accuracy.true_positives + accuracy.false_positives);
   accuracy.recall = share(accuracy.true_positives, accuracy.truths);
   return accuracy;

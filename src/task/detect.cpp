@@ -358,6 +358,7 @@ class Run {
     outcome.preprocessing = detector_.preprocessing();
     report.transfers = report_transfers(detector_.traffic(), report.frames);
     outcome.notes = detector_.notes();
+    if (outcome.accuracy && !outcome.accuracy->note.empty()) outcome.notes.push_back(outcome.accuracy->note);
     outcome.notes.push_back("frames are " + source_->info().format);
     if (truth_)
       for (const std::string& text : truth_->assumed) outcome.notes.push_back("ground truth: " + text);

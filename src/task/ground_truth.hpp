@@ -54,12 +54,14 @@ struct Accuracy {
   double threshold = 0;
   std::string rule;  ///< in words
   std::vector<ClassAccuracy> classes;
+  std::string note;  ///< a sentence about true boxes that do not count; empty if all count
 };
 
 /// Average precision as in COCO, for each class over all frames: in the order of falling score, each
 /// detection takes the free true box of its frame with the largest IoU of at least 0.5; precision is made
 /// monotonic and read at the recalls 0, 0.01 … 1. Precision and recall count the detections above
-/// `threshold`. `results` must contain all detections with a score above nearly 0.
+/// `threshold`. `results` must contain all detections with a score above nearly 0. True boxes of frames
+/// without a result do not count.
 Accuracy measure_accuracy(const GroundTruth& truth, const std::vector<FrameResult>& results,
                           const std::vector<std::string>& names, float threshold);
 

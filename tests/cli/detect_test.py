@@ -306,6 +306,11 @@ def check_accuracy(runner):
     text = runner.good("detect", model, folder, "--ground-truth", truth, "-o", runner.folder / "o.jsonl").stdout
     assert "mAP@0.5 0.5000" in text and "precision 0.4000" in text and "recall 0.6667" in text, text
     assert "101 points" in text, text
+    # Boxes of frames that were not read would look as if they had been missed.
+    truth.write_text(truth.read_text() + "400,1,9,5,16,16,1,1,1\n")
+    ending = runner.good("detect", model, folder, "--ground-truth", truth, "-o", runner.folder / "o.jsonl")
+    assert "mAP@0.5 0.5000" in ending.stdout and "recall 0.6667" in ending.stdout, ending.stdout
+    assert "1 of the true boxes lie in frames that were not read (1 of them) and do not count" in ending.stderr, ending.stderr
     coco = {"images": [], "categories": [{"id": 7, "name": "b"}, {"id": 9, "name": "a"}],
             "annotations": [{"image_id": 1, "category_id": 9, "bbox": [8, 4, 16, 16]},
                             {"image_id": 10, "category_id": 9, "bbox": [8, 4, 16, 16]},
