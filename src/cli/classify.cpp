@@ -155,13 +155,7 @@ void classify(ClassifyArguments* arguments) {
   // a result.
   if (!outcome.stopped || outcome.images > 0 || arguments->output.empty()) results.finish();
   for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
-  for (const std::string& sentence : outcome.losses.sentences)
-    fmt::print(stderr, "note: {}\n", report::printable(sentence));
-  if (outcome.losses.damaged > 0)
-    fmt::print(stderr, "warning: {} {} could not be decoded\n", outcome.losses.damaged,
-               outcome.losses.damaged == 1 ? "image or packet" : "images or packets");
-  if (!outcome.losses.ended_early.empty())
-    fmt::print(stderr, "warning: {}\n", report::printable(outcome.losses.ended_early));
+  for (const std::string& loss : outcome.losses) fmt::print(stderr, "warning: {}\n", report::printable(loss));
   if (outcome.accuracy && outcome.accuracy->images > 0)
     fmt::print(format.empty() ? stdout : stderr, "{}\n", accuracy_text(*outcome.accuracy));
   if (outcome.stopped) fmt::print(stderr, "hone: interrupted after {} images\n", outcome.images);

@@ -8,6 +8,7 @@
 #include "media/planar.hpp"
 #include "task/class_scores.hpp"
 #include "task/frame_feed.hpp"
+#include "task/losses.hpp"
 #include "task/names.hpp"
 #include "task/preprocess.hpp"
 #include "task/stage.hpp"
@@ -347,7 +348,9 @@ ClassifyOutcome classify(const ClassifyRequest& request,
     if (error.kind() != ErrorKind::kBadInput || !error.where().empty()) throw;
     throw error.within(request.network.model);
   }
-  outcome.losses = source->losses();
+  const media::Losses losses = source->losses();
+  outcome.losses = loss_texts(losses, source->info().is_video);
+  for (const std::string& sentence : losses.sentences) outcome.notes.push_back(sentence);
   outcome.stopped = stopped();
   if (outcome.images == 0 && !outcome.stopped)
     throw Error(ErrorKind::kBadInput, "no image could be read", request.input);

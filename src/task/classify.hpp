@@ -60,7 +60,7 @@ struct ClassifyOutcome {
   int64_t images = 0;
   std::optional<TopAccuracy> accuracy;  ///< only with ground truth
   std::vector<std::string> notes;
-  media::Losses losses;
+  std::vector<std::string> losses;  ///< clauses about what could not be read (losses.hpp)
   bool stopped = false;
 };
 

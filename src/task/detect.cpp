@@ -13,6 +13,7 @@
 #include "system/cpu.hpp"
 #include "system/interruption.hpp"
 #include "task/draw_detections.hpp"
+#include "task/losses.hpp"
 #include "task/stage.hpp"
 #include "task/tracker.hpp"
 
@@ -371,18 +372,9 @@ class Run {
   }
 
   void say_losses(const media::Losses& losses, DetectOutcome* outcome) const {
-    const auto say = [&](int64_t count, const char* one, const char* many, const char* what) {
-      if (count > 0) outcome->losses.push_back(fmt::format("{} {} {}", count, count == 1 ? one : many, what));
-    };
-    if (source_->info().is_video)
-      say(losses.damaged, "packet was", "packets were", "damaged or could not be decoded");
-    else
-      say(losses.damaged, "image", "images", "could not be decoded");
-    say(losses.corrupt, "frame is", "frames are", "damaged, and used as far as decoded");
-    say(losses.skipped, "packet", "packets", "gave no frame");
-    say(losses.missing, "frame is", "frames are", "missing by the times of the others");
-    if (!losses.ended_early.empty()) outcome->losses.push_back(losses.ended_early);
-    say(dropped_, "frame was", "frames were", "dropped because the pipeline was behind (--realtime)");
+    outcome->losses = loss_texts(losses, source_->info().is_video);
+    add_loss(dropped_, "frame was", "frames were", "dropped because the pipeline was behind (--realtime)",
+             &outcome->losses);
   }
 
   const DetectRequest& request_;

@@ -55,6 +55,9 @@ def check_batches(runner):
         assert scores(told) == scores(single), more
     rows = list(csv.reader(io.StringIO(runner.good("classify", model, folder, "--format", "csv", "--top", "1").stdout)))
     assert rows[0] == ["file", "rank", "class", "name", "probability", "score"] and len(rows) == 6, rows
+    (folder / "5.png").write_bytes((folder / "4.png").read_bytes()[:60])
+    ending = runner.good("classify", model, folder, "--format", "csv", "--top", "1")
+    assert "warning: 1 image could not be decoded" in ending.stderr and len(ending.stdout.splitlines()) == 6, ending
 
 
 def check_accuracy(runner):
