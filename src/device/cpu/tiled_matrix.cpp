@@ -113,7 +113,9 @@ class TiledMatrixKernel final : public engine::Kernel {
   }
 
   /// Tiles of AMX read rows where they lie, if those end with whole registers.
-  bool reads_in_place() const { return problem_.is_amx() && problem_.units() == problem_.packed_units(); }
+  bool reads_in_place() const {
+    return problem_.is_amx() && problem_.depth * problem_.width % (4 * kAmxUnits) == 0;
+  }
   int64_t rows_in_place(int64_t count) const {
     return reads_in_place() ? count / kAmxRegisterRows * kAmxRegisterRows : 0;
   }

@@ -71,7 +71,7 @@ TEST_F(CpuTiledMatrix, TakesEverySize) {
   for (int64_t rows = 1; rows <= 15; ++rows) sizes.push_back({rows, 40, 37});
   // Whole registers of AMX and rests of them, read where they lie and copied.
   for (const int64_t rows : {16, 17, 31, 32, 33, 48, 70}) {
-    for (const int64_t depth : {40, 64}) sizes.push_back({rows, depth, 100});
+    for (const int64_t depth : {40, 63, 64}) sizes.push_back({rows, depth, 100});
   }
   for (const int64_t columns : {1, 15, 16, 17, 31, 32, 33, 300}) sizes.push_back({5, 33, columns});
   for (const int64_t depth : {1, 2, 3, 512, 513, 1025, 1100}) sizes.push_back({17, depth, 290});
