@@ -249,7 +249,13 @@ class Reference:
         for i, source in enumerate(sources):
             common = min(x.shape[1], source.shape[1])
             part = np.broadcast_to(factors[i + 1], x.shape[1:2])[:common, None, None]
-            total[:, :common] += source[:, :common] * part
+            # If the sides differ, every stride-th pixel is read, or every spacing-th is written.
+            stride, spacing = (max(1, a // b) for a, b in ((source.shape[3], x.shape[3]), (x.shape[3], source.shape[3])))
+            height, width = (min(source.shape[k], x.shape[k]) for k in (2, 3))
+            for row in range(height):
+                for column in range(width):
+                    total[:, :common, row * spacing, column * spacing] += (
+                        source[:, :common, row * stride, column * stride] * part[:, 0, 0])
         return self.activate(total, "linear")
 
     def scale_channels(self):

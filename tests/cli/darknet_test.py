@@ -72,6 +72,13 @@ def joins():
             section("scale_channels", from_=14) + section("silence") + section("dropout"))
 
 
+def strided_joins():
+    """Shortcuts between layers of other sides, both larger and smaller, even and odd."""
+    text = net(15, 11, 3) + convolution(6, 3) + convolution(8, 3, stride=2) + section("shortcut", from_=0)
+    text += convolution(4, 3, stride=2) + section("shortcut", from_="0,-2", activation="leaky")
+    return text + section("route", layers=0) + section("shortcut", from_="1,3") + section("shortcut", from_=0)
+
+
 def rearrangements():
     text = net(8, 12, 8) + convolution(16, 3)
     for kind in ("reorg", "reorg3d"):
@@ -96,7 +103,7 @@ def heads():
 
 
 NETWORKS = {"activations": activations, "convolutions": convolutions, "pools": pools, "joins": joins,
-            "rearrangements": rearrangements, "heads": heads}
+            "strided_joins": strided_joins, "rearrangements": rearrangements, "heads": heads}
 
 
 class Tester:

@@ -151,8 +151,11 @@ TEST(DarknetCfg, RefusesWhatCannotBe) {
       {"[dropout]\n[route]\nlayers=-1\ngroups=3\n", "groups=3 divides the 2 channels of layer 0 unevenly"},
       {"[dropout]\n[route]\nlayers=-1\ngroups=2\ngroup_id=2\n", "group_id is 2, outside [0, 1]"},
       {"[shortcut]\nfrom=-1\n", "there is no section before it to add to"},
-      {"[dropout]\n[maxpool]\nstride=2\n[shortcut]\nfrom=0\n",
-       "it adds layer 0 of 2x6x8 to 2x3x4: the sizes differ"},
+      {"[dropout]\n[maxpool]\nstride_x=1\nstride_y=2\n[shortcut]\nfrom=0\n",
+       "it adds layer 0 of 2x6x8 to 2x3x8: the ratios of widths and heights differ"},
+      {"[dropout]\n[maxpool]\nstride=2\n[shortcut]\nfrom=0\nweights_type=per_channel\n"
+       "weights_normalization=relu\n",
+       "a shortcut with weights adds layers of one height and width only"},
       {"[dropout]\n[shortcut]\nfrom=0\nweights_type=per_channel\n",
        "weights_type=per_channel needs weights_normalization=relu or softmax"},
       {"[convolutional]\nsize=9\n", "nothing is left of 2x6x8: the result would be 1x0x0"},

@@ -1,4 +1,6 @@
 // Sections that read other sections: route, shortcut, scale_channels, sam.
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "import/darknet/activation.hpp"
 #include "import/darknet/limits.hpp"
@@ -85,16 +87,52 @@ struct Shortcut {
   int64_t weights_each = 1;  ///< per input
   Activation activation;
 
-  /// A summand gets the number of channels of the sum: missing channels are zeros, surplus channels are
-  /// dropped.
+  /// A summand gets the size of the sum: missing channels are zeros, surplus channels are dropped.
   ValueId fitted(Emission& e, size_t i) const {
+    const ValueId plane = plane_fitted(e, i);
     const int64_t channels = sources[i].channels;
-    if (channels == in.channels) return e.reads[i];
-    if (channels > in.channels) return e.channels(fmt::format("common{}", i), e.reads[i], 0, in.channels);
-    const std::string name = fmt::format("{}.enlarged{}", e.name, i);
-    const ValueId pads = e.net.constant(
-        name + ".pads", tensor::Tensor::of<int64_t>({0, 0, 0, 0, 0, in.channels - channels, 0, 0}, {8}));
-    return e.net.node("Pad", name, {e.reads[i], pads});
+    if (channels == in.channels) return plane;
+    if (channels > in.channels) return e.channels(fmt::format("common{}", i), plane, 0, in.channels);
+    return padded(e, fmt::format("enlarged{}", i), plane, {0, in.channels - channels, 0, 0});
+  }
+
+  /// If the sides differ, darknet's shortcut_cpu adds the pixels at multiples of `stride` of a larger
+  /// summand, or adds the pixels of a smaller summand at multiples of `spacing`.
+  ValueId plane_fitted(Emission& e, size_t i) const {
+    const Volume& from = sources[i];
+    if (from.same_plane(in)) return e.reads[i];
+    const int64_t stride = std::max<int64_t>(1, from.width / in.width);
+    const int64_t spacing = std::max<int64_t>(1, in.width / from.width);
+    const int64_t height = std::min(from.height, in.height);
+    const int64_t width = std::min(from.width, in.width);
+    const std::string taken = fmt::format("taken{}", i);
+    const auto ints = [&](const char* what, const std::vector<int64_t>& values) {
+      return e.ints((taken + what).c_str(), values);
+    };
+    ValueId x = e.net.node("Slice", e.part(taken.c_str()),
+                           {e.reads[i], ints(".begin", {0, 0}),
+                            ints(".end", {(height - 1) * stride + 1, (width - 1) * stride + 1}),
+                            ints(".axes", {2, 3}), ints(".steps", {stride, stride})});
+    if (spacing > 1) {
+      x = e.reshape(fmt::format("points{}", i).c_str(), x, {0, from.channels, height, 1, width, 1});
+      x = padded(e, fmt::format("spaced{}", i), x, {0, 0, 0, spacing - 1, 0, spacing - 1});
+      x = e.reshape(fmt::format("plane{}", i).c_str(), x,
+                    {0, from.channels, height * spacing, width * spacing});
+    }
+    const int64_t rows = in.height - height * spacing;
+    const int64_t columns = in.width - width * spacing;
+    return rows == 0 && columns == 0 ? x : padded(e, fmt::format("widened{}", i), x, {0, 0, rows, columns});
+  }
+
+  /// Appends this number of zeros to each axis.
+  static ValueId padded(Emission& e, const std::string& suffix, ValueId x,
+                        const std::vector<int64_t>& behind) {
+    std::vector<int64_t> pads(behind.size(), 0);
+    pads.insert(pads.end(), behind.begin(), behind.end());
+    const std::string name = e.part(suffix.c_str());
+    const auto count = static_cast<int64_t>(pads.size());
+    return e.net.node("Pad", name,
+                      {x, e.net.constant(name + ".pads", tensor::Tensor::of<int64_t>(pads, {count}))});
   }
 
   ValueId term(Emission& e, ValueId x, ValueId shares, int64_t i) const {
@@ -130,6 +168,13 @@ std::optional<WeightNormalization> read_weighting(Options& options, const std::s
   fail_bad_input("weights_type={} needs weights_normalization=relu or softmax", type.substr(0, 60));
 }
 
+/// Both sides of a summand must have the same integer ratio to those of the sum, as darknet asserts.
+void require_same_ratio(size_t source, const Volume& from, const Volume& in) {
+  if (from.width / in.width != from.height / in.height || in.width / from.width != in.height / from.height)
+    fail_bad_input("it adds layer {} of {} to {}: the ratios of widths and heights differ", source,
+                   from.text(), in.text());
+}
+
 void read_shortcut(SectionContext& context, Layer* layer) {
   Options& options = context.options;
   if (context.index() == 0) fail_bad_input("there is no section before it to add to");
@@ -137,15 +182,17 @@ void read_shortcut(SectionContext& context, Layer* layer) {
   Shortcut shortcut{.in = layer->in, .activation = activation_of(context, "linear")};
   for (const size_t source : layer->reads) {
     shortcut.sources.push_back(context.out_of(source));
-    if (!shortcut.sources.back().same_plane(layer->in))
-      fail_bad_input("it adds layer {} of {} to {}: the sizes differ", source, shortcut.sources.back().text(),
-                     layer->in.text());
+    require_same_ratio(source, shortcut.sources.back(), layer->in);
   }
   const std::string type = options.text("weights_type", "none");
   const bool per_channel = type == "per_channel";
   if (!per_channel && type != "none" && type != "per_feature" && type != "per_layer")
     fail_bad_input("weights_type is '{}': none, per_feature or per_channel", type.substr(0, 60));
   shortcut.weighted = read_weighting(options, type);
+  const bool one_plane = std::ranges::all_of(
+      shortcut.sources, [&](const Volume& source) { return source.same_plane(layer->in); });
+  if (shortcut.weighted && !one_plane)
+    fail_bad_input("a shortcut with weights adds layers of one height and width only");
   shortcut.weights_each = per_channel ? layer->in.channels : 1;
   set_out(layer, layer->in.channels, layer->in.height, layer->in.width);
   const auto inputs = static_cast<int64_t>(layer->reads.size()) + 1;
