@@ -116,7 +116,10 @@ class ImageSource : public FrameSource {
         has_gif_ = true;
         losses_.sentences.emplace_back("only the first picture of each GIF file is used");
       }
-      return open_video(name_, options_)->next(frame);
+      const std::unique_ptr<FrameSource> source = open_video(name_, options_);
+      if (!source->next(frame)) throw Error(ErrorKind::kBadInput, "it could not be decoded", name_);
+      losses_.corrupt += source->losses().corrupt;
+      return true;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kBadInput || files_.size() == 1) throw;
       if (losses_.damaged++ == 0) losses_.sentences.emplace_back(error.what());
@@ -132,6 +135,17 @@ class ImageSource : public FrameSource {
   bool has_gif_ = false;
   std::string name_;
 };
+
+constexpr std::string_view kCameras = "/dev/video";
+
+/// Returns a camera's path for its number, and "-" for other names of standard input.
+std::string resolved(const std::string& input) {
+  if (input == "pipe:" || input == "pipe:0") return std::string(kStandardInput);
+  const bool is_number =
+      !input.empty() && std::ranges::all_of(input, [](char c) { return c >= '0' && c <= '9'; });
+  std::error_code unknown;
+  return is_number && !fs::exists(input, unknown) ? fmt::format("{}{}", kCameras, input) : input;
+}
 
 }  // namespace
 
@@ -184,7 +198,9 @@ std::unique_ptr<FrameSource> open_images(std::vector<std::string> files, const S
   return std::make_unique<ImageSource>(std::move(files), options);
 }
 
-std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options) {
+std::unique_ptr<FrameSource> open_source(const std::string& name, const SourceOptions& options) {
+  const std::string input = resolved(name);
+  if (input == kStandardInput) return open_video(input, options);
   const fs::path path(input);
   std::error_code unknown;
   const bool exists = fs::exists(path, unknown);
@@ -193,14 +209,8 @@ std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceO
   if (!exists && !is_url) {
     if (parse_pattern(path.filename().string()))
       return std::make_unique<ImageSource>(list_images(input), options);
-    const bool is_number =
-        !input.empty() && std::ranges::all_of(input, [](char c) { return c >= '0' && c <= '9'; });
-    const bool is_camera = is_number || input.starts_with("/dev/video");
     throw Error(ErrorKind::kBadInput,
-                is_camera
-                    ? "there is no such file or folder, and cameras are not read; a program that serves one "
-                      "as a stream (rtsp://, http://) makes it an input"
-                    : "there is no such file or folder",
+                input.starts_with(kCameras) ? "there is no such camera" : "there is no such file or folder",
                 input);
   }
   if (exists && (is_plain_image(path) || is_other_image(path)))

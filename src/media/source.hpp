@@ -23,6 +23,7 @@ struct Losses {
   int64_t skipped = 0;  ///< packets that gave no frame, such as those before the first key frame
   int64_t missing =
       0;  ///< frames that others' times say have been there; looked for where something is damaged
+  std::string container;               ///< damage of the file around its packets; empty if there is none
   std::string ended_early;             ///< why reading ended early; empty if it did not
   std::vector<std::string> sentences;  ///< other facts that a reader of the results must know
 };
@@ -72,15 +73,18 @@ class FrameSource {
 };
 
 struct SourceOptions {
-  /// Seconds without data after which a network stream fails.
+  /// Seconds without a frame after which a network stream, a pipe or a camera fails.
   double timeout_seconds = 10;
   /// If it becomes true, every wait ends; may be null.
   const std::atomic<bool>* stop = nullptr;
 };
 
+/// The name of standard input.
+constexpr std::string_view kStandardInput = "-";
+
 /// Opens a folder of images (in the order of the numbers in their names), a pattern like frame_%03d.png, an
-/// image, or anything that FFmpeg reads. Bad input names the file; environment error if the plugin that reads
-/// it is missing.
+/// image, a camera (its number or /dev/video0), standard input ("-"), or anything that FFmpeg reads. Bad
+/// input names the file; environment error if the plugin that reads it is missing.
 std::unique_ptr<FrameSource> open_source(const std::string& input, const SourceOptions& options);
 
 /// Opens these images in this order.

@@ -19,6 +19,7 @@ std::vector<std::string> loss_texts(const media::Losses& losses, bool is_video) 
   add_loss(losses.corrupt, "frame is", "frames are", "damaged, and used as far as decoded", &texts);
   add_loss(losses.skipped, "packet", "packets", "gave no frame", &texts);
   add_loss(losses.missing, "frame is", "frames are", "missing by the times of the others", &texts);
+  if (!losses.container.empty()) texts.push_back(losses.container);
   if (!losses.ended_early.empty()) texts.push_back(losses.ended_early);
   return texts;
 }

@@ -5,6 +5,7 @@ The clips are written by hone itself, from pictures that carry their number, and
 usage: video_test.py HONE
 """
 import json
+import os
 import pathlib
 import resource
 import signal
@@ -240,7 +241,8 @@ def check_damage(videos):
 
     def cut(content):
         del content[int(size * 0.6):]
-    lines, _ = videos.read(patched(stream, "cut.ts", cut))
+    lines, said = videos.read(patched(stream, "cut.ts", cut))
+    assert "warning:" in said, said
     numbers = videos.numbers(lines)
     assert 3 <= len(numbers) < FRAMES and len(set(numbers)) == len(numbers), numbers
     plain = videos.runner.folder / "out.mp4"
@@ -250,6 +252,73 @@ def check_damage(videos):
         del content[begin + (len(content) - begin) * 6 // 10:]
     lines, said = videos.read(patched(plain, "cut.mp4", cut_samples))
     assert "warning:" in said and 0 < len(lines) <= FRAMES, said
+
+
+def check_damaged_containers(videos):
+    """Damage that the demuxer jumps over counts as a loss, though each packet that is left is whole."""
+    strict = lambda path: videos.runner.run("detect", videos.nothing, path, "--strict", "--format", "jsonl")
+
+    def cut(content):
+        del content[int(len(content) * 0.6):]
+
+    def hole(content):
+        del content[int(len(content) * 0.4):int(len(content) * 0.5)]
+
+    def zeros(content):
+        begin, end = int(len(content) * 0.4), int(len(content) * 0.5)
+        content[begin:end] = bytes(end - begin)
+    for name in ("out.mkv", "out.webm"):
+        whole = videos.runner.folder / name
+        ending = strict(whole)
+        assert ending.returncode == 0 and "warning" not in ending.stderr, ending.stderr
+        for change in (cut, hole, zeros):
+            ending = strict(patched(whole, "damaged" + whole.suffix, change))
+            # A hole in a file this short may leave nothing.
+            found = len(ending.stdout.splitlines())
+            wanted = (THRESHOLD, "warning:") if found > 0 else (BAD_INPUT, "no frame could be read: ")
+            assert found <= FRAMES and ending.returncode == wanted[0] and wanted[1] in ending.stderr, (
+                name, change.__name__, ending.stderr)
+    _, said = videos.read(patched(videos.runner.folder / "out.mkv", "cut.mkv", cut))
+    assert "warning: the file is damaged: File ended prematurely" in said, said
+    assert "the file's header promises 1.60 s, and its last frame ends at " in said, said
+
+
+def check_pipes(videos, plain):
+    """Standard input and named pipes, which may stall."""
+    runner = videos.runner
+    stream = runner.folder / "whole.ts"
+    command = ["detect", videos.pixels, "-", "--threshold", "0", "--fit", "stretch"]
+    for source in (stream, plain):
+        with source.open("rb") as file:
+            ending = subprocess.run([runner.hone, *map(str, command)], stdin=file, capture_output=True, text=True, check=False)
+        assert ending.returncode == 0, ending.stderr
+        assert videos.numbers([json.loads(line) for line in ending.stdout.splitlines()]) == list(range(FRAMES)), source
+    for name in ("-", "pipe:0"):
+        ending = subprocess.run([runner.hone, "detect", videos.pixels, name, "--threshold", "0", "--fit", "stretch"],
+                                input=stream.read_bytes(), capture_output=True, check=False)
+        assert ending.returncode == 0, ending.stderr
+        assert videos.numbers([json.loads(line) for line in ending.stdout.splitlines()]) == list(range(FRAMES)), name
+    ending = subprocess.run([runner.hone, "detect", videos.nothing, "-"], input=b"no video" * 99, capture_output=True, check=False)
+    assert ending.returncode == BAD_INPUT and b"standard input: this is no video" in ending.stderr, ending.stderr
+    fifo = runner.folder / "pipe.ts"
+    os.mkfifo(fifo)
+    begin = time.monotonic()
+    runner.bad(ENVIRONMENT, "pipe.ts: it gave no frame for 0.5 s (--timeout changes that)", "detect", videos.nothing, fifo,
+               "--timeout", "0.5")
+    assert time.monotonic() - begin < 20
+    with subprocess.Popen([runner.hone, "detect", videos.nothing, fifo], stderr=subprocess.PIPE) as process:
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == -signal.SIGINT, process.stderr.read()
+    # One that stalls in the middle is ended, and what came is there.
+    with subprocess.Popen([runner.hone, "detect", videos.nothing, str(fifo), "--timeout", "2", "--format", "jsonl"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        with fifo.open("wb") as writer:
+            writer.write(stream.read_bytes()[:-188 * 4])
+            writer.flush()
+            out, said = process.communicate(timeout=60)
+    assert process.returncode == 0 and 0 < len(out.splitlines()) <= FRAMES, (process.returncode, said)
+    assert "warning: the stream gave no frame for 2 s and was ended" in said, said
 
 
 def check_refusals(videos):
@@ -351,6 +420,8 @@ def main():
         check_mirror_of_the_codec(videos, plain)
         check_times(videos)
         check_damage(videos)
+        check_damaged_containers(videos)
+        check_pipes(videos, plain)
         check_refusals(videos)
         check_full_disk(videos)
         check_interruption(videos, plain)

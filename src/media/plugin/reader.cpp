@@ -1,15 +1,21 @@
 // Reads videos and streams with FFmpeg: every frame once, in order of time, with its own colour format,
 // rotated as it is to be shown. Damaged frames are counted and skipped.
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "media/plugin/camera.hpp"
+#include "media/plugin/damage_log.hpp"
 #include "media/plugin/gpu_decoder.hpp"
+#include "media/plugin/patience.hpp"
 #include "media/plugin/pictures.hpp"
+#include "media/plugin/pipe_input.hpp"
+#include "media/plugin/transport_stream.hpp"
 #include "media/source.hpp"
 #include "system/interruption.hpp"
 
@@ -58,41 +64,15 @@ bool is_still(AVCodecID codec) {
          codec == AV_CODEC_ID_TIFF || codec == AV_CODEC_ID_PGM || codec == AV_CODEC_ID_WEBP;
 }
 
-/// Cancels a call of FFmpeg that waits too long for a network, or when the user stops the program.
-class Patience {
- public:
-  Patience(const SourceOptions& options, bool is_network) : options_(options), is_network_(is_network) {}
-
-  AVIOInterruptCB callback() {
-    return {[](void* self) { return static_cast<Patience*>(self)->is_over() ? 1 : 0; }, this};
-  }
-  void begin() { since_ = base::Clock::now(); }
-  bool timed_out() const { return timed_out_; }
-  bool stopped() const { return options_.stop != nullptr && *options_.stop; }
-
- private:
-  bool is_over() {
-    if (stopped()) return true;
-    if (is_network_ && base::seconds_since(since_) > options_.timeout_seconds) timed_out_ = true;
-    return timed_out_;
-  }
-
-  SourceOptions options_;
-  bool is_network_;
-  bool timed_out_ = false;
-  base::Clock::time_point since_ = base::Clock::now();
-};
-
 class VideoSource : public FrameSource {
  public:
   VideoSource(const std::string& input, const SourceOptions& options)
       : input_(input),
         options_(options),
-        is_network_(input.find("://") != std::string::npos && !input.starts_with("file://")),
-        patience_(options, is_network_),
+        kind_(kind_of(input)),
+        patience_(options, kind_ != Kind::kFile),
         packet_(av_packet_alloc()),
         picture_(av_frame_alloc()) {
-    av_log_set_level(AV_LOG_QUIET);
     open();
     choose_stream();
     open_decoder();
@@ -136,14 +116,30 @@ class VideoSource : public FrameSource {
     // In interlaced video, the two fields may come in separate packets.
     if (draining_ && is_one_for_one(decoder_->codec_id) && !interlaced_)
       result.skipped = std::max<int64_t>(0, packets_ - frames_ - refused_);
+    result.container = log_.container_text();
+    // A frame that a thread of the decoder conceals late has no flag.
+    result.corrupt = std::max(result.corrupt, std::min(log_.concealed(), frames_));
     // A gap in time counts as a loss only if something was damaged, because frame rates can vary.
-    if (losses_.damaged > 0 || losses_.corrupt > 0)
-      result.missing = std::max<int64_t>(0, gaps_ - result.skipped);
+    const bool damaged = result.damaged > 0 || result.corrupt > 0 || log_.demuxer_errors() > 0;
+    if (damaged) result.missing = std::max<int64_t>(0, gaps_ - result.skipped);
     add_promise(&result);
+    add_duration(damaged, &result);
+    const bool is_transport_stream = std::string_view(format_->iformat->name) == "mpegts";
+    if (draining_ && is_transport_stream && info_.is_file && result.ended_early.empty() &&
+        ends_within_packet(input_))
+      result.ended_early = "the file ends within a packet";
     return result;
   }
 
  private:
+  enum class Kind { kFile, kNetwork, kPipe, kCamera };
+  static Kind kind_of(const std::string& input) {
+    if (is_camera(input)) return Kind::kCamera;
+    if (is_pipe(input)) return Kind::kPipe;
+    const bool is_url = input.find("://") != std::string::npos && !input.starts_with("file://");
+    return is_url ? Kind::kNetwork : Kind::kFile;
+  }
+
   /// Counts frames that the header claims but the file does not contain.
   void add_promise(Losses* result) const {
     if (!draining_ || patience_.stopped() || stream_->nb_frames <= all_packets_) return;
@@ -157,28 +153,60 @@ class VideoSource : public FrameSource {
       result->sentences.push_back(sentence);
   }
 
+  /// Compares the end of the last frame with the duration in the file's header, if the file has no other
+  /// stream. In a file without gaps, the last frame cannot be so much longer than the others.
+  void add_duration(bool damaged, Losses* result) const {
+    const bool is_told = format_->nb_streams == 1 && stream_->nb_frames <= 0 &&
+                         format_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
+    if (!draining_ || patience_.stopped() || kind_ != Kind::kFile || !is_told || frames_ == 0) return;
+    const double told = static_cast<double>(format_->duration) / AV_TIME_BASE;
+    const double end = static_cast<double>(last_ticks_ + last_duration_) * av_q2d(stream_->time_base);
+    const double frame = static_cast<double>(last_duration_) * av_q2d(stream_->time_base);
+    // Headers may count the delay of frames that are reordered.
+    constexpr double kFramesOfDelay = 5;
+    if (told - end <= kFramesOfDelay * frame) return;
+    const std::string sentence =
+        fmt::format("the file's header promises {:.2f} s, and its last frame ends at {:.2f} s", told, end);
+    if ((damaged || gaps_ == 0) && result->ended_early.empty())
+      result->ended_early = sentence;
+    else
+      result->sentences.push_back(sentence);
+  }
+
   [[noreturn]] void refuse(const std::string& sentence) const {
-    throw Error(ErrorKind::kBadInput, sentence, input_);
+    throw Error(ErrorKind::kBadInput, sentence, name());
   }
   [[noreturn]] void time_out() const {
-    throw Error(
-        ErrorKind::kEnvironment,
-        fmt::format("the stream sent nothing for {:g} s (--timeout changes that)", options_.timeout_seconds),
-        input_);
+    throw Error(ErrorKind::kEnvironment,
+                fmt::format("it gave no frame for {:g} s (--timeout changes that)", options_.timeout_seconds),
+                name());
   }
+  /// The input in messages.
+  std::string name() const { return input_ == kStandardInput ? "standard input" : input_; }
 
   void open() {
     AVFormatContext* context = avformat_alloc_context();
     context->interrupt_callback = patience_.callback();
     AVDictionary* settings = nullptr;
     // A playlist in an untrusted file must not open network addresses.
-    if (!is_network_) av_dict_set(&settings, "protocol_whitelist", "file,crypto,data", 0);
+    if (kind_ != Kind::kNetwork) av_dict_set(&settings, "protocol_whitelist", "file,crypto,data", 0);
+    const AVInputFormat* camera = nullptr;
+    std::string address = locator(input_ == kStandardInput ? "/dev/stdin" : input_);
     patience_.begin();
-    const int code = avformat_open_input(&context, locator(input_).c_str(), nullptr, &settings);
+    if (kind_ == Kind::kPipe) {
+      pipe_ = std::make_unique<PipeInput>(input_, &patience_);
+      context->pb = pipe_->context();
+    } else if (kind_ == Kind::kCamera) {
+      camera = camera_format(input_);
+      context->flags |= AVFMT_FLAG_NONBLOCK;
+      address = input_;
+    }
+    const int code = avformat_open_input(&context, address.c_str(), camera, &settings);
     av_dict_free(&settings);
     if (code < 0) fail_to_open(code);
     format_.reset(context);
     patience_.begin();
+    const DamageLog::Listener listener(&log_);
     const int found = avformat_find_stream_info(format_.get(), nullptr);
     if (found < 0) fail_to_open(found);
   }
@@ -188,8 +216,9 @@ class VideoSource : public FrameSource {
     if (patience_.stopped()) throw system::Interrupted{};
     const bool invalid = code == AVERROR_INVALIDDATA || code == AVERROR_EOF;
     if (invalid) refuse("this is no video that FFmpeg knows, or its beginning or index is missing");
-    throw Error(is_network_ ? ErrorKind::kEnvironment : ErrorKind::kBadInput,
-                fmt::format("FFmpeg cannot open it: {}", error_text(code)), input_);
+    const bool is_remote = kind_ == Kind::kNetwork || kind_ == Kind::kCamera;
+    throw Error(is_remote ? ErrorKind::kEnvironment : ErrorKind::kBadInput,
+                fmt::format("FFmpeg cannot open it: {}", error_text(code)), name());
   }
 
   void choose_stream() {
@@ -212,10 +241,12 @@ class VideoSource : public FrameSource {
     const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
     if (codec == nullptr) {
       char tag[AV_FOURCC_MAX_STRING_SIZE];
-      const std::string name = parameters.codec_id == AV_CODEC_ID_NONE
-                                   ? av_fourcc_make_string(tag, parameters.codec_tag)
-                                   : avcodec_get_name(parameters.codec_id);
-      refuse(fmt::format("this FFmpeg has no decoder for its codec, {}", name));
+      if (parameters.codec_id == AV_CODEC_ID_NONE && parameters.codec_tag == 0)
+        refuse("FFmpeg does not find out which codec it has; its beginning may be damaged");
+      const std::string codec_name = parameters.codec_id == AV_CODEC_ID_NONE
+                                         ? av_fourcc_make_string(tag, parameters.codec_tag)
+                                         : avcodec_get_name(parameters.codec_id);
+      refuse(fmt::format("this FFmpeg has no decoder for its codec, {}", codec_name));
     }
     start_decoder(*codec);
     reader_ = std::make_unique<PictureReader>(is_still(parameters.codec_id));
@@ -229,6 +260,7 @@ class VideoSource : public FrameSource {
     decoder_->pkt_timebase = stream_->time_base;
     decoder_->thread_count = 0;
     decoder_->max_pixels = kMaxPixels;
+    log_.watch(decoder_.get());
     if (gpu_ != nullptr && !gpu_->refusal()) gpu_->attach(decoder_.get());
     const int code = avcodec_open2(decoder_.get(), &codec, nullptr);
     if (code < 0) refuse(fmt::format("the decoder for {} does not start: {}", codec.name, error_text(code)));
@@ -237,9 +269,10 @@ class VideoSource : public FrameSource {
   void describe() {
     info_.format = fmt::format("{} in {}", avcodec_get_name(decoder_->codec_id), format_->iformat->name);
     info_.is_video = true;
-    info_.live = is_network_ && format_->duration == AV_NOPTS_VALUE;
+    info_.live = kind_ == Kind::kCamera || kind_ == Kind::kPipe ||
+                 (kind_ == Kind::kNetwork && format_->duration == AV_NOPTS_VALUE);
     std::error_code unknown;
-    info_.is_file = !is_network_ && std::filesystem::is_regular_file(input_, unknown);
+    info_.is_file = kind_ == Kind::kFile && std::filesystem::is_regular_file(input_, unknown);
     info_.time_base = {stream_->time_base.num, stream_->time_base.den};
     const AVRational rate = av_guess_frame_rate(format_.get(), stream_, nullptr);
     if (rate.num > 0 && rate.den > 0) info_.frame_rate = {rate.num, rate.den};
@@ -254,15 +287,26 @@ class VideoSource : public FrameSource {
       start_ticks_ = av_rescale_q(format_->start_time, AVRational{1, AV_TIME_BASE}, stream_->time_base);
   }
 
+  int read_packet() {
+    patience_.begin();
+    const DamageLog::Listener listener(&log_);
+    int code = av_read_frame(format_.get(), packet_.get());
+    // A camera has no frame yet.
+    for (; code == AVERROR(EAGAIN) && !patience_.is_over();
+         code = av_read_frame(format_.get(), packet_.get()))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return code;
+  }
+
   /// Sends the next packet of the video, or the end, to the decoder.
   void feed() {
-    patience_.begin();
-    const int code = av_read_frame(format_.get(), packet_.get());
+    const int code = read_packet();
     if (code < 0) {
       if (patience_.timed_out()) {
         if (frames_ == 0) time_out();
         losses_.ended_early =
-            fmt::format("the stream sent nothing for {:g} s and was ended", options_.timeout_seconds);
+            fmt::format("the stream gave no frame for {:g} s and was ended (--timeout changes that)",
+                        options_.timeout_seconds);
       } else if (code != AVERROR_EOF && !patience_.stopped()) {
         losses_.ended_early = fmt::format("reading ended early: {}", error_text(code));
       }
@@ -356,14 +400,17 @@ class VideoSource : public FrameSource {
     if (frames_ == 0 && picture_->best_effort_timestamp == AV_NOPTS_VALUE) ticks = 0;
     if (frames_ > 0) gaps_ += std::max<int64_t>(0, (ticks - last_ticks_ + duration / 2) / duration - 1);
     last_ticks_ = ticks;
+    last_duration_ = duration;
     frame->ticks = ticks;
     frame->seconds = static_cast<double>(ticks) * av_q2d(stream_->time_base);
   }
 
   std::string input_;
   SourceOptions options_;
-  bool is_network_;
+  Kind kind_;
   Patience patience_;
+  DamageLog log_;
+  std::unique_ptr<PipeInput> pipe_;  ///< outlives format_
   PacketPointer packet_;
   FramePointer picture_;
   InputPointer format_;
@@ -387,6 +434,7 @@ class VideoSource : public FrameSource {
   int64_t start_ticks_ = 0;
   int64_t shift_ticks_ = 0;
   int64_t last_ticks_ = 0;
+  int64_t last_duration_ = 0;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/pending_file.hpp"
 #include "media/plugin/audio.hpp"
+#include "media/plugin/damage_log.hpp"
 #include "media/plugin/pictures.hpp"
 #include "media/video.hpp"
 
@@ -74,7 +75,7 @@ class VideoSink : public FrameSink {
  public:
   VideoSink(const std::string& file, const WriteOptions& options)
       : file_(file), options_(options), packet_(av_packet_alloc()) {
-    av_log_set_level(AV_LOG_QUIET);
+    redirect_log();
     AVFormatContext* context = nullptr;
     if (avformat_alloc_output_context2(&context, nullptr, nullptr, file.c_str()) < 0)
       fail_usage("{}: FFmpeg knows no file of videos that is named so", file);
