@@ -6,8 +6,10 @@
 #include "backend/hone/hone_backend.hpp"
 #include "backend/partition/partition_backend.hpp"
 #include "backend/reference/reference_backend.hpp"
+#include "base/error.hpp"
 #include "base/plugin.hpp"
 #include "base/plugin_manifest.hpp"
+#include "base/spelling.hpp"
 #include "tensor/place.hpp"
 
 namespace hone::backend {
@@ -49,16 +51,23 @@ std::vector<std::string> benchmarked_backends(std::string_view device) {
   return names;
 }
 
+void require_backend(std::string_view name) {
+  if (partition::is_partition(name)) return;
+  const std::vector<std::string> known = backend_names();
+  if (std::ranges::find(known, name) != known.end()) return;
+  base::require_readable_manifests();
+  const auto nearest = base::nearest_name(name, known);
+  fail_usage("unknown backend '{}'{} ({})", name, nearest ? fmt::format("; did you mean {}?", *nearest) : "",
+             fmt::join(known, ", "));
+}
+
 std::unique_ptr<Backend> make_backend(std::string_view name) {
+  require_backend(name);
   for (const BuiltIn& entry : {kOwn, kReference}) {
     if (entry.name == name) return entry.make();
   }
   if (partition::is_partition(name)) return partition::make_partition_backend(name);
   const base::PluginManifest* plugin = base::plugin_of_backend(name);
-  if (plugin == nullptr) {
-    base::require_readable_manifests();
-    fail_usage("unknown backend '{}' ({})", name, fmt::join(backend_names(), ", "));
-  }
   const auto make = reinterpret_cast<MakeBackend>(base::load_plugin_symbol(plugin->name, kMakeBackend));
   return std::unique_ptr<Backend>(make(std::string(name).c_str()));
 }

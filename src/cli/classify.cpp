@@ -125,6 +125,8 @@ void classify(ClassifyArguments* arguments) {
   request.input = arguments->vision.input;
   request.network = arguments->vision.network;
   request.labels = arguments->vision.labels;
+  request.timeout_seconds = arguments->vision.timeout_seconds;
+  request.most_images = arguments->vision.most_frames;
   request.top = static_cast<size_t>(arguments->top);
   request.preprocess.scale = arguments->vision.scale;
   request.preprocess.mean = arguments->vision.mean_values();
@@ -155,11 +157,12 @@ void classify(ClassifyArguments* arguments) {
   // a result.
   if (!outcome.stopped || outcome.images > 0 || arguments->output.empty()) results.finish();
   for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
-  for (const std::string& loss : outcome.losses) fmt::print(stderr, "warning: {}\n", report::printable(loss));
+  warn_of_losses(outcome.losses);
   if (outcome.accuracy && outcome.accuracy->images > 0)
     fmt::print(format.empty() ? stdout : stderr, "{}\n", accuracy_text(*outcome.accuracy));
   if (outcome.stopped) fmt::print(stderr, "hone: interrupted after {} images\n", outcome.images);
   if (outcome.stopped) system::throw_if_interrupted();
+  refuse_losses(outcome.losses, arguments->vision);
 }
 
 }  // namespace

@@ -39,7 +39,6 @@ struct DetectArguments {
   std::string trace;
   bool view = false;
   report::ServerOptions server{.port = 8642, .patience_seconds = 2};
-  bool strict = false;
 };
 
 /// Two outputs with one file name would overwrite each other.
@@ -146,6 +145,8 @@ void check(DetectArguments* arguments) {
   task::DetectRequest& request = arguments->request;
   complete(arguments->vision);
   request.input = arguments->vision.input;
+  request.timeout_seconds = arguments->vision.timeout_seconds;
+  request.most_frames = arguments->vision.most_frames;
   request.detector.network = arguments->vision.network;
   request.detector.labels = arguments->vision.labels;
   request.detector.preprocess.mean = arguments->vision.mean_values();
@@ -182,7 +183,9 @@ void compare_backends(const CLI::App& command, DetectArguments* arguments) {
     for (const std::string& output : request.outputs) all.push_back(output_of(output, backend).string());
   if (!request.stats.empty()) all.push_back(request.stats);
   check_outputs(*arguments, all);
-  detect_with_backends(command, request);
+  const std::vector<std::string> losses = detect_with_backends(command, request);
+  warn_of_losses(losses);
+  refuse_losses(losses, arguments->vision);
 }
 
 void detect(DetectArguments* arguments) {
@@ -215,15 +218,14 @@ void detect(DetectArguments* arguments) {
   if (!arguments->trace.empty()) write_trace(arguments->trace, outcome);
   std::FILE* const people = results.is_printed() ? stderr : stdout;
   for (const std::string& note : outcome.notes) fmt::print(stderr, "note: {}\n", report::printable(note));
-  for (const std::string& loss : outcome.losses) fmt::print(stderr, "warning: {}\n", report::printable(loss));
+  warn_of_losses(outcome.losses);
   print_pipeline(outcome.report, report::printable(outcome.decoding),
                  report::printable(outcome.preprocessing), people);
   print_transfers(outcome.report.transfers, people);
   if (outcome.accuracy) print_accuracy(*outcome.accuracy, people);
   if (outcome.stopped) fmt::print(stderr, "hone: interrupted after {} frames\n", outcome.report.frames);
   if (outcome.stopped) system::throw_if_interrupted();
-  if (arguments->strict && !outcome.losses.empty())
-    throw Error(ErrorKind::kThreshold, outcome.losses.front(), request.input);
+  refuse_losses(outcome.losses, arguments->vision);
 }
 
 std::string decoder_names() {
@@ -235,13 +237,6 @@ std::string decoder_names() {
 void add_input_options(CLI::App& command, DetectArguments& arguments) {
   task::DetectRequest& request = arguments.request;
   const std::string group = "Input";
-  command.add_option("--timeout", request.timeout_seconds, "Seconds that a network stream may be silent")
-      ->check(finite_range(0.1, 3600))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--frames", request.most_frames, "Number of frames to read")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
-      ->group(group);
   command
       .add_flag("--realtime", request.realtime,
                 "Read frames at the speed of the video; frames that come too fast are dropped and counted")
@@ -315,8 +310,6 @@ void add_output_options(CLI::App& command, DetectArguments& arguments) {
                   "Address to listen on; others than 127.0.0.1 let other machines in")
       ->needs(view)
       ->capture_default_str()
-      ->group(group);
-  command.add_flag("--strict", arguments.strict, "Exit with 5 when frames were lost or damaged")
       ->group(group);
   command.add_option("--encoder", request.encoding.encoder, "FFmpeg encoder (default libx264)")->group(group);
   command.add_option("--preset", request.encoding.preset, "Preset of the encoder")

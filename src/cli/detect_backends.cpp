@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "backend/registry.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -29,6 +30,7 @@ struct Row {
   std::string backend;
   std::optional<Json> stats;
   std::string failure;
+  std::optional<int> exit_code;
 };
 
 /// True for options that this file sets itself for each run.
@@ -80,8 +82,10 @@ Row run_backend(const CLI::App& command, const BackendsRequest& request, const s
   system::Process process(words, scratch.folder() / "errors", nullptr);
   const auto never = base::Clock::now() + std::chrono::hours(24 * 365);
   for (std::string line; process.read_line(&line, never) == system::Process::ReadResult::kLine;) continue;
-  Row row{backend, std::nullopt, reason_of(&process)};
-  if (!process.succeeded()) return row;
+  Row row{backend, std::nullopt, reason_of(&process), process.exit_code()};
+  // With --strict, a run that lost frames fails after it has written its table.
+  const bool is_whole = process.succeeded() || row.exit_code == static_cast<int>(ErrorKind::kThreshold);
+  if (!is_whole || !fs::exists(stats)) return row;
   row.failure.clear();
   row.stats = Json::parse(base::read_file(stats));
   return row;
@@ -124,6 +128,28 @@ void print_table(const std::vector<Row>& rows) {
   }
 }
 
+/// If all backends failed in the same way, such as for an input that is missing, that is the kind of the
+/// error.
+void require_any(const std::vector<Row>& rows) {
+  const Row& first = rows.front();
+  const auto is_alike = [&](const Row& row) { return row.exit_code == first.exit_code; };
+  if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.stats.has_value(); })) return;
+  const bool alike = first.exit_code && std::all_of(rows.begin(), rows.end(), is_alike);
+  const auto kind = alike ? static_cast<ErrorKind>(*first.exit_code) : ErrorKind::kEnvironment;
+  throw Error(kind, fmt::format("no backend could run it: {}", first.failure));
+}
+
+/// The losses of all runs, each once.
+std::vector<std::string> losses_of(const std::vector<Row>& rows) {
+  std::vector<std::string> all;
+  for (const Row& row : rows) {
+    if (!row.stats) continue;
+    for (const std::string& loss : row.stats->at("losses").get<std::vector<std::string>>())
+      if (std::find(all.begin(), all.end(), loss) == all.end()) all.push_back(loss);
+  }
+  return all;
+}
+
 }  // namespace
 
 fs::path output_of(const fs::path& output, const std::string& backend) {
@@ -136,7 +162,8 @@ fs::path output_of(const fs::path& output, const std::string& backend) {
   return name;
 }
 
-void detect_with_backends(const CLI::App& command, const BackendsRequest& request) {
+std::vector<std::string> detect_with_backends(const CLI::App& command, const BackendsRequest& request) {
+  for (const std::string& backend : request.backends) backend::require_backend(backend);
   std::vector<Row> rows;
   bool interrupted = false;
   const system::Interruptible interruptible;
@@ -154,9 +181,8 @@ void detect_with_backends(const CLI::App& command, const BackendsRequest& reques
     base::write_file_atomic(request.stats,
                             json_of(rows).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   if (interrupted) throw system::Interrupted{};
-  const bool any =
-      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.stats.has_value(); });
-  if (!any) fail_environment("no backend could run it: {}", rows.front().failure);
+  require_any(rows);
+  return losses_of(rows);
 }
 
 }  // namespace hone::cli

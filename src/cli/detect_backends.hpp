@@ -18,9 +18,10 @@ struct BackendsRequest {
 /// Inserts the backend's name before the extension of an output file.
 std::filesystem::path output_of(const std::filesystem::path& output, const std::string& backend);
 
-/// Runs the command once for each backend with the options that the user gave, and prints the table. A
-/// backend that fails gets a row with the reason. Throws an environment error if no backend could run, and
-/// system::Interrupted after printing the rows so far.
-void detect_with_backends(const CLI::App& command, const BackendsRequest& request);
+/// Runs the command once for each backend with the options that the user gave, prints the table, and returns
+/// clauses about lost frames. A backend that fails gets a row with the reason. Throws a usage error for a
+/// backend that does not exist; if none could run, the error of all if they failed alike, else an environment
+/// error; and system::Interrupted after printing the rows so far.
+std::vector<std::string> detect_with_backends(const CLI::App& command, const BackendsRequest& request);
 
 }  // namespace hone::cli

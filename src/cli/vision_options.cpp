@@ -1,6 +1,8 @@
 // See vision_options.hpp.
 #include "cli/vision_options.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,6 +12,7 @@
 #include "cli/model_options.hpp"
 #include "cli/option_checks.hpp"
 #include "import/image/preprocess.hpp"
+#include "report/terminal/sheet.hpp"
 #include "system/cpu.hpp"
 
 namespace hone::cli {
@@ -28,7 +31,8 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
       ->required();
   command.add_option(
       "input", options.input,
-      "An image, a folder of images, a pattern like frame_%03d.png, a video or a stream's URL");
+      "An image, a folder of images, a pattern like frame_%03d.png, a video, a stream's URL, a camera "
+      "(/dev/video0 or 0), or - for standard input");
   command.add_option("--input", options.input_option)->group("");
   command.add_option("--backend", network.backend, "Backend that runs the model")->capture_default_str();
   command.add_option("--device", network.device, "cpu, cuda or cuda:1; an engine's own when left out");
@@ -62,6 +66,14 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
   command.add_option("--scale", options.scale, "Factor for pixel values 0..255")
       ->check(finite_range(-1e9, 1e9))
       ->group(images);
+  command.add_option("--timeout", options.timeout_seconds, "Seconds that a stream may be silent")
+      ->check(finite_range(0.1, 3600))
+      ->capture_default_str()
+      ->group(images);
+  command.add_option("--frames", options.most_frames, "Number of frames or images to read")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+      ->group(images);
+  command.add_flag("--strict", options.strict, "Exit with 5 when frames or images were lost or damaged");
   command.add_option("--mean", options.mean, "Mean to subtract after scaling: one number, or three")
       ->group(images);
   command
@@ -104,6 +116,14 @@ void complete(VisionOptions& options) {
   options.network.width = number(text.substr(0, cross));
   options.network.height =
       cross == std::string::npos ? *options.network.width : number(text.substr(cross + 1));
+}
+
+void warn_of_losses(const std::vector<std::string>& losses) {
+  for (const std::string& loss : losses) fmt::print(stderr, "warning: {}\n", report::printable(loss));
+}
+
+void refuse_losses(const std::vector<std::string>& losses, const VisionOptions& options) {
+  if (options.strict && !losses.empty()) throw Error(ErrorKind::kThreshold, losses.front(), options.input);
 }
 
 }  // namespace hone::cli

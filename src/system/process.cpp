@@ -183,7 +183,10 @@ bool Process::crashed() const {
   return std::find(kOwn.begin(), kOwn.end(), WTERMSIG(*status_)) != kOwn.end();
 }
 
-bool Process::succeeded() const { return status_ && WIFEXITED(*status_) && WEXITSTATUS(*status_) == 0; }
+std::optional<int> Process::exit_code() const {
+  if (!status_ || !WIFEXITED(*status_)) return std::nullopt;
+  return WEXITSTATUS(*status_);
+}
 
 std::string Process::last_error_line() const {
   std::ifstream file(error_file_);

@@ -38,7 +38,9 @@ class Process {
   /// After describe_end(): true if it ended because of its own defect, by a signal that nobody sends.
   bool crashed() const;
   /// After describe_end(): true if it exited with code 0.
-  bool succeeded() const;
+  bool succeeded() const { return exit_code() == 0; }
+  /// After describe_end(): nothing if it did not exit by itself.
+  std::optional<int> exit_code() const;
   /// The last non-empty line that it wrote to standard error; empty if there is none.
   std::string last_error_line() const;
   void kill_group();

@@ -233,8 +233,11 @@ class Classifier {
 /// them in order.
 class Batches {
  public:
-  Batches(media::FrameSource& source, Classifier& classifier, const std::atomic<bool>* stop)
-      : source_(source), classifier_(classifier), stop_(stop) {
+  Batches(media::FrameSource& source, Classifier& classifier, const ClassifyRequest& request)
+      : source_(source),
+        classifier_(classifier),
+        most_(request.most_images.value_or(INT64_MAX)),
+        stop_(request.stop) {
     threads_.emplace_back([this] { read(); });
     for (size_t i = 0; i < classifier.streams(); ++i) threads_.emplace_back([this, i] { compute(i); });
   }
@@ -263,7 +266,7 @@ class Batches {
   /// Returns false at the end of the input.
   bool read_batch(Batch* batch) {
     for (media::Frame frame; static_cast<int64_t>(batch->frames.size()) < classifier_.input().batch;) {
-      if (!source_.next(&frame)) return false;
+      if (images_ == most_ || !source_.next(&frame)) return false;
       batch->results.push_back({images_++, source_.name(), frame.seconds, {}});
       batch->frames.push_back(std::move(frame));
     }
@@ -301,6 +304,7 @@ class Batches {
 
   media::FrameSource& source_;
   Classifier& classifier_;
+  int64_t most_;
   const std::atomic<bool>* stop_;
   int64_t images_ = 0;
   Lanes<Batch> prepared_{classifier_.streams(), 1};
@@ -330,7 +334,7 @@ ClassifyOutcome classify(const ClassifyRequest& request,
   const auto stopped = [&] { return request.stop != nullptr && *request.stop; };
   try {
     Classifier classifier(request);
-    Batches batches(*source, classifier, request.stop);
+    Batches batches(*source, classifier, request);
     while (!stopped()) {
       std::optional<Batch> batch = batches.next();
       if (!batch) break;

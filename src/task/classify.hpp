@@ -30,6 +30,7 @@ struct ClassifyRequest {
     std::vector<float> std;
   } preprocess;
   double timeout_seconds = 10;
+  std::optional<int64_t> most_images;  ///< reading ends after this number
   const std::atomic<bool>* stop = nullptr;
 };
 

@@ -16,7 +16,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
-from vision import BAD_INPUT, USAGE, Runner, constant_model, picture, save
+from vision import BAD_INPUT, THRESHOLD, USAGE, Runner, constant_model, picture, save
 
 
 def mean_model(path, batch, metadata):
@@ -58,6 +58,13 @@ def check_batches(runner):
     (folder / "5.png").write_bytes((folder / "4.png").read_bytes()[:60])
     ending = runner.good("classify", model, folder, "--format", "csv", "--top", "1")
     assert "warning: 1 image could not be decoded" in ending.stderr and len(ending.stdout.splitlines()) == 6, ending
+    ending = runner.run("classify", model, folder, "--strict", "--format", "csv", "--top", "1")
+    assert ending.returncode == THRESHOLD and "1 image could not be decoded" in ending.stderr.splitlines()[-1], ending
+    assert len(ending.stdout.splitlines()) == 6, "what could be read is there"
+    ending = runner.good("classify", model, folder, "--strict", "--frames", "5", "--batch", "2", "--format", "csv", "--top", "1")
+    assert len(ending.stdout.splitlines()) == 6 and "warning" not in ending.stderr, ending
+    runner.good("classify", model, folder, "--frames", "2", "--timeout", "3")
+    runner.bad(USAGE, "--frames", "classify", model, folder, "--frames", "0")
 
 
 def check_accuracy(runner):

@@ -10,7 +10,7 @@ import tempfile
 
 import numpy as np
 
-from vision import ENVIRONMENT, USAGE, Runner, constant_model, picture
+from vision import BAD_INPUT, THRESHOLD, USAGE, Runner, constant_model, picture
 
 FRAMES = 6
 STAGES = ["decode", "preprocess", "infer", "postprocess", "write"]
@@ -44,27 +44,38 @@ def check_preprocessing(runner, folder, model):
 def check_backends(runner, folder, model):
     """One command, a row each: what runs, and why something does not."""
     table, out = runner.folder / "table.json", runner.folder / "found.jsonl"
-    ending = runner.good("detect", model, folder, "--backends", "hone,reference,wonder", "--stats", table, "-o", out)
+    ending = runner.good("detect", model, folder, "--backends", "hone,reference,partition:none", "--stats", table, "-o", out)
     lines = ending.stdout.splitlines()
-    assert [line.split()[1] for line in lines] == ["backend", "hone", "reference", "wonder"], lines
+    assert [line.split()[1] for line in lines] == ["backend", "hone", "reference", "partition:none"], lines
     assert "64 x 32" in lines[1] and lines[1].startswith("net "), lines
-    assert "wonder" in lines[3].split(None, 2)[2], lines
+    assert "none" in lines[3].split(None, 2)[2], lines
     rows = json.loads(table.read_text())["rows"]
-    assert [row["backend"] for row in rows] == ["hone", "reference", "wonder"], rows
+    assert [row["backend"] for row in rows] == ["hone", "reference", "partition:none"], rows
     for row in rows[:2]:
         told = row["pipeline"]
         assert told["backend"] == row["backend"] and told["frames"] == FRAMES, told
         assert [stage["name"] for stage in told["stages"]] == STAGES and told["end_to_end_fps"] > 0, told
-    assert "wonder" in rows[2]["failure"] and "pipeline" not in rows[2], rows[2]
+    assert "none" in rows[2]["failure"] and "pipeline" not in rows[2], rows[2]
     results = [(runner.folder / f"found.{name}.jsonl").read_text() for name in ("hone", "reference")]
     assert results[0] == results[1] and len(results[0].splitlines()) == FRAMES, results
-    assert not out.exists() and not (runner.folder / "found.wonder.jsonl").exists()
+    assert not out.exists() and not (runner.folder / "found.partition-none.jsonl").exists()
     truth = runner.folder / "truth.txt"
     truth.write_text("1,1,9,5,16,16,1,2,1\n")
     text = runner.good("detect", model, folder, "--backends", "hone", "--ground-truth", truth, "--frames", "1").stdout
     assert "mAP@0.5" in text and "1.0000" in text, text
-    ending = runner.run("detect", model, folder, "--backends", "wonder,marvel")
-    assert ending.returncode == ENVIRONMENT and "no backend could run it" in ending.stderr, ending
+    runner.bad(USAGE, "unknown backend 'refrence'; did you mean reference? (hone, ", "detect", model, folder,
+               "--backends", "hone,refrence")
+    # An error that all of them share is the error of the whole.
+    nowhere = runner.folder / "nowhere"
+    ending = runner.run("detect", model, nowhere, "--backends", "hone,reference")
+    assert ending.returncode == BAD_INPUT, ending
+    assert ending.stderr.splitlines()[-1].endswith(f"{nowhere}: there is no such file or folder"), ending.stderr
+    (folder / "cut.png").write_bytes((folder / "0.png").read_bytes()[:60])
+    ending = runner.good("detect", model, folder, "--backends", "hone,reference")
+    assert ending.stderr.count("warning: 1 image could not be decoded\n") == 1, ending.stderr
+    ending = runner.run("detect", model, folder, "--backends", "hone,reference", "--strict")
+    assert ending.returncode == THRESHOLD and len(ending.stdout.splitlines()) == 3, ending
+    (folder / "cut.png").unlink()
     runner.bad(USAGE, "--backend", "detect", model, folder, "--backends", "hone", "--backend", "hone")
     runner.bad(USAGE, "the output is the input", "detect", model, folder, "--backends", "hone", "--stats", model)
 
