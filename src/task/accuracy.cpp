@@ -90,10 +90,14 @@ Accuracy measure_accuracy(const GroundTruth& truth, const std::vector<FrameResul
                           const std::vector<std::string>& names, float threshold) {
   std::map<int64_t, ClassResult> classes;
   const auto id_of = [&](const FrameResult& result) {
-    return truth.by_image_id ? image_id(result.name, result.frame) : result.frame;
+    return truth.by_image_id ? truth.image_ids.of(result.name, result.frame) : result.frame;
   };
   std::set<int64_t> read;
-  for (const FrameResult& result : results) read.insert(id_of(result));
+  int64_t unlisted = 0;
+  for (const FrameResult& result : results) {
+    read.insert(id_of(result));
+    unlisted += truth.image_ids.lacks(result.name) ? 1 : 0;
+  }
   int64_t unread_frames = 0;
   int64_t unread_boxes = 0;
   for (const auto& [frame, boxes] : truth.frames) {
@@ -108,6 +112,7 @@ Accuracy measure_accuracy(const GroundTruth& truth, const std::vector<FrameResul
     unread_boxes += is_read ? 0 : count;
   }
   for (const FrameResult& result : results) {
+    if (truth.image_ids.lacks(result.name)) continue;
     const int64_t id = id_of(result);
     const auto boxes = truth.frames.find(id);
     std::map<int64_t, std::vector<const Detection*>> found;
@@ -145,13 +150,17 @@ Accuracy measure_accuracy(const GroundTruth& truth, const std::vector<FrameResul
   };
   if (!accuracy.classes.empty()) accuracy.map50 /= static_cast<double>(accuracy.classes.size());
   if (unread_boxes > 0) {
-    accuracy.note = fmt::format(
-        "{} of the true boxes lie in frames that were not read ({} of them) and do "
-        "not count",
-        unread_boxes, unread_frames);
+    accuracy.notes.push_back(
+        fmt::format("{} of the true boxes lie in frames that were not read ({} of them) and do not count",
+                    unread_boxes, unread_frames));
     if (accuracy.truths == 0)
-      accuracy.note += "; compare the frame numbers or image ids of the ground truth with the input";
+      accuracy.notes.back() += "; compare the frame numbers or image ids of the ground truth with the input";
   }
+  if (unlisted > 0)
+    accuracy.notes.push_back(
+        fmt::format("{} not in the ground truth's list of images and {} not count",
+                    unlisted == 1 ? "1 image is" : fmt::format("{} images are", unlisted),
+                    unlisted == 1 ? "does" : "do"));
   accuracy.precision = share(accuracy.true_positives, accuracy.true_positives + accuracy.false_positives);
   accuracy.recall = share(accuracy.true_positives, accuracy.truths);
   return accuracy;

@@ -70,6 +70,11 @@ Detector load_detector(const DetectRequest& request) {
   }
 }
 
+std::optional<GroundTruth> truth_of(const DetectRequest& request) {
+  if (request.ground_truth.empty()) return std::nullopt;
+  return read_ground_truth(request.ground_truth);
+}
+
 /// The data that the threads of one run share.
 class Run {
  public:
@@ -78,10 +83,12 @@ class Run {
         begun_(base::Clock::now()),
         source_(media::open_source(request.input, {request.timeout_seconds, request.stop})),
         sink_(request.video.empty() ? nullptr : media::create_video(request.video, encoding())),
+        truth_(truth_of(request)),
         detector_(load_detector(request)),
-        text_(request.format.value_or(ResultFormat::kJsonLines), detector_.names()) {
+        text_(request.format.value_or(ResultFormat::kJsonLines), detector_.names(),
+              truth_ ? truth_->image_ids : ImageIds()) {
     if (request.decode_on_device) ask_for_decoder();
-    if (!request.ground_truth.empty()) truth_ = read_ground_truth(request.ground_truth, detector_.names());
+    if (truth_) name_classes(detector_.names(), &*truth_);
     if (request.track) tracker_.emplace(frame_rate());
     for (StageTimes* times : {&decode_times_, &preprocess_times_}) times_.push_back(times);
     for (StageTimes& times : infer_times_) times_.push_back(&times);
@@ -312,7 +319,8 @@ class Run {
       base::Progress progress;
       progress.done_seconds = base::seconds_since(start);
       const auto frames = static_cast<double>(frames_.load());
-      const auto claimed = source_->info().frames_claimed;
+      auto claimed = source_->info().frames_claimed;
+      if (request_.most_frames) claimed = std::min(claimed.value_or(INT64_MAX), *request_.most_frames);
       const double rate = frames / progress.done_seconds;
       progress.left_seconds = claimed && frames > 0
                                   ? std::max(0.0, static_cast<double>(*claimed) - frames) / rate
@@ -359,7 +367,8 @@ class Run {
     outcome.preprocessing = detector_.preprocessing();
     report.transfers = report_transfers(detector_.traffic(), report.frames);
     outcome.notes = detector_.notes();
-    if (outcome.accuracy && !outcome.accuracy->note.empty()) outcome.notes.push_back(outcome.accuracy->note);
+    if (outcome.accuracy)
+      for (const std::string& note : outcome.accuracy->notes) outcome.notes.push_back(note);
     outcome.notes.push_back("frames are " + source_->info().format);
     if (truth_)
       for (const std::string& text : truth_->assumed) outcome.notes.push_back("ground truth: " + text);
@@ -380,12 +389,12 @@ class Run {
   const DetectRequest& request_;
   base::Clock::time_point begun_;
   std::unique_ptr<media::FrameSource> source_;
-  /// Opened before the network is loaded, so that an error in it appears early.
+  /// Opened before the network is loaded, so that errors in them appear early.
   std::unique_ptr<media::FrameSink> sink_;
+  std::optional<GroundTruth> truth_;
   Detector detector_;
   ResultText text_;
   std::string no_decoder_;  ///< why no device decodes although it was requested
-  std::optional<GroundTruth> truth_;
   std::optional<Tracker> tracker_;
 
   BoundedQueue<Batch> read_{kPlaces};

@@ -25,6 +25,24 @@ float largest_coordinate(const tensor::Tensor& numbers) {
   return largest;
 }
 
+/// A sentence about the NaN in the outputs; empty if there are none.
+std::string nan_note(std::span<const tensor::Tensor> outputs) {
+  int64_t bad = 0;
+  int64_t all = 0;
+  for (const tensor::Tensor& output : outputs) {
+    if (!tensor::is_floating(output.dtype())) continue;
+    const std::vector<double> values = output.to_double();
+    bad += std::count_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+    all += static_cast<int64_t>(values.size());
+  }
+  if (bad == 0) return "";
+  return fmt::format(
+      "{} of the {} numbers that the network gives for a grey image are NaN, which no detection is made "
+      "from: "
+      "its weights may be damaged, or its values too large for the precision (--precision fp32)",
+      bad, all);
+}
+
 /// Returns nothing if no form fits.
 std::optional<DecoderChoice> other_choice(const Signature& signature, std::string_view name) {
   try {
@@ -43,6 +61,7 @@ Detector::Detector(const DetectorOptions& options) : options_(options), network_
   const ImageInput& input = network_.input();
   const std::vector<Network::Size> sizes(static_cast<size_t>(input.batch), {input.width, input.height});
   const NetworkOutputs outputs{network_.run(grey, sizes)};
+  nan_note_ = nan_note(outputs.tensors);
   signature_ = signature_of(outputs.tensors);
   choose();
   // Decode once, so that a model that no decoder fits is refused before the input is read.
@@ -155,6 +174,14 @@ Refusal Detector::find_on_device() {
 
 std::vector<Detection> Detector::decode(const NetworkOutputs& outputs, int64_t row,
                                         const Geometry& geometry) const {
+  std::vector<Detection> found = decode_all(outputs, row, geometry);
+  // A box that lies outside the image has no area after clipping.
+  std::erase_if(found, [](const Detection& one) { return !(one.box.width() > 0 && one.box.height() > 0); });
+  return found;
+}
+
+std::vector<Detection> Detector::decode_all(const NetworkOutputs& outputs, int64_t row,
+                                            const Geometry& geometry) const {
   if (!outputs.boxes.empty()) {
     std::vector<Detection> found;
     for (const engine::FoundBox& one : outputs.boxes[static_cast<size_t>(row)])
@@ -182,6 +209,7 @@ std::vector<std::string> Detector::notes() const {
   std::string known = fmt::format("outputs are read as {}", choice_.decoder->form);
   if (!choice_.match.assumed.empty()) known += fmt::format("; assumed: {}", choice_.match.assumed);
   notes.push_back(known);
+  if (!nan_note_.empty()) notes.push_back(nan_note_);
   if (feed_.has_device())
     notes.push_back(finding_refusal_ ? "boxes are found on the host: " + finding_refusal_.text()
                                      : "boxes are found on the device, non-maximum suppression included");

@@ -68,10 +68,14 @@ class Detector {
   Signature signature_of(std::span<const tensor::Tensor> outputs) const;
   void choose();
   Refusal find_on_device();
+  /// As decode(), with the boxes that have no area.
+  std::vector<Detection> decode_all(const NetworkOutputs& outputs, int64_t row,
+                                    const Geometry& geometry) const;
 
   DetectorOptions options_;
   Network network_;
   Signature signature_;
+  std::string nan_note_;
   DecoderChoice choice_;
   std::vector<std::string> names_;
   std::unique_ptr<Preprocessor> preprocessor_;

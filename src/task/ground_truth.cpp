@@ -33,6 +33,14 @@ std::vector<double> numbers_in(const std::string& line, int64_t number) {
   }
 }
 
+void add_box(int64_t frame, const TrueBox& box, GroundTruth* truth) {
+  std::vector<TrueBox>& boxes = truth->frames[frame];
+  if (box.box.width() > 0 && box.box.height() > 0)
+    boxes.push_back(box);
+  else
+    ++truth->empty_boxes;
+}
+
 void add_mot_line(const std::vector<double>& values, int64_t number, GroundTruth* truth) {
   constexpr size_t kFewest = 6;
   if (values.size() < kFewest) fail_bad_input("line {} has {} numbers, fewer than 6", number, values.size());
@@ -40,7 +48,6 @@ void add_mot_line(const std::vector<double>& values, int64_t number, GroundTruth
   const auto y = static_cast<float>(values[3] - 1);
   TrueBox box;
   box.box = {x, y, x + static_cast<float>(values[4]), y + static_cast<float>(values[5])};
-  if (!(values[4] > 0) || !(values[5] > 0)) fail_bad_input("line {} has a box without an area", number);
   if (!(values[0] >= 1) || values[0] > 1e12)
     fail_bad_input("line {} has the frame {}: frames count from 1", number, values[0]);
   box.ignored = values.size() > 6 && values[6] == 0;
@@ -48,7 +55,7 @@ void add_mot_line(const std::vector<double>& values, int64_t number, GroundTruth
   if (values.size() > 7 && !(values[7] >= -1 && values[7] <= kMostClasses))
     fail_bad_input("line {} has the class {}", number, values[7]);
   box.label = values.size() > 7 ? static_cast<int64_t>(values[7]) : kNoClass;
-  truth->frames[static_cast<int64_t>(values[0]) - 1].push_back(box);
+  add_box(static_cast<int64_t>(values[0]) - 1, box, truth);
 }
 
 GroundTruth from_mot(const std::string& text) {
@@ -98,14 +105,15 @@ std::map<int64_t, int64_t> labels_of(const std::map<int64_t, std::string>& categ
   return labels;
 }
 
-GroundTruth from_coco(const std::string& text, const std::vector<std::string>& names) {
+GroundTruth from_coco(const std::string& text) {
   GroundTruth truth;
   truth.by_image_id = true;
   const Json json = Json::parse(text);
-  std::map<int64_t, std::string> categories;
   for (const Json& category : json.at("categories"))
-    categories[category.at("id").get<int64_t>()] = category.value("name", std::string());
-  const std::map<int64_t, int64_t> labels = labels_of(categories, names, &truth);
+    truth.categories[category.at("id").get<int64_t>()] = category.value("name", std::string());
+  for (const Json& image : json.value("images", Json::array()))
+    if (image.contains("file_name"))
+      truth.image_ids.add(image.at("file_name").get<std::string>(), image.at("id").get<int64_t>());
   for (const Json& annotation : json.at("annotations")) {
     const auto& box = annotation.at("bbox");
     TrueBox entry;
@@ -113,28 +121,45 @@ GroundTruth from_coco(const std::string& text, const std::vector<std::string>& n
     const auto y = box.at(1).get<float>();
     entry.box = {x, y, x + box.at(2).get<float>(), y + box.at(3).get<float>()};
     entry.crowd = entry.ignored = annotation.value("iscrowd", int64_t{0}) != 0;
-    const auto label = labels.find(annotation.at("category_id").get<int64_t>());
-    if (label == labels.end()) fail_bad_input("an annotation has a category_id that no category has");
-    entry.label = label->second;
-    truth.frames[annotation.at("image_id").get<int64_t>()].push_back(entry);
+    entry.label = annotation.at("category_id").get<int64_t>();
+    if (!truth.categories.contains(entry.label))
+      fail_bad_input("an annotation has a category_id that no category has");
+    add_box(annotation.at("image_id").get<int64_t>(), entry, &truth);
   }
+  return truth;
+}
+
+GroundTruth parse(const std::string& text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  const bool json = first != std::string::npos && text[first] == '{';
+  GroundTruth truth = json ? from_coco(text) : from_mot(text);
+  if (truth.empty_boxes > 0)
+    truth.assumed.push_back(
+        fmt::format("{} without an area {} left out",
+                    truth.empty_boxes == 1 ? "a box" : fmt::format("{} boxes", truth.empty_boxes),
+                    truth.empty_boxes == 1 ? "was" : "were"));
   return truth;
 }
 
 }  // namespace
 
-GroundTruth read_ground_truth(const std::filesystem::path& file, const std::vector<std::string>& names) {
+GroundTruth read_ground_truth(const std::filesystem::path& file) {
   const std::string text = base::read_file(file, kLargestFile);
   try {
-    const size_t first = text.find_first_not_of(" \t\r\n");
-    const bool json = first != std::string::npos && text[first] == '{';
-    return json ? from_coco(text, names) : from_mot(text);
+    return parse(text);
   } catch (const Json::exception& error) {
     throw Error(ErrorKind::kBadInput, fmt::format("it is no ground truth in COCO's form: {}", error.what()),
                 file.string());
   } catch (const Error& error) {
     throw error.within(file.string());
   }
+}
+
+void name_classes(const std::vector<std::string>& names, GroundTruth* truth) {
+  if (truth->categories.empty()) return;
+  const std::map<int64_t, int64_t> labels = labels_of(truth->categories, names, truth);
+  for (auto& [frame, boxes] : truth->frames)
+    for (TrueBox& box : boxes) box.label = labels.at(box.label);
 }
 
 }  // namespace hone::task

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -20,6 +21,14 @@ std::string quoted(const std::string& text) {
 
 std::string box_text(const Box& box) {
   return fmt::format("[{:.3f}, {:.3f}, {:.3f}, {:.3f}]", box.x1, box.y1, box.width(), box.height());
+}
+
+/// Returns the path, and what is left of it after each of its folders: a/b.png, b.png.
+std::vector<std::string> path_ends(const std::string& path) {
+  std::vector<std::string> ends{path};
+  for (size_t at = path.find_first_of("/\\"); at != std::string::npos; at = path.find_first_of("/\\", at + 1))
+    ends.push_back(path.substr(at + 1));
+  return ends;
 }
 
 }  // namespace
@@ -41,12 +50,31 @@ ResultFormat format_of_file(const std::string& file) {
       file);
 }
 
-int64_t image_id(const std::string& name, int64_t frame) {
-  const std::string stem = std::filesystem::path(name).stem().string();
-  int64_t id = 0;
-  const auto [end, code] = std::from_chars(stem.data(), stem.data() + stem.size(), id);
+void ImageIds::add(const std::string& file_name, int64_t id) {
+  largest_ = std::max(largest_, id);
+  for (const std::string& end : path_ends(file_name)) {
+    const auto [place, is_new] = ids_.emplace(end, id);
+    if (!is_new && place->second != id) place->second = std::nullopt;
+  }
+}
+
+std::optional<int64_t> ImageIds::find(const std::string& file) const {
+  for (const std::string& end : path_ends(file))
+    if (const auto found = ids_.find(end); found != ids_.end()) return found->second;
+  return std::nullopt;
+}
+
+bool ImageIds::lacks(const std::string& file) const {
+  return !ids_.empty() && !file.empty() && !find(file).has_value();
+}
+
+int64_t ImageIds::of(const std::string& file, int64_t frame) const {
+  if (const auto listed = find(file)) return *listed;
+  const std::string stem = std::filesystem::path(file).stem().string();
+  int64_t number = 0;
+  const auto [end, code] = std::from_chars(stem.data(), stem.data() + stem.size(), number);
   const bool whole = !stem.empty() && code == std::errc() && end == stem.data() + stem.size();
-  return whole ? id : frame;
+  return (lacks(file) ? largest_ + 1 : 0) + (whole ? number : frame);
 }
 
 std::string ResultText::json_line(const FrameResult& result) const {
@@ -66,7 +94,7 @@ std::string ResultText::coco_entries(const FrameResult& result) {
   std::string text;
   for (const Detection& found : result.detections) {
     text += fmt::format(R"({}{{"image_id": {}, "category_id": {}, "bbox": {}, "score": {:.6f}}})",
-                        begun_ ? ",\n" : "[\n", image_id(result.name, result.frame),
+                        begun_ ? ",\n" : "[\n", ids_.of(result.name, result.frame),
                         coco_category(names_, found.label), box_text(found.box), found.score);
     begun_ = true;
   }

@@ -340,10 +340,38 @@ def check_accuracy(runner):
     truth.write_text(json.dumps(coco))
     ending = runner.good("detect", model, folder, "--ground-truth", truth, "-o", runner.folder / "o.jsonl")
     assert "categories are the network's classes in the order of their ids" in ending.stderr, ending.stderr
+    check_image_names(runner, model, folder, truth)
+    truth.write_text("1,1,9,5,16,16,1,1,1\n1,1,9,5,0,16,1,1,1\n")
+    ending = runner.good("detect", model, folder, "--ground-truth", truth, "-o", runner.folder / "o.jsonl")
+    assert "ground truth: a box without an area was left out" in ending.stderr, ending.stderr
+    assert "1 true boxes" in ending.stdout, ending.stdout
+    # It is looked at before the network is built.
+    runner.bad(BAD_INPUT, "none.txt", "detect", runner.folder / "no_such_model", folder, "--ground-truth", runner.folder / "none.txt")
     truth.write_text("1,1,9,5,16\n")
     runner.bad(BAD_INPUT, "line 1", "detect", model, folder, "--ground-truth", truth)
     truth.write_text("{}")
     runner.bad(BAD_INPUT, "COCO", "detect", model, folder, "--ground-truth", truth)
+
+
+def check_image_names(runner, model, folder, truth):
+    """COCO's list of images gives their ids by the names of their files, whatever folders stand before them."""
+    named = runner.folder / "named"
+    named.mkdir()
+    for source, name in zip(sorted(folder.iterdir()), ("b.png", "a.png", "0007.png")):
+        (named / name).write_bytes(source.read_bytes())
+    coco = {"images": [{"id": 40, "file_name": "val/a.png"}, {"id": 50, "file_name": "val/b.png"}],
+            "categories": [{"id": 7, "name": "b"}, {"id": 9, "name": "a"}],
+            "annotations": [{"image_id": 40, "category_id": 9, "bbox": [8, 4, 16, 16]},
+                            {"image_id": 50, "category_id": 9, "bbox": [8, 4, 16, 16]},
+                            {"image_id": 50, "category_id": 7, "bbox": [40, 4, 16, 16]}]}
+    truth.write_text(json.dumps(coco))
+    found = runner.folder / "found.json"
+    ending = runner.good("detect", model, named, "--ground-truth", truth, "-o", found)
+    # Image 0007 is not in the list, so what is found there is neither true nor false.
+    assert "3 true boxes, 3 detections true, 1 false" in ending.stdout, ending.stdout
+    assert "1 image is not in the ground truth's list of images and does not count" in ending.stderr, ending.stderr
+    ids = [entry["image_id"] for entry in json.loads(found.read_text())]
+    assert sorted(set(ids)) == [40, 50, 58], ids
 
 
 def check_nonsense(runner):
@@ -355,7 +383,15 @@ def check_nonsense(runner):
                      [-1e30, 4, 24, 20, 0.8, 1]]
     model = constant_model(runner.folder / "model.onnx", [1, 3, 32, 64], {"output0": output}, {"end2end": "True"})
     expect(one_image(runner, model), [[0, 4, 24, 20, 0.8, 1]], "nonsense")
-    runner.good("detect", model, runner.folder / "image.png", "--track", "--format", "mot")
+    ending = runner.good("detect", model, runner.folder / "image.png", "--track", "--format", "mot")
+    assert "3 of the 1800 numbers that the network gives for a grey image are NaN" in ending.stderr, ending.stderr
+    assert "(--precision fp32)" in ending.stderr, ending.stderr
+    # Boxes that lie outside the image have no area in it.
+    output = np.zeros((1, 300, 6), np.float32)
+    output[0, :2] = [[-90, 4, -70, 20, 0.9, 0], [8, 4, 24, 20, 0.8, 1]]
+    model = constant_model(runner.folder / "model.onnx", [1, 3, 32, 64], {"output0": output}, {"end2end": "True"})
+    expect(one_image(runner, model), [[8, 4, 24, 20, 0.8, 1]], "outside")
+    assert "NaN" not in runner.good("detect", model, runner.folder / "image.png").stderr
     # A class that is no number hides none of the others.
     cells = 8 * 4 + 4 * 2 + 2 * 1
     v8 = np.zeros((1, 6, cells), np.float32)
@@ -395,6 +431,9 @@ def check_refusals(runner):
     picture(64, 32).save(image)
     odd = constant_model(runner.folder / "odd.onnx", [1, 3, 32, 64], {"o": np.zeros((1, 50, 3), np.float32)}, {})
     runner.bad(BAD_INPUT, "no decoder knows its outputs", "detect", odd, image)
+    # Rows of numbers beyond 1.5 are no boxes in shares of the image.
+    rows = constant_model(runner.folder / "rows.onnx", [1, 3, 32, 64], {"o": np.full((1, 7, 13), 3, np.float32)}, {})
+    runner.bad(BAD_INPUT, "no decoder knows its outputs", "detect", rows, image)
     scores = constant_model(runner.folder / "scores.onnx", [1, 3, 32, 64], {"scores": np.zeros((1, 10), np.float32)}, {})
     runner.bad(BAD_INPUT, "such a row of scores is for hone classify", "detect", scores, image)
     runner.bad(USAGE, "there is no decoder yolov99", "detect", odd, image, "--decoder", "yolov99")
@@ -419,8 +458,8 @@ def check_refusals(runner):
             archive.writestr(f"script/{name}", "3")
     runner.bad(BAD_INPUT, f'torch.onnx.export(torch.jit.load("{script}"), (torch.zeros(1, 3, 640, 640),), "script.onnx"', "detect",
                script, image)
-    runner.bad(BAD_INPUT, "cameras are not read", "detect", model, "0")
-    runner.bad(BAD_INPUT, "cameras are not read", "detect", model, "/dev/video99")
+    for camera in ("99", "/dev/video99"):
+        runner.bad(BAD_INPUT, "/dev/video99: there is no such camera", "detect", model, camera)
     runner.bad(USAGE, "the output is the input", "detect", model, image, "-o", model)
     runner.bad(USAGE, "input is required", "detect", model)
     runner.bad(USAGE, "input is given twice", "detect", model, image, "--input", image)

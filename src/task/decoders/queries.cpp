@@ -12,6 +12,8 @@ constexpr int64_t kBoxNumbers = 4;
 constexpr int64_t kMostQueries = 1000;
 /// RT-DETR and deformable variants use 300 queries and a sigmoid for each class; DETR uses 100 and a softmax.
 constexpr int64_t kQueriesOfSigmoid = 300;
+/// Coordinates that are shares of the image are not larger than this.
+constexpr float kMostShare = 1.5f;
 
 std::optional<Match> match_rtdetr(const Signature& signature, bool forced) {
   const auto index = output_where(signature, {}, [](const OutputInfo& output) {
@@ -19,6 +21,7 @@ std::optional<Match> match_rtdetr(const Signature& signature, bool forced) {
            output.shape[2] > kBoxNumbers;
   });
   if (!index || (signature.outputs.size() > 1 && !forced)) return std::nullopt;
+  if (signature.outputs[*index].largest_coordinate > kMostShare && !forced) return std::nullopt;
   const int64_t width = signature.outputs[*index].shape[2];
   // The last two of [N, 300, 6] are either a score and a class, or the scores of two classes.
   const bool pairs = width == 6 && signature.classes != 2;
