@@ -85,7 +85,7 @@ std::shared_ptr<const PlanCompiler::Request> PlanCompiler::request(const std::st
   return request;
 }
 
-/// If it throws, it leaves no trace except a task without requests, which work() skips.
+/// If it throws, only a task without requests remains, which work() skips.
 std::shared_ptr<PlanCompiler::Task> PlanCompiler::start(const std::string& key, Make make) {
   if (tasks_.size() >= kMostPlans) drop_unused();
   auto task = std::make_shared<Task>(key, std::move(make));
@@ -107,7 +107,7 @@ void PlanCompiler::start_thread() {
 
 void PlanCompiler::release(Task& task) {
   std::unique_lock lock(mutex_);
-  if (--task.requests == 0 && !task.begun) tasks_.erase(task.key);  // and work() skips it
+  if (--task.requests == 0 && !task.begun) tasks_.erase(task.key);  // work() skips it
   if (--requests_ == 0) idle_.wait(lock, [this] { return running_ == 0 || requests_ > 0; });
 }
 

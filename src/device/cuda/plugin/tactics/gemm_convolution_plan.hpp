@@ -13,9 +13,10 @@ namespace hone::device::cuda {
 struct GemmPlan {
   ConvolutionRequest request;
   ConvProblem problem;
-  /// For images with few channels, which the problem sees as padded: in kernels for 2-byte elements, ...
+  /// Images with few channels are padded, and the problem
+  /// sees them so. Kernels for 2-byte elements pad them, ...
   std::optional<StemLayout> stem;
-  /// ... otherwise by a reorder; 0 if nothing is padded.
+  /// ... others need a reorder to this number of channels; 0 if nothing is padded.
   int image_channels = 0;
 };
 

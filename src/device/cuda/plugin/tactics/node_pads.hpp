@@ -13,7 +13,7 @@ namespace hone::device::cuda {
 
 /// Sizes in memory order.
 struct NodePads {
-  /// Why there are no pads; empty if there are.
+  /// The reason why there are no pads; empty if there are.
   Refusal refusal;
   PadMode mode = PadMode::kConstant;
   std::vector<int64_t> sizes;

@@ -1,4 +1,4 @@
-// Decides which recorded times show when a node of the steps' graph ran. It does not use CUDA, so it is
+// Decides which recorded times define when a node of the steps' graph ran. It does not use CUDA, so it is
 // tested without a GPU.
 #pragma once
 
@@ -42,8 +42,8 @@ struct Stretch {
   Moment stop;
 };
 
-/// Before which steps (and after the last one) the time must be recorded by a mark: where adjacent nodes of
-/// two steps do not record their own times, and at a first or last node that does not.
+/// Finds the steps before which a mark must record the time (the last entry is for the end): between adjacent
+/// nodes of two steps that do not record their own times, and at a first or last node that does not.
 std::vector<Mark> find_marks(const std::vector<RecordedNode>& nodes, size_t steps);
 
 /// `marks` holds, for each step and for the end, the index of the stamp whose beginning is the time before
