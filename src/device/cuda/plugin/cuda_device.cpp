@@ -48,7 +48,7 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_direct_convolution_tactics(list, gpu);
   add_winograd_tactics(list, gpu, cublaslt);
   add_transposed_convolution_tactics(list);
-  // The first one is the default for few rows, however long the search may take.
+  // Added before the others, to be the default for few rows whatever the search's budget.
   add_row_product_tactics(list, gpu);
   add_matrix_tactics(list, gpu, cublaslt);
   add_layer_tactics(list, gpu);

@@ -390,7 +390,7 @@ class CudaExecutor final : public engine::Executor {
   bool awaits_steps_ = false;
   bool forks_ = false;  ///< the steps' graph is not a chain, so that steps cannot be stamped
   std::unique_ptr<CapturedGraph> bracketed_graph_;
-  /// Not owned; null if nothing watches.
+  /// Not owned; null if nothing is watching.
   GpuWatch* watch_ = nullptr;
   /// One event for each submission in progress: one runs, and the next one waits for it.
   std::array<Event, 2> done_;

@@ -48,7 +48,7 @@ struct CudnnPointwise {
   int64_t operand = 0;
   /// True if the operand has one value for each channel; otherwise it has the shape of the output.
   bool per_channel = false;
-  /// The lower bound of ReLU; slope is the factor of swish, the slope of ELU, or the negative slope of ReLU.
+  /// Bounds of ReLU; `slope` is the factor of swish, the slope of ELU, or the negative slope of ReLU.
   double lower = 0;
   double upper = 0;
   double slope = 0;

@@ -23,7 +23,7 @@ struct PlanCompiler::Request::Task {
 
   bool is_ready() const { return plan.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
 
-  /// True if nobody requests it, and it failed for a reason that may be temporary, such as a lack of memory.
+  /// True if no request is left, and it failed for a reason that may be temporary, such as a lack of memory.
   bool has_failed() const {
     if (requests > 0 || !is_ready()) return false;
     try {

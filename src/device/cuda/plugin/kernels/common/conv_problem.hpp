@@ -97,9 +97,9 @@ struct ConvArgs {
   /// True if the next kernel of the stream is one of ours and itself waits for this one
   /// (griddepcontrol.wait), so that it may start early. Kernels of libraries do not always wait.
   bool next_waits = false;
-  /// Conv_workspace_bytes() bytes of any content; launches on one stream share them.
+  /// Memory of conv_workspace_bytes() bytes with any content; launches on one stream share it.
   void* workspace = nullptr;
-  /// Conv_counter_bytes() bytes, zeroed once before the first launch; launches on one stream share them.
+  /// Memory of conv_counter_bytes() bytes, zeroed before the first launch; launches on one stream share it.
   void* counters = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// Records when a kernel begins and ends, from within the kernel.
+// Records when a kernel starts and ends, from within the kernel.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/kernel_stamp.hpp"
@@ -6,8 +6,8 @@
 
 namespace hone::device::cuda {
 
-/// The first object of a kernel. It stamps the kernel's begin when it is constructed, and the end when the
-/// last thread of a block leaves the kernel. It costs two branches if no stamps are wanted.
+/// The first object of a kernel. It stamps the start of the kernel when it is constructed, and the end when
+/// the last thread of a block leaves the kernel. It costs two branches if no stamps are wanted.
 class RunningKernel {
  public:
   /// `last` is the thread of each block that stamps the end.
@@ -40,7 +40,7 @@ class RunningKernel {
   __device__ __forceinline__ bool is_last() const {
     return stamp_ != nullptr && threadIdx.x == last_ && threadIdx.y == 0;
   }
-  /// Takes half a nanosecond for a tick, which is 2 GHz.
+  /// Counts half a nanosecond for a tick, which corresponds to 2 GHz.
   __device__ __forceinline__ uint64_t near_end() const {
     return near_end_ + ((ptx::clock_ticks() - ticks_) >> 1);
   }

@@ -27,7 +27,7 @@ __device__ __forceinline__ T in_register(T value) {
   return value;
 }
 
-/// Keeps code that reads the value after this point.
+/// Keeps the compiler from moving reads of the value to before this point.
 __device__ __forceinline__ void hold(float& value) { asm volatile("" : "+f"(value)); }
 
 /// The larger of two values; NaN if either is NaN.

@@ -12,9 +12,9 @@ __device__ __forceinline__ float quick_sigmoid(float x) {
   return ptx::reciprocal(1.0f + ptx::power_of_two(-kLog2E * x));
 }
 
-/// The sigmoids of two values; results below 2^-63 become 0. They take three special functions instead of
-/// four, which have an eighth of the rate of other instructions: 1 / (a b) is one, and multiplying it by b
-/// and by a gives 1 / a and 1 / b.
+/// The sigmoids of two values; results below 2^-63 become 0. Special functions have an eighth of the rate of
+/// other instructions, so this uses three instead of four: one for 1 / (a b), which is multiplied by b and by
+/// a to give 1 / a and 1 / b.
 __device__ __forceinline__ float2 quick_sigmoid(float2 x) {
   constexpr float kLog2E = 1.44269504f;
   constexpr float kMost = 63;  // so that the product stays finite

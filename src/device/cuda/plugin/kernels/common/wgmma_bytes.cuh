@@ -47,7 +47,7 @@ namespace hone::device::cuda::ptx {
 #endif
 
 /// Starts d += left * right for 64 x kN x 32, both with the depth along rows (matrix_descriptor()). The right
-/// matrix is signed; kUnsigned gives the type of the left one. The sums have the order of multiply().
+/// matrix is signed; the left one is unsigned if kUnsigned. The sums have the order of multiply().
 template <bool kUnsigned, int kN>
 __device__ __forceinline__ void multiply_bytes(int32_t (&d)[kN / 2], uint64_t left, uint64_t right) {
   if constexpr (kUnsigned) {

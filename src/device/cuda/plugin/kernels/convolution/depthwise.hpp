@@ -42,12 +42,13 @@ inline bool has_small_windows(const ConvolutionSize& size) {
          size.stride[1] <= 2 && size.dilation[1] == 1 && size.dilation[2] == 1;
 }
 
-/// For in_channels == out_channels == group and two spatial axes (depth 1). Weights are
-/// [R][S][C] and float for images of every type: they are few, and rounding errors do not
-/// average out over such short sums. `strip` is the number of outputs along a row that one
-/// thread computes (1, 2 or 4; 0 chooses by the size of the image). Only small windows have
-/// strips; others take one output each. With `narrow`, for small windows, a thread computes one
-/// output of two channels instead of 16 bytes of them; pointers must be multiples of 16 bytes.
+/// For in_channels == out_channels == group and two spatial axes (depth 1). Weights are [R][S][C] and float
+/// for images of every type: they are few, and rounding errors do not average out over such short sums.
+///
+/// `strip` is the number of outputs along a row that one thread computes (1, 2 or 4; 0 chooses by the size of
+/// the image). Only small windows have strips; for others, a thread computes one output. With `narrow`, which
+/// needs small windows, a thread computes one output of two channels instead of 16 bytes of them. Pointers
+/// must then be 16-byte aligned.
 cudaError_t depthwise_convolution(const ConvolutionArguments& arguments, FloatType type,
                                   const ConvolutionSize& size, const Epilogue& epilogue, int strip,
                                   bool narrow, const LaunchOptions& options);

@@ -9,9 +9,9 @@
 namespace hone::device::cuda {
 namespace {
 
-/// The settings are the same for every configuration, for two reasons: those of an earlier, captured launch
-/// must stay valid, and a multiprocessor must be idle to change its split between cache and shared memory, so
-/// that kernels with different splits could not overlap.
+/// The settings are the same for every configuration, for two reasons. The settings of an earlier, captured
+/// launch must stay valid. A multiprocessor must be idle to change its split between cache and shared memory,
+/// so kernels with different splits could not overlap.
 cudaError_t prepare(const GemmLaunch& launch, const DeviceProperties& device) {
   constexpr int kPortableCluster = 8;
   const std::pair<cudaFuncAttribute, int> attributes[] = {

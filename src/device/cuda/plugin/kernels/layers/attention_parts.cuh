@@ -70,7 +70,8 @@ __device__ __forceinline__ float (&flat(Sums<kBlocks>& sums))[kBlocks * 4] {
   return *reinterpret_cast<float(*)[kBlocks * 4]>(&sums);
 }
 
-/// Keeps code that reads the sums after this point, and so after the wait for the products.
+/// Keeps the compiler from moving reads of the sums to
+/// before this point, and so before the wait for products.
 template <int kBlocks>
 __device__ __forceinline__ void hold(Sums<kBlocks>& sums) {
 #pragma unroll
@@ -123,8 +124,8 @@ __device__ __forceinline__ float in_base_2(float mask) {
   return finite ? fminf(fmaxf(scaled, -FLT_MAX), FLT_MAX) : scaled;
 }
 
-/// The masks of a thread's scores. `added` is added; it replaces the scores whose bit in `filled` is set.
-/// Each block has four bits.
+/// The masks of a thread's scores. `added` is added to the scores, but replaces those whose bit in `filled`
+/// is set. There are four bits for each block.
 template <int kBlocks>
 struct MaskTile {
   Sums<kBlocks> added = {};

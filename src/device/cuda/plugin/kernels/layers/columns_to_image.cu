@@ -7,7 +7,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// The place along an axis whose block has element `tap` on pixel `at`, or -1 if there is none.
+/// The index along an axis of the block whose element `tap` is on pixel `at`, or -1 if there is none.
 __device__ __forceinline__ int64_t place_of(const ColumnsToImage& size, int axis, int64_t at, int64_t tap) {
   const int64_t begin = at + size.pads[axis] - tap * size.dilations[axis];
   if (begin < 0 || begin % size.strides[axis] != 0) return -1;

@@ -10,8 +10,8 @@
 
 namespace hone::device::cuda {
 
-/// Copies `rows` blocks of `block` bytes: block i from from
-/// + i * from_stride to to + i * to_stride, in bytes.
+/// Copies `rows` blocks of `block` bytes: block i is copied from `from` + i * from_stride to `to` + i *
+/// to_stride. Strides are in bytes.
 cudaError_t copy_blocks(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t block,
                         int64_t rows, const LaunchOptions& options);
 

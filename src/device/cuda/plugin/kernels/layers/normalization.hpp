@@ -23,7 +23,7 @@ cudaError_t rms_normalization(const void* input, void* output, FloatType type, c
                               bool constants, float epsilon, int64_t rows, int64_t columns,
                               const LaunchOptions& options);
 
-/// As group_normalization(), with one block for each group; neither groups nor the batch may be empty.
+/// Like group_normalization(), with one block for each group; neither groups nor the batch may be empty.
 cudaError_t normalize_groups(const GroupNormalization& norm, const void* input, void* output,
                              const float* scale, const float* bias, const LaunchOptions& options);
 

@@ -94,8 +94,8 @@ cudaError_t launch_byte_tiles(const WarpgroupTable& kernels, const WarpgroupConf
   return launch_gemm(launch, params, options);
 }
 
-// As the guess of the warpgroup GEMM, except that finishing takes as long as the products: about five
-// instructions a number, which several blocks on a multiprocessor hide for each other.
+// Like the guess of the warpgroup GEMM, except that finishing takes as long as the products: about five
+// instructions for each number, which several blocks on a multiprocessor hide for each other.
 double guess_byte_time(const ByteProblem& problem, const ByteTileWork& work, const WarpgroupConfig& config,
                        const DeviceProperties& device) {
   constexpr double kClocksPerMicrosecond = 1700;

@@ -182,15 +182,15 @@ __device__ __forceinline__ void byte_sums(const StreamBlock<TileT>& block) {
     ptx::wait_barrier(place.barriers.stored(group), place.parity ^ 1);
     finish_tile<ByteFunction::kBounds>(block, p.operand_ending, place.memory, tile_n, product);
     multiply_stages(block, at, p.depth_steps - p.first_steps, p.unsigned_second_x, product);
-    // A warp reads only its own bytes, but each lane also reads bytes that other lanes wrote.
+    // A warp reads only bytes that it wrote itself, but a lane also reads bytes of other lanes.
     __syncwarp();
     finish_tile<ByteFunction::kAdd>(block, p.ending, place.memory, tile_n, product);
     hand_over(place, group);
   });
 }
 
-/// Blocks that should share a multiprocessor, so that one finishes while others multiply. For some sizes of
-/// sums the compiler must save a few registers for that.
+/// Blocks that should share a multiprocessor, so that one finishes while others multiply. For some tiles, the
+/// compiler has to save a few registers for that.
 template <class TileT>
 inline constexpr int kBlocksBeside = TileT::kFragments* TileT::kN <= 128 ? 2 : 1;
 

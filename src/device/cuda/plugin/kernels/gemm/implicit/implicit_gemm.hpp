@@ -46,7 +46,7 @@ std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DevicePro
 /// large tile. Large tiles compute a third faster than small ones, which the guess does not model.
 std::vector<ConvConfig> conv_candidates(const ConvProblem& problem, const DeviceProperties& device);
 
-/// Bytes for the parts' sums and for one counter in each tile; 0 unless the depth is split with
+/// Bytes for the parts' sums, and for one counter for each tile; 0 unless the depth is split with
 /// Reduction::kWorkspace.
 int64_t conv_workspace_bytes(const ConvProblem& problem, const ConvConfig& config);
 int64_t conv_counter_bytes(const ConvProblem& problem, const ConvConfig& config);

@@ -17,7 +17,7 @@ struct MatrixProduct {
     pixel = warp / TileT::kWarpsN * kM * 16;
     filter = warp % TileT::kWarpsN * kN * 16;
     // ldmatrix takes a row's address from each lane: pixels 0-7 and 8-15 with depth 0-7, then both with depth
-    // 8-15. Four elements of four bytes pass as eight of two, so that each lane then has one ...
+    // 8-15. Four elements of four bytes count as eight of two, so that each lane then gets one element ...
     const int a_row = pixel + lane % 16;
     a_start = a_row * TileT::kRowBytes + (((lane >> 4) ^ TileT::swizzle(a_row)) << 4);
     // ... and filters 0-7 with depth 0-7 and 8-15, then the same for filters 8-15.

@@ -207,8 +207,8 @@ class SumCopies {
   }
 
  private:
-  /// Returns how many of the next `count` stages belong to
-  /// the first convolution, and subtracts them from its rest.
+  /// Returns the number of the next `count` stages that belong to the first convolution, and subtracts it
+  /// from left_of_first_.
   __device__ __forceinline__ int take_of_first(int count) {
     const int taken = min(left_of_first_, count);
     left_of_first_ -= taken;
@@ -275,7 +275,8 @@ struct WarpgroupProduct {
     if (speaks) ptx::arrive(ring.empty(before));
   }
 
-  /// Keeps code that reads the sums after this point, and so after the wait for the products.
+  /// Keeps the compiler from moving reads of the sums to
+  /// before this point, and so before the wait for products.
   __device__ __forceinline__ void hold() {
 #pragma unroll
     for (auto& fragment : sums) {

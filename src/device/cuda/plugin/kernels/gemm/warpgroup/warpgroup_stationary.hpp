@@ -2,7 +2,6 @@
 // there are more channels than the warpgroups of a block can take, the blocks of a cluster add up their sums.
 // The columns of all products are pixels, up to 120 of them, so that few blocks read the same filters. Pixels
 // are copied once for all nine taps. Half and bfloat16.
-// come once for all nine taps. Half and bfloat16.
 #pragma once
 
 #include <cuda_runtime_api.h>

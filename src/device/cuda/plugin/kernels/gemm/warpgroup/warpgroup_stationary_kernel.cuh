@@ -314,7 +314,7 @@ class StationaryBlock {
   }
 
   /// A lane's sums belong to two filters and two pixels each, its results to eight filters of one pixel. They
-  /// change places through shared memory, where the operand of an addition lies too.
+  /// are exchanged through shared memory, which also holds the operand of an addition.
   __device__ __forceinline__ void finish(int i, const Kept& kept, const float2& bias,
                                          const int (&places)[kPieces]) const {
     const Tile at = tile(i);
