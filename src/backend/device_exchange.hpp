@@ -1,5 +1,5 @@
-// The common place on a GPU of the executables of several backends: one queue to which all of them submit
-// their runs, and memory. A value that one of them writes there is read in place by the next one.
+// The place on a GPU that the executables of several backends share: memory, and one queue to which all of
+// them submit their runs. A value that one of them writes there is read in place by the next one.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace hone::backend {
 
-/// Used by one thread. It calls NVIDIA's driver, which it opens on construction, in the context that the CUDA
-/// runtime uses, and therefore every system here.
+/// Used by one thread. It calls NVIDIA's driver, which it opens on construction, in the context of the CUDA
+/// runtime, which every system here uses.
 class DeviceExchange {
  public:
   /// A point in the queue whose time can be read.

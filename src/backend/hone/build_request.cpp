@@ -18,8 +18,8 @@ namespace hone::backend {
 namespace {
 
 constexpr int kMaxLevel = 5;
-/// If the engines with and without int8 are compared: the parts of the budget after which each of them must
-/// be ready. The comparison takes the rest.
+/// The parts of the budget after which the engines with and without int8 must be ready, if the two are
+/// compared. The comparison takes the rest.
 constexpr double kInt8Part = 0.5;
 constexpr double kRivalPart = 0.9;
 

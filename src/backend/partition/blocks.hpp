@@ -25,7 +25,7 @@ struct Block {
 /// Blocks in an order in which each block reads only results of earlier ones.
 using Blocks = std::vector<Block>;
 
-/// Makes few blocks, by a sweep in the order of the graph and by merging. A node's level is the largest
+/// Finds few blocks, by a sweep in the order of the graph and by merging. A node's level is the largest
 /// number of backend changes on a path to it. Nodes of one level and one backend form one block. Two blocks
 /// of a backend are merged if no path leads from one to the other through a third. Edges lead from lower to
 /// higher levels or stay within a block, so no cycle can arise.

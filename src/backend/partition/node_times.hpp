@@ -1,5 +1,5 @@
-// Measured times of nodes on a backend. The model runs with all nodes on the backend that it accepts, and the
-// times that its steps announce (base::Range) are divided among the nodes of these steps.
+// Measured times of nodes on a backend. All nodes that the backend accepts run on it, and the times that its
+// steps announce (base::Range) are divided among the nodes of these steps.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Makes the parts of a partition's record from the result of the search.
+// Fills in the parts of a partition's record from the result of the search.
 #pragma once
 
 #include <string>
