@@ -95,7 +95,7 @@ class Placer {
     result_.reads.push_back({index, input});
   }
   bool is_wanted(ValueId id) const { return wants_[at(id)] > 0; }
-  /// True if a node wants its integers, directly or after an activation.
+  /// True if a node reads the value as integers, directly or after an activation.
   bool is_demanded(ValueId id) const { return is_wanted(id) || demanded_[at(id)]; }
   /// True if no node reads it in floating point.
   bool is_wanted_by_all(ValueId id) const {

@@ -27,7 +27,7 @@ struct Subject {
   Placement placement;
 };
 
-/// Bad input that names the node for a model that is already quantized; bad input for a model with nothing to
+/// Bad input if the model is already quantized (the error names the node) or if it contains nothing to
 /// quantize.
 Subject prepare(const graph::Graph& model);
 

@@ -13,10 +13,10 @@ namespace hone::device::cuda {
 struct GemmPlan {
   ConvolutionRequest request;
   ConvProblem problem;
-  /// Images with few channels are padded, and the problem
-  /// sees them so. Kernels for 2-byte elements pad them, ...
+  /// An image with too few channels is padded, and `problem` describes the padded image.
+  /// With 2-byte elements, it is usually padded to this layout.
   std::optional<StemLayout> stem;
-  /// ... others need a reorder to this number of channels; 0 if nothing is padded.
+  /// The image's own number of channels if a reorder pads it instead; otherwise 0.
   int image_channels = 0;
 };
 
