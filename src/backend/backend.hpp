@@ -84,7 +84,7 @@ struct RunPhases {
   double d2h_ms = 0;      ///< copies of the outputs to pinned host memory
 };
 
-/// Overlapping runs on several streams, each with inputs that it was given at its start.
+/// Overlapping runs on several streams. Each stream keeps the inputs that it was given at the start.
 class Pipeline {
  public:
   virtual ~Pipeline() = default;
@@ -168,9 +168,9 @@ class Executable {
   virtual RunPhases time_phases(bool /*cold*/) { return {}; }
   /// True if make_pipeline() returns one.
   virtual bool has_pipeline() const { return false; }
-  /// A pipeline over this number of streams, or null. Stream k has set k of the inputs, in rotation. With
-  /// `transfers`, each run copies its inputs from pinned host memory and its outputs back. The executable
-  /// must outlive it.
+  /// A pipeline over this number of streams, or null. The streams use the sets of inputs in turn; stream k
+  /// has set k modulo their number. With `transfers`, each run copies its inputs from pinned host memory and
+  /// its outputs back. The executable must outlive it.
   virtual std::unique_ptr<Pipeline> make_pipeline(int /*streams*/, bool /*transfers*/,
                                                   std::span<const std::vector<tensor::Tensor>> /*sets*/) {
     return nullptr;

@@ -11,7 +11,7 @@
 
 namespace hone::backend {
 
-/// Used by one thread. It calls NVIDIA's driver, which it opens on construction, in the context of the CUDA
+/// Used by one thread. It opens NVIDIA's driver on construction, and calls it in the context of the CUDA
 /// runtime, which every system here uses.
 class DeviceExchange {
  public:

@@ -113,8 +113,8 @@ size_t cache_axis(const graph::Value& cache) {
   return 0;
 }
 
-/// Gives the bound caches the capacity in the largest shape that was given for one, and the shapes of all
-/// caches that size.
+/// Gives all bound caches the same capacity, and sets the sizes in `shapes` to it. The capacity is the size
+/// of a cache in the largest shape that was given for it.
 void fix_caches(const BuildRequest& request, std::map<std::string, engine::ShapeProfile>* shapes,
                 ResolvedBuild* build) {
   const graph::Graph& graph = *build->graph;

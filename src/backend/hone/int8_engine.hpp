@@ -32,8 +32,8 @@ struct Int8Shares {
 Int8Shares int8_shares(const std::shared_ptr<const engine::Engine>& engine, const engine::Device& device,
                        const graph::Graph& graph);
 
-/// "int8 in 96.9 % of the multiply-adds, calibration: 500 samples",
-/// or the share of those that is computed in floating point.
+/// "int8 in 96.9 % of the multiply-adds, calibration: 500 samples". If floating point computes a part of what
+/// is quantized, the text also gives the share of that part.
 std::string int8_note(const Int8Shares& shares, std::string_view origin, std::string_view device);
 
 /// Reads the share from the engine's metadata; nullopt for an engine without int8 or a share out of range.

@@ -45,8 +45,8 @@ tensor::Shape generated_shape(const graph::Value& value, const Shapes& shapes) {
   return shape;
 }
 
-/// The largest integer that an input can hold: the last row of the smallest table that it indexes. Other
-/// integer inputs are masks or counts, for which it is 1.
+/// The largest integer for an input: the last row of the smallest table that it indexes, or 1 if it indexes
+/// no table, since it is then a mask or a count.
 size_t most_integer(const graph::Graph& graph, graph::ValueId input) {
   std::set<graph::ValueId> indices = {input};
   std::optional<size_t> most;

@@ -18,9 +18,9 @@ namespace hone::backend {
 using LayerValues = std::map<std::string, tensor::Tensor>;
 
 /// Computes the values between the steps of an engine. Steps stay fused: the values become outputs of a copy
-/// with the same plans. Quantized integers are dequantized; they get the name of the original value if
-/// `quantized` (from each result of QuantizeLinear to its input) or hone's own names give it. Usage error for
-/// an engine with its own caches, bad input for inputs that do not fit.
+/// with the same plans. Quantized integers are dequantized and get the name of the original value if it is
+/// known from `quantized` (each result of QuantizeLinear to its input) or from hone's own names. Usage error
+/// for an engine with its own caches, bad input for inputs that do not fit.
 LayerValues engine_values(const engine::Engine& engine, std::optional<tensor::Place> place, int threads,
                           std::span<const tensor::Tensor> inputs,
                           const std::map<std::string, std::string>& quantized);

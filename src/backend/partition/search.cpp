@@ -9,7 +9,7 @@
 namespace hone::backend::partition {
 namespace {
 
-/// The parts of a launch with which each crossing is charged, since several values may enter one block.
+/// Shares of a launch, tried in turn as the charge for a crossing: several values may enter one block.
 constexpr double kLaunchShares[] = {0, 0.5, 1};
 /// The most partitions that one search examines while it moves
 /// blocks: one or two seconds for a model with a thousand nodes.

@@ -65,7 +65,7 @@ std::string make_key() {
   return key;
 }
 
-/// The proof for the record, without the proof itself, and for the plan.
+/// The keyed hash of the plan and of its record without the proof, which is this hash.
 std::string proof_of(const std::string& key, const Json& record, const std::string& bytes) {
   Json said = record;
   said.erase(kProof);

@@ -22,8 +22,8 @@ struct ChosenRunner {
 /// True if the graph convolves images, so that their layout matters.
 bool convolves_images(const graph::Graph& graph);
 
-/// The runner with the layout that was measured as faster. The two never exist at the same time. A layout
-/// that cannot run loses; if neither can, the error is that of NCHW.
+/// The runner with the layout that was measured as faster. The two never exist at the same time. If one
+/// layout cannot run, the other is chosen; if neither can, the error is that of NCHW.
 ChosenRunner choose_layout(const BoundGraph& graph, Placement placement, MakeRunner make,
                            const Measure& measure);
 

@@ -48,7 +48,7 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_direct_convolution_tactics(list, gpu);
   add_winograd_tactics(list, gpu, cublaslt);
   add_transposed_convolution_tactics(list);
-  // Added before the others, to be the default for few rows whatever the search's budget.
+  // Added before the others, to be the default for few rows even if there is no time to search.
   add_row_product_tactics(list, gpu);
   add_matrix_tactics(list, gpu, cublaslt);
   add_layer_tactics(list, gpu);
@@ -169,7 +169,7 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
                                "quantized_fusion", "quantized_sum_fusion"})
         passes.emplace_back(name);
     }
-    // In fp32 the additional products cost most; they have not been measured to be cheaper than launches.
+    // In fp32 the additional products cost most, and no measurement shows that they cost less than launches.
     if (images == 1 && precision != Precision::kFp32) passes.emplace_back("concatenated_convolution_fusion");
     if (narrow && properties().warpgroups) {
       passes.emplace_back("pool_fusion");
@@ -319,7 +319,7 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
  private:
   const DeviceProperties& properties() const { return gpu_.properties(); }
 
-  /// The state of the GPU changes, although the device does not.
+  /// Mutable, because the state of the GPU changes although the device does not.
   mutable Gpu gpu_;
   const std::string name_ = tensor::place_text({tensor::PlaceKind::kCuda, properties().ordinal});
   CudnnCompiler cudnn_;

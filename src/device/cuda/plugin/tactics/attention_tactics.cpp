@@ -63,7 +63,7 @@ engine::Tactic attention_tactic(const Gpu& gpu, std::string name, const Attentio
 }  // namespace
 
 void add_attention_tactics(TacticList& list, Gpu& gpu) {
-  // Added before the others, to be the default for few rows whatever the search's budget.
+  // Added before the others, to be the default for few rows even if there is no time to search.
   list.push_back(attention_tactic(gpu, "row_attention", {row_attention, row_attention_refusal, row_ways()}));
   // Variants are named by the rows of a block and by the warpgroups that share its keys.
   const auto sharing = [](std::string_view name, WarpgroupShares shares) {

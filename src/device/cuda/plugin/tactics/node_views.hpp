@@ -34,12 +34,12 @@ struct MiddleAxes {
 /// For one axis, which must be less than the rank.
 MiddleAxes around_axis(const engine::Shape& shape, size_t axis);
 
-/// The extents before, in and after the axes (0 to rank - 1, in any order); nothing if other axes with more
+/// The extents before, in and after the axes (0 to rank - 1, in any order); nullopt if other axes with more
 /// than one element are between them.
 std::optional<MiddleAxes> middle_axes(const engine::Shape& shape, const std::vector<int64_t>& axes);
 
-/// The same elements in row-major order, with these axes (in any order) moved after all others; then `axis`
-/// of MiddleAxes is their product and `inner` is 1.
+/// A view of the same elements in which these axes (in any order) come after all others. In the view's
+/// MiddleAxes, `axis` is the product of their sizes, and `inner` is 1.
 StridedView axes_last(const engine::Shape& shape, const std::vector<int64_t>& axes);
 
 }  // namespace hone::device::cuda

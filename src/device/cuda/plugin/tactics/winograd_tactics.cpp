@@ -1,7 +1,7 @@
 // Runs 3 x 3 and 5 x 5 convolutions in fp32 with minimal filtering: hone's own kernels transform, and
-// cuBLASLt multiplies. A variant consists of an algorithm of the library and of the most MB of tiles that are
-// transformed at once. Every variant runs all shapes, because an engine that stores the transformed filters
-// has no other form of them.
+// cuBLASLt multiplies. A variant consists of an algorithm of the library and a limit, in MB, on the tiles
+// that are transformed at once. Every variant runs all shapes, because an engine that stores the transformed
+// filters has no other form of them.
 #include <algorithm>
 #include <functional>
 #include <optional>

@@ -47,7 +47,7 @@ struct ConvProblem {
   /// overlap or have gaps; 0 means `channels`, without gaps.
   int pixel_pitch = 0;
   /// True if y is float whatever the type of x and w, as for logits. Only the warpgroup GEMM in clusters
-  /// supports it, and its epilogue can then only have bounds.
+  /// supports it, with at most bounds as its epilogue.
   bool float_result = false;
 
   int out_height() const {

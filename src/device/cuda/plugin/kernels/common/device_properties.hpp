@@ -1,6 +1,6 @@
-// The properties of a GPU on which configurations, refusals and launches
-// depend. They are read once and passed on. No other code asks the
-// driver, so the code that uses them also works for a GPU that is absent.
+// The properties of a GPU. They are read once and passed on; configurations,
+// refusals and launches depend on them. No other code asks the driver, so
+// the code that uses them also works for a GPU that is absent.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -36,8 +36,8 @@ struct LaunchOptions {
   /// True if the next kernel of the stream is one of ours and itself waits for this one
   /// (griddepcontrol.wait). This kernel may then let it start early, if it supports that.
   bool next_waits = false;
-  /// True if the previous kernel is a bottleneck in clusters whose blocks leave room for one block each of
-  /// the next such kernel (cluster_bottleneck.hpp).
+  /// True if the previous kernel is a bottleneck in clusters (cluster_bottleneck.hpp), each of whose blocks
+  /// leaves room for one block of the next such kernel.
   bool behind_cluster = false;
   /// Zeroed once before the first launch; kernels that count leave it zero again.
   void* counters = nullptr;

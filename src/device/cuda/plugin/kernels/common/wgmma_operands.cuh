@@ -34,9 +34,9 @@ HONE_HOST_DEVICE size_t left_place(size_t row, size_t column) {
   return thread * 8 + column / 8 * 4 + row % 16 / 8 * 2 + column % 2;
 }
 
-/// Descriptor of a matrix without swizzling, at a multiple of 16. Each block of 8 rows by 16 bytes takes 128
-/// contiguous bytes. The next 16 bytes of the same rows are `along_depth` bytes further, the next 8 rows
-/// `along_rows` bytes further.
+/// Descriptor of a matrix without swizzling; `address` is a multiple of 16. Each block of 8 rows by 16 bytes
+/// takes 128 contiguous bytes. The next 16 bytes of the same rows are `along_depth` bytes further, the next 8
+/// rows `along_rows` bytes further.
 HONE_HOST_DEVICE uint64_t plain_descriptor(uint32_t address, int along_depth, int along_rows) {
   return uint64_t{static_cast<uint32_t>(along_rows) >> 4} << 32 |
          uint64_t{static_cast<uint32_t>(along_depth) >> 4} << 16 | ((address & 0x3ffff) >> 4);

@@ -8,7 +8,7 @@ namespace hone::device::cuda {
 namespace {
 
 constexpr int kBlock = 128;
-/// Channels of a thread if there are few outputs: with more threads, each waits for less.
+/// Channels of a thread if there are few outputs: with more threads, each one has less to wait for.
 constexpr int kNarrow = 2;
 
 struct Plan {

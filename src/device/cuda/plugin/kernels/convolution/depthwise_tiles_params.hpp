@@ -66,7 +66,7 @@ struct DepthwiseTilePlan {
   int64_t shared_bytes() const { return stages_at + int64_t{kStages} * stage_bytes; }
 };
 
-/// The kernel for windows of 7 x 7 in fp16 or else bf16, for `run` rows of outputs.
+/// The kernel for windows of 7 x 7 and `run` rows of outputs, in fp16 or, if not `is_half`, in bf16.
 const void* wide_depthwise_tiles_kernel(bool is_half, StreamKind kind, int run);
 
 struct DepthwiseTiles {

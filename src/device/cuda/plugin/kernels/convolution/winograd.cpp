@@ -27,7 +27,7 @@ Refusal winograd_refusal(const Winograd& size) {
     if (channels % kMultiple != 0)
       return std::to_string(channels) + " channels, no multiple of " + std::to_string(kMultiple);
   }
-  // Limits the units of one element each, of which a part never has more.
+  // Limits the elements: kernels never have more units than that, and number them in 31 bits.
   if (size.tiles() * std::max(size.channels, size.filters) >= kMostUnits) return "a huge image";
   return {};
 }

@@ -31,8 +31,8 @@ struct Winograd {
   int64_t tiles_y() const { return (out_height + tile() - 1) / tile(); }
   int64_t tiles_x() const { return (out_width + tile() - 1) / tile(); }
   int64_t tiles() const { return batch * tiles_y() * tiles_x(); }
-  /// The number of tiles, and the bytes of the transformed image and of the products, of one part if the
-  /// tiles are divided into `parts` equal parts.
+  /// For a division of the tiles into `parts` equal parts: the number of tiles of one part, and the bytes of
+  /// its transformed image and of its products.
   int64_t part_tiles(int64_t parts) const { return (tiles() + parts - 1) / parts; }
   int64_t image_bytes(int64_t parts) const { return product_bytes(parts, channels); }
   int64_t result_bytes(int64_t parts) const { return product_bytes(parts, filters); }
@@ -48,8 +48,8 @@ Refusal winograd_refusal(const Winograd& size);
 /// The reason why the kernels would not be faster; empty if they may be.
 Refusal winograd_loss(const Winograd& size);
 
-/// The number of parts into which the tiles are divided so that the transform of a part has at most
-/// `most_bytes` bytes, provided that the transform of a single tile has.
+/// The number of equal parts into which the tiles are divided so that the transformed image and the products
+/// of a part have about `most_bytes` bytes or fewer; a part has at least one tile.
 int64_t winograd_parts(const Winograd& size, int64_t most_bytes);
 
 /// Transforms the filters [K][C][taps][taps] to [36][K][C], on the host.

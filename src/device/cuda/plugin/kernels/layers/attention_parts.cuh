@@ -259,8 +259,8 @@ __device__ __forceinline__ void mask_scores(Sums<kBlocks>& scores, float scale,
   }
 }
 
-/// The softmax of the scores of one tile of keys. Scaling is delayed only for a positive scale, which keeps
-/// the order of scores and keeps hidden keys hidden.
+/// The softmax of the scores of one tile of keys. Scaling is delayed only if the scale is positive; then the
+/// order of the scores stays the same, and hidden keys stay hidden.
 template <bool kMasked, int kBlocks, int kColumns>
 __device__ __forceinline__ void weigh(Sums<kBlocks>& scores, float scale, const MaskTile<kBlocks>& added,
                                       int keys_left, Normalizers& state, Sums<kColumns>& sums) {

@@ -6,7 +6,7 @@
 
 namespace hone::device::cuda {
 
-/// A normalization whose groups consist of the pixels and channels of each group of an image.
+/// A normalization over groups, each of which has all pixels of some adjacent channels of one image.
 struct GroupNormalization {
   FloatType type = FloatType::kHalf;
   ImageOrder order = ImageOrder::kPlain;

@@ -9,7 +9,7 @@
 
 namespace hone::device::cuda {
 
-/// The most dimensions of indices, and the most indices in one tuple.
+/// The largest number of dimensions of the indices, and of indices in one tuple.
 constexpr int kMostIndexed = 8;
 
 /// One index for each element. For the element at coordinates o of the indices, the index replaces one
@@ -21,8 +21,8 @@ struct ElementPicks {
   int64_t axis_stride = 1;
 };
 
-/// One tuple of indices for each slice of contiguous elements. A tuple has the first coordinates of the data
-/// after the batch.
+/// One tuple of indices for each slice of contiguous elements. A tuple holds the slice's coordinates in the
+/// data's first dimensions after the batch.
 struct SlicePicks {
   std::vector<int64_t> sizes;    ///< of the data, one for each index of a tuple
   std::vector<int64_t> strides;  ///< of the data, one for each index of a tuple

@@ -154,8 +154,8 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking,
       ptx::multiply<T, kTileKeys>(flat(of), left + step * 2, right + step * 2);
     ptx::commit_products();
   };
-  // A group without keys multiplies whatever is in memory and ignores the result, because a conditional
-  // product would have to be waited for at once. The same holds for the product after the last tile.
+  // A group without keys, like the product after the last tile, multiplies whatever is in memory; the result
+  // is ignored. If a product were conditional, the group would have to wait for it at once.
   start_scores(scores, 0);
   ptx::wait_products<0>();
   hold(scores);

@@ -28,7 +28,7 @@ size_t storage_bytes(Storage type);
 
 /// One operation. Values are numbered: first the operands, then the results of the steps in order.
 struct PointwiseStep {
-  /// A name in the table of pointwise_operations.cpp: an ONNX name, or that of a ChainOp that has none.
+  /// A name in the table of pointwise_operations.cpp: that of ONNX, or of a ChainOp if ONNX has none.
   std::string operation;
   std::vector<int> arguments;
   double alpha = 0;

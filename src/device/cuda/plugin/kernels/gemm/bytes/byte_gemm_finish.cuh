@@ -173,9 +173,9 @@ __device__ __forceinline__ float4 widen_bytes(uint32_t bytes) {
                      static_cast<float>(bytes >> 16 & 0xff), static_cast<float>(bytes >> 24));
 }
 
-/// Rounds to the nearest integer, ties to even, and saturates to an
-/// unsigned byte; `flip` turns that into the signed byte that is 128 less.
-/// Only clamped numbers get a zero point, which keeps them in range.
+/// Rounds to the nearest integer, ties to even, and saturates to an unsigned
+/// byte; `flip` turns that into the signed byte that is 128 less. Only clamped
+/// numbers get a zero point; adding it takes none of them out of range.
 template <class Kind>
 __device__ __forceinline__ uint32_t narrow_bytes(const ByteEnding& p, const float4& v) {
   const auto integer = [&](float value) {

@@ -95,7 +95,7 @@ cudaError_t launch_byte_tiles(const WarpgroupTable& kernels, const WarpgroupConf
 }
 
 // Like the guess of the warpgroup GEMM, except that finishing takes as long as the products: about five
-// instructions for each number, which several blocks on a multiprocessor hide for each other.
+// instructions for each number. Several blocks on a multiprocessor hide this time for each other.
 double guess_byte_time(const ByteProblem& problem, const ByteTileWork& work, const WarpgroupConfig& config,
                        const DeviceProperties& device) {
   constexpr double kClocksPerMicrosecond = 1700;

@@ -41,7 +41,7 @@ constexpr int byte_slab_channels(int tile_n) { return tile_n < 128 ? tile_n : 12
 inline constexpr int kByteOutputs = 2;
 constexpr int byte_output_barrier_bytes(int groups) { return 8 + groups * 16; }
 
-/// Bytes of a stage's row if an image has no more channels: half of a row of 128 would be zeros.
+/// Bytes of a stage's row if an image has no more channels than this: half of a row of 128 would be zeros.
 inline constexpr int kNarrowRowBytes = 64;
 
 /// The ring of stages whose rows have `row_bytes` bytes, the finished tiles, and the barriers of both.

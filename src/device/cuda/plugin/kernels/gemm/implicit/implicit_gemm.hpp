@@ -52,8 +52,8 @@ int64_t conv_workspace_bytes(const ConvProblem& problem, const ConvConfig& confi
 int64_t conv_counter_bytes(const ConvProblem& problem, const ConvConfig& config);
 
 /// Enqueues the convolution. With `pdl` (programmatic dependent launch, compute capability 9.0) it may start
-/// while the previous kernel of the stream still runs. It then reads `w` and `bias` at once, and touches
-/// everything else after that kernel has finished. Returns cudaErrorInvalidValue for a configuration that
+/// while the previous kernel of the stream still runs. It then reads `w` and `bias` at once, and everything
+/// else only after that kernel has finished. Returns cudaErrorInvalidValue for a configuration that
 /// conv_refusal() refuses.
 cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, const ConvArgs& args,
                         const LaunchOptions& options);

@@ -1,7 +1,7 @@
-// Convolution for few pixels: everything that a block multiplies, all its weights and all pixels under its
-// windows, lies in shared memory at once. The weights are copied while the previous kernel still runs. The
-// critical path then has only one copy of the pixels, the product, which warps split along the depth, and the
-// sum. Uses mma.sync; clusters need compute capability 9.0. Operands are those of conv_problem.hpp.
+// Convolution for few pixels: all operands of a block, its weights and all pixels under its windows, lie in
+// shared memory at once. The weights are copied while the previous kernel still runs. Three steps
+// remain: a copy of the pixels, the product (warps split it along the depth), and the sum. Uses mma.sync;
+// clusters need compute capability 9.0. Operands are those of conv_problem.hpp.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -32,7 +32,7 @@ int64_t patch_pixels(const ConvProblem& problem, int tile_m) {
 }
 
 /// Estimated microseconds of a configuration, from known rates of Hopper. Shared memory delivers 128 bytes a
-/// clock, and L2 about 40 to each multiprocessor. A warp takes about 70 clocks for 16 of the depth. Starting,
+/// clock, and L2 about 40 to each multiprocessor. A warp takes about 70 clocks for a depth of 16. The start,
 /// the latency of L2, the sum and the store are each paid once.
 double guess(const ConvProblem& problem, const ResidentConfig& config, const ResidentShape& shape,
              const DeviceProperties& device) {

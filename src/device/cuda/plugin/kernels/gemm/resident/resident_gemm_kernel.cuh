@@ -1,7 +1,7 @@
-// The resident GEMM: one block computes one tile of y, or its part of the tile's
-// channels. It has no main loop over memory, since all operands arrive first. At batch 1
-// the kernel is a few hundred instructions long, whose latencies all count. Everything
-// that does not need the previous kernel is therefore done before waiting for it.
+// The resident GEMM: one block computes one tile of y, or its part of the tile's channels. It has no main
+// loop over memory, since all operands arrive first. At batch 1 the kernel has only a few hundred
+// instructions, so the latency of each one counts. Everything that does not need the previous kernel is
+// therefore done before waiting for it.
 #pragma once
 
 #include <type_traits>

@@ -24,7 +24,7 @@ __device__ __forceinline__ float4 four_neighbours(float2 first, float2 second, i
   return odd ? make_float4(x, y, second.x, second.y) : make_float4(first.x, first.y, x, y);
 }
 
-/// The offset of the sum of pixel `pixel` of 32 and channel `channel` of eight from the first of their runs.
+/// The offset of a sum from the start of its two runs, for one of 32 pixels and one of eight channels.
 __device__ __forceinline__ int sum_place(int pixel, int channel) {
   const int four = pixel / 4;
   const int run = four / 4;

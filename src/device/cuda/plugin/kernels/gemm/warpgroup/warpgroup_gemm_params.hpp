@@ -103,8 +103,8 @@ extern const WarpgroupTable kBFloat16SumSplit;
 /// The number of stages in the depth of a convolution whose extents are valid.
 int64_t warpgroup_depth_steps(const ConvProblem& problem);
 
-/// Variants for a depth of `depth_steps` stages: that of the
-/// convolution plus those of others in the same sum.
+/// Variants for a depth of `depth_steps` stages, which includes
+/// the depths of other convolutions in the same sum.
 Refusal warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
                           const DeviceProperties& device, int64_t depth_steps);
 std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,

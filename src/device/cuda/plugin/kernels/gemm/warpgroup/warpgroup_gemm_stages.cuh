@@ -207,7 +207,7 @@ class SumCopies {
   }
 
  private:
-  /// Returns the number of the next `count` stages that belong to the first convolution, and subtracts it
+  /// Returns how many of the next `count` stages belong to the first convolution, and subtracts that number
   /// from left_of_first_.
   __device__ __forceinline__ int take_of_first(int count) {
     const int taken = min(left_of_first_, count);

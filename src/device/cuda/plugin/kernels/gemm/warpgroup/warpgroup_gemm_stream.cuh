@@ -35,7 +35,7 @@ struct StreamBlock {
 };
 
 /// Copies the operand of a tile's addition into the place of its output, once the previous tile has been
-/// stored. A whole warp calls it, as all functions that copy.
+/// stored. Called by a whole warp, like all functions that copy.
 template <class TileT>
 __device__ __forceinline__ void copy_operand(const StreamBlock<TileT>& block, int tile_m, int tile_n,
                                              uint32_t parity) {

@@ -15,8 +15,8 @@ namespace hone::device::cuda {
 /// The most tiles that a block computes in turn: it has registers for all their sums.
 constexpr int most_stationary_tiles(int columns) { return columns > 56 ? 1 : 3; }
 
-/// The partition of a convolution into tiles. A tile is some rows of an image; its columns are the pixels and
-/// one gap between two rows.
+/// The partition of a convolution into tiles. A tile consists of some rows of an image. It has one column for
+/// each pixel, and one more between two rows, which is no pixel.
 struct StationaryPlan {
   static constexpr int kBlockChannels = 128;
   static constexpr int kFilters = 64;                                 ///< filters of a cluster
