@@ -9,7 +9,7 @@
 namespace hone::backend {
 namespace {
 
-/// Functions of the driver's stable interface, declared here so that nothing of CUDA is needed to build hone.
+/// Functions of the driver's stable interface, declared here so that hone can be built without CUDA.
 struct Driver {
   int (*init)(unsigned) = nullptr;
   int (*device_count)(int*) = nullptr;
@@ -74,7 +74,7 @@ void check(int result, const char* doing) {
 class Memory {
  public:
   Memory(void* context, int64_t bytes) : context_(context) {
-    // An empty tensor has an address, too.
+    // An empty tensor also has an address.
     const int result = driver().allocate(&address_, static_cast<size_t>(std::max<int64_t>(bytes, 1)));
     if (result == kOutOfMemory)
       fail_environment("out of memory: the GPU has no {:.1f} MB left for a value between blocks",
@@ -127,7 +127,7 @@ DeviceExchange::DeviceExchange(tensor::Place place) : place_(place) {
 }
 
 DeviceExchange::~DeviceExchange() {
-  // The context stays: the systems that ran in it may have kept memory there.
+  // The context is kept, because systems that used it may still have memory there.
   driver().set_context(context_);
   driver().synchronize(stream_);
   driver().destroy_stream(stream_);

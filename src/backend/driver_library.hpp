@@ -1,4 +1,4 @@
-// The NVIDIA driver, opened at run time, so that nothing of CUDA is needed to build what calls it.
+// Opens the NVIDIA driver at run time, so that code that calls it can be built without CUDA.
 #pragma once
 
 #include <dlfcn.h>
@@ -7,7 +7,7 @@
 
 namespace hone::backend {
 
-/// Stays open. Environment error on a machine without one.
+/// The library stays open. Environment error if the machine has no driver.
 inline void* open_driver_library() {
   void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)

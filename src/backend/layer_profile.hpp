@@ -1,4 +1,4 @@
-// Times of the layers of an optimized engine, as the system that runs it reports them.
+// Times of the layers of an optimized engine, as its system reports them.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@ struct LayerTime {
   std::string name;
   /// Milliseconds of each profiled run.
   std::vector<double> times_ms = {};
-  /// Names of the model's nodes that it computes, where the system reports them.
+  /// Names of the model's nodes that it computes, if the system reports them.
   std::vector<std::string> nodes = {};
 };
 
-/// Layers in the order of the engine. Profiling puts a clock around every layer, so their sum is more than
-/// the engine takes without it.
+/// Layers in the order of the engine. Profiling times every
+/// layer, so their sum is more than the engine takes without it.
 struct LayerProfile {
   std::vector<LayerTime> layers;
-  /// Milliseconds of the device, of the same number of runs without the profiler.
+  /// Device milliseconds of the same number of runs without the profiler.
   std::vector<double> engine_ms;
-  /// The system's own description of the engine, JSON.
+  /// The system's own description of the engine, in JSON.
   std::string description;
 };
 

@@ -1,4 +1,4 @@
-// The registry of backends: those of libhone, and those that the manifests of plugins name.
+// The registry of backends: those of libhone, and those in the manifests of plugins.
 #include "backend/registry.hpp"
 
 #include <algorithm>
@@ -20,11 +20,11 @@ struct BuiltIn {
   std::unique_ptr<Backend> (*make)();
 };
 
-/// The oracle closes the list of all.
+/// The reference is last in the list of all backends.
 constexpr BuiltIn kOwn = {kOwnBackend, make_hone_backend};
 constexpr BuiltIn kReference = {"reference", make_reference_backend};
 
-/// The C interface of a plugin with backends: a new one of this name that the caller owns.
+/// The C interface of a plugin with backends: makes a backend with this name, which the caller owns.
 using MakeBackend = Backend* (*)(const char* name);
 constexpr const char* kMakeBackend = "hone_make_backend";
 

@@ -1,4 +1,5 @@
-// The precision of a run as users name it: one, or int8 with the one for layers that stay in floating point.
+// The precision of a run in the user's notation: one
+// precision, or int8 with one for layers in floating point.
 #pragma once
 
 #include <string_view>
@@ -9,11 +10,11 @@ namespace hone::backend {
 
 struct RunPrecision {
   tensor::Precision precision = tensor::Precision::kFp32;
-  /// Only where `precision` is kInt8.
+  /// Used only if `precision` is kInt8.
   tensor::Precision beside_int8 = tensor::Precision::kFp32;
 };
 
-/// "fp16", "int8", "int8+fp16". Usage error for unknown names, and for two of which int8 is not the first.
+/// Parses "fp16", "int8" or "int8+fp16". Usage error for unknown names, or for two whose first is not int8.
 RunPrecision parse_run_precision(std::string_view names);
 
 }  // namespace hone::backend

@@ -1,5 +1,5 @@
-// Executables over one set of weights for several threads: an interface that those have besides
-// backend::Executable where the system can.
+// Executables that share one set of weights between threads. An executable implements this in addition to
+// backend::Executable if its system supports it.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace hone::backend {
 class Shareable {
  public:
   virtual ~Shareable() = default;
-  /// Another executable over the same weights, for another thread. It may outlive this one.
+  /// Another executable with the same weights, for another thread. It may outlive this one.
   virtual std::unique_ptr<Executable> share() const = 0;
 };
 

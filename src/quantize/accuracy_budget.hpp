@@ -12,7 +12,7 @@
 
 namespace hone::quantize {
 
-/// A model in which every suitable layer is in int8, and how it is written.
+/// A model with every suitable layer in int8, and the settings with which it was written.
 struct QuantizedForm {
   const graph::Graph& graph;
   const Placement& placement;
@@ -34,7 +34,7 @@ struct BudgetOptions {
   const system::StopFlag* stop = nullptr;
 };
 
-/// Its lists are in the order of Placement::weighted.
+/// The result of a budget. Its lists are in the order of Placement::weighted.
 struct BudgetResult {
   std::vector<Sensitivity> layers;
   LayerTimes times;
@@ -44,14 +44,14 @@ struct BudgetResult {
   Placement placement;
 };
 
-/// `few`: samples on which the effects of single layers are measured; `few_labels`: the labels of their rows,
-/// or none.
+/// `few` are the samples on which the effects of single layers are measured, and `few_labels` are the labels
+/// of their rows, if there are labels.
 BudgetResult within_budget(const QuantizedForm& form, const Evaluator& evaluator,
                            const std::vector<Samples>& few, const std::vector<int64_t>& few_labels,
                            const MakeRunner& make_runner, const BudgetOptions& options);
 
-/// Returns how many samples `few` may have, at most 32, so that all values of the model for them take about a
-/// gigabyte.
+/// Returns the number of samples for `few`, at most 32, so that
+/// all values of the model for them take about a gigabyte.
 int64_t samples_for_sensitivity(const graph::Graph& graph, const Samples& example);
 
 }  // namespace hone::quantize

@@ -33,10 +33,10 @@ struct CalibratorOptions {
   double percentile = 99.99;
 };
 
-/// Returns the best range for a histogram; the whole range if there are only a few bins. minmax: all values.
-/// percentile: the least range that contains this share of the values; an asymmetric range cuts half of the
-/// rest at each side. entropy: entropy_bins() of the magnitudes, which clips both sides. mse: the range with
-/// the least mean squared error at the centres of the bins.
+/// Returns the best range for a histogram; the whole range if there are only a few bins. minmax covers all
+/// values. percentile gives the least range that contains this share of the values; an asymmetric range cuts
+/// half of the rest at each side. entropy uses entropy_bins() of the magnitudes, which clips both sides. mse
+/// gives the range with the least mean squared error at the centres of the bins.
 Range choose_range(const Histogram& histogram, Calibrator calibrator, IntegerForm form,
                    const CalibratorOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Values of a model that are computed once, so that the nodes after them can be run repeatedly.
+// Computes values of a model once, so that the nodes after them can be run repeatedly.
 #pragma once
 
 #include <map>

@@ -22,7 +22,7 @@ struct DataOptions {
   std::vector<std::string> sources;
   importer::Preprocessing preprocessing;
   std::optional<importer::Layout> layout;
-  /// Number of samples to use; 0: all.
+  /// Number of samples to use; 0 for all.
   int64_t limit = 0;
   /// Number of samples that are run together if the model's batch is open. A sample with another shape begins
   /// a new run.
@@ -43,7 +43,7 @@ struct Samples {
   std::vector<std::string> sources;
 };
 
-/// The program of "exec:".
+/// The program of an "exec:" source.
 class BatchProgram;
 
 class CalibrationData {
@@ -73,7 +73,7 @@ class CalibrationData {
   bool read_file(const std::string& file);
   void add_arrays(const std::string& file, const std::vector<std::pair<std::string, tensor::Tensor>>& arrays);
   void add(std::vector<tensor::Tensor> inputs, const std::string& file);
-  /// How many of the waiting samples, at most `batch_`, have the shapes of the first one.
+  /// The number of waiting samples, at most `batch_`, that have the shapes of the first one.
   size_t count_alike() const;
   Samples joined(size_t count);
 

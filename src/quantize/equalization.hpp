@@ -17,7 +17,7 @@ namespace hone::quantize {
 /// A value that can be equalized.
 struct EqualizationSite {
   enum class Kind {
-    kCrossLayer,  ///< between two layers with weights, with only nodes in between through which factors pass
+    kCrossLayer,  ///< between two layers with weights; factors pass through all nodes in between
     kSmooth,      ///< from a LayerNormalization, or a product and a sum with constants, to products
   };
   Kind kind = Kind::kCrossLayer;

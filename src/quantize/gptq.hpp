@@ -1,4 +1,4 @@
-// Rounds weights by the effect on a layer's results, not by the error of the weights themselves.
+// Rounds weights to minimise the error of a layer's results instead of the error of the weights.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace hone::quantize {
 
-/// Sums of products of the numbers that a row of weights is multiplied with: entry [i, j] is the sum of
-/// x[i]*x[j].
+/// For the numbers x by which a row of weights is multiplied, the sums of their products: entry [i, j] is the
+/// sum of x[i]*x[j].
 struct Gram {
   explicit Gram(size_t row_length) : size(row_length), sums(row_length * row_length) {}
   size_t size;
@@ -37,7 +37,7 @@ std::vector<double> gram_factor(Gram gram);
 /// the numbers that the row is multiplied with.
 std::vector<int8_t> gptq_levels(std::span<const float> weights, float scale, std::span<const double> factor);
 
-/// The key is the result of the node that the weights belong to.
+/// The key is the result of the node to which the weights belong.
 using RoundedWeights = std::map<graph::ValueId, QuantizedWeights>;
 
 /// Returns the weights of convolutions, Gemm and MatMul, rounded for the inputs of these nodes in the

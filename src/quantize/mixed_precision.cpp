@@ -64,7 +64,7 @@ class Chooser {
     return try_model({order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count)});
   }
 
-  /// How many of the layers, in order, must stay in floating point; all but one if no number is enough.
+  /// The number of layers, in order, that must stay in floating point; all but one if no number is enough.
   size_t fewest_within_budget() {
     const size_t most = order_.size() - 1;
     size_t below = 0;

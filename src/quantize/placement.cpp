@@ -22,14 +22,14 @@ using graph::ValueId;
 
 bool is_product(const Node& node) { return graph::traits_of(node).product != graph::Product::kNone; }
 
-/// The node is fused into the convolution, product or addition before it.
+/// True if the node is fused into the preceding convolution, product or addition.
 bool is_activation(const Node& node) { return graph::traits_of(node).activation; }
 
 /// True if the results consist of elements of the inputs. Among operators that select elements, only max
 /// pools have integer kernels.
 bool is_move(const Node& node) { return graph::traits_of(node).moves_only || node.op == "MaxPool"; }
 
-/// The other pools with integer kernels.
+/// True for the other pools with integer kernels.
 bool is_average(const Node& node) { return node.op == "AveragePool" || node.op == "GlobalAveragePool"; }
 
 /// Limit on the nodes that one walk along the graph visits.
@@ -95,7 +95,7 @@ class Placer {
     result_.reads.push_back({index, input});
   }
   bool is_wanted(ValueId id) const { return wants_[at(id)] > 0; }
-  /// True if a node wants its integers, directly or after an activation.
+  /// True if a node reads the value as integers, directly or after an activation.
   bool is_demanded(ValueId id) const { return is_wanted(id) || demanded_[at(id)]; }
   /// True if no node reads it in floating point.
   bool is_wanted_by_all(ValueId id) const {
@@ -124,7 +124,7 @@ class Placer {
     return 1;
   }
 
-  /// Returns an empty text for a product that computes with integers, else the reason.
+  /// Returns an empty text for a product that computes with integers; otherwise the reason why it does not.
   std::string why_float(int32_t index) const {
     const std::string reason = why_float_everywhere(index);
     return reason.empty() ? why_against_rules(node(index)) : reason;

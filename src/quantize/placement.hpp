@@ -59,7 +59,7 @@ struct Placement {
   std::vector<FloatProduct> kept;
 };
 
-/// The products that a device has integer kernels for.
+/// The products for which a device has integer kernels.
 struct PlacementRules {
   /// The number of channels that a convolution or product sums over must be a multiple of this.
   int64_t channel_multiple = 1;

@@ -243,7 +243,7 @@ IntegerForm form_for(Target target, double low) {
 bool has_integer_bias(Target target) { return target != Target::kTensorrt; }
 
 PlacementRules rules_of(Target target) {
-  // Tensor maps and tiles need multiples of 16 bytes.
+  // Tensor maps and tiles need rows of a multiple of 16 bytes, which are 16 channels.
   return target == Target::kCuda ? PlacementRules{16, false} : PlacementRules{};
 }
 

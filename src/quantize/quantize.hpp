@@ -27,22 +27,22 @@ struct Subject {
   Placement placement;
 };
 
-/// Bad input that names the node for a model that is already quantized; bad input for a model with nothing to
+/// Bad input if the model is already quantized (the error names the node) or if it contains nothing to
 /// quantize.
 Subject prepare(const graph::Graph& model);
 
 /// Settings for judging the result.
 struct JudgeOptions {
-  /// Absent: the calibration data.
+  /// If absent, the calibration data are used.
   std::optional<DataOptions> data;
   std::optional<Labels> labels;
-  /// 0: the result is not compared with the original.
+  /// If 0, the result is not compared with the original.
   int64_t samples = 32;
 };
 
 struct QuantizeOptions {
   Target target = Target::kPortable;
-  /// Absent: `auto`, which chooses by the error at the model's outputs (select_ranges()).
+  /// If absent, `auto` is used, which chooses by the error at the model's outputs (select_ranges()).
   std::optional<Calibrator> calibrator;
   CalibratorOptions calibrator_options;
   bool bias_correction = true;
@@ -80,9 +80,9 @@ struct Quantized {
   Placement whole;
   std::vector<ChosenRange> ranges;
   std::vector<ActivationScale> scales;
-  /// With data, the errors that `auto` compared; else empty.
+  /// The errors that `auto` compared; empty without data.
   std::vector<WholeError> errors;
-  /// Absent without data, and if it was not requested.
+  /// Absent without data, or if it was not requested.
   std::optional<Accuracy> accuracy;
   /// The placement in `graph`; with a budget, it is a part of `whole`.
   Placement placement;

@@ -1,4 +1,4 @@
-// The effects of quantization on each layer and on the whole model, for people and as JSON.
+// Reports the effects of quantization on each layer and on the whole model, for people and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace hone::quantize {
 
 /// A histogram of a layer's input values.
 struct ReportHistogram {
-  double low = 0;    ///< where the first bin begins
-  double width = 0;  ///< of a bin
+  double low = 0;    ///< start of the first bin
+  double width = 0;  ///< width of a bin
   std::vector<double> counts;
 };
 
@@ -71,7 +71,7 @@ struct Report {
   std::vector<ReportModel> models;
 };
 
-/// `model` and `target` are as the user named them.
+/// `model` and `target` are the names that the user gave.
 Report report_of(const Subject& subject, const Calibration& calibration, const Quantized& result,
                  std::optional<double> budget, const std::string& model, const std::string& target);
 

@@ -17,7 +17,7 @@ struct ChosenRange {
   Range range;
 };
 
-/// Options besides the calibrator; the values of a group get the union of their ranges.
+/// Options in addition to the calibrator. The values of a group get the union of their ranges.
 struct RangeOptions {
   Target target = Target::kPortable;
   CalibratorOptions calibrator;
@@ -34,7 +34,7 @@ std::vector<ActivationScale> scales_of(const std::vector<ChosenRange>& ranges, c
 /// The effect of quantization on the outputs of the whole model: the root of the mean, over outputs and
 /// samples, of |q - f|^2 / |f|^2.
 struct WholeError {
-  std::string name;  ///< of the calibrator, or "mixed" for a choice value by value
+  std::string name;  ///< name of the calibrator, or "mixed" for a separate choice for each value
   double error = 0;
 };
 

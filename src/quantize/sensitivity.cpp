@@ -109,7 +109,7 @@ class Meter {
             sum.changed / count};
   }
 
-  /// Returns all outputs of the model if the node's result is `result`.
+  /// Returns all outputs of the model in which this node's result is `result`.
   std::vector<Tensor> outputs_with(const Tensor& result, const CapturedValues& values, const Suffix& suffix,
                                    std::unique_ptr<Runner>& rest) const {
     std::vector<Tensor> outputs;

@@ -1,4 +1,4 @@
-// Measures how quantizing a single convolution or product changes a model's outputs.
+// Measures the effect of quantizing a single convolution or product on a model's outputs.
 #pragma once
 
 #include <functional>

@@ -30,7 +30,7 @@ std::optional<float> parse_scale(const std::string& digits) {
   return std::bit_cast<float>(bits);
 }
 
-/// Names may contain colons too.
+/// Splits at the last colon, because names may also contain colons.
 std::pair<std::string, float> parse_line(const std::string& line, size_t number) {
   const size_t colon = line.rfind(": ");
   const auto scale = colon == std::string::npos ? std::nullopt : parse_scale(line.substr(colon + 2));

@@ -27,7 +27,7 @@ TensorrtCache read_tensorrt_cache(const std::filesystem::path& file);
 /// cannot represent.
 void write_tensorrt_cache(const std::filesystem::path& file, const TensorrtCache& cache);
 
-/// The first line for a version such as 8601 and for minmax calibration or, in all other cases, entropy
+/// The first line for a version such as 8601, with minmax calibration or else entropy
 /// calibration.
 std::string tensorrt_header(int version, bool minmax);
 

@@ -15,8 +15,8 @@ struct QuantizedWeights {
 };
 
 /// Symmetric quantization: scale[c] = max|w[c]| / 127, but at least `least[c]` if that is given. A channel of
-/// zeros gets the least scale of the others, or 1 if there are none. `axis` may be any; the weights must be
-/// float32 and finite.
+/// zeros gets the least scale of the others, or 1 if there are none. `axis` can be any axis; the weights must
+/// be float32 and finite.
 QuantizedWeights quantize_weights(const tensor::Tensor& weights, int64_t axis,
                                   const std::vector<float>& least = {});
 

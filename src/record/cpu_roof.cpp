@@ -21,7 +21,7 @@ constexpr int kVersion = 1;
 constexpr double kQuiet = 0.05;  ///< share of the CPU that other processes may use
 constexpr uint64_t kMostBytes = 1 << 16;
 
-/// Empty if there is no cache folder.
+/// Returns an empty path if there is no cache folder.
 std::filesystem::path cache_file(int threads) {
   const std::filesystem::path folder = base::cache_directory();
   if (folder.empty()) return {};

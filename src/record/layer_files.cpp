@@ -87,7 +87,7 @@ analysis::Layer layer_of(const backend::StepInfo& step, const Own& own) {
   return layer;
 }
 
-/// Fills in the times by the layers' names; a layer that is missing in the engine's information is added.
+/// Fills in the times by layer name, and adds layers that the engine's information lacks.
 void add_times(const Json& latency, const Own& own, analysis::LayerTable& table) {
   if (!latency.is_array() || latency.empty() || !latency[0].is_object())
     fail_bad_input("it is no list that begins with an object with 'count'");
@@ -110,7 +110,7 @@ void add_times(const Json& latency, const Own& own, analysis::LayerTable& table)
     base::Summary& time = table.layers[place->second].time;
     const auto known = own.layers.find(name);
     const bool has_spread = known != own.layers.end() && known->second.sd_ms > 0;
-    // A mean without a spread counts like a single run.
+    // A mean without a spread counts as a single run.
     time.n = has_spread ? runs : 1;
     time.mean = kNanosecondsPerMs * number(latency[i], "averageMs");
     time.p50 = kNanosecondsPerMs * number(latency[i], "medianMs");

@@ -1,4 +1,5 @@
-// Layers of another system's engine, in the file formats of TensorRT's tools, as one side of a comparison.
+// Reads the layers of another system's engine, in the file
+// formats of TensorRT's tools, as one side of a comparison.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +8,7 @@
 
 namespace hone::record {
 
-/// True if it is a folder with trt_layer_latency.json and trt_engine_info.json.
+/// True if the folder contains trt_layer_latency.json and trt_engine_info.json.
 bool holds_layer_files(const std::filesystem::path& folder);
 
 /// Reads such a folder. If hone_layers.json, written by `hone inspect --layer-files`, exists, it adds what

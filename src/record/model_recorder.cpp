@@ -29,7 +29,7 @@ namespace {
 
 constexpr double kTimeoutSeconds = 600;
 constexpr double kNoLimit = 1e9;
-/// Numbers of runs for measuring the cost of recording, and of runs before them.
+/// The number of runs for measuring the cost of recording, and of warm-up runs before them.
 constexpr int64_t kTimedRuns = 50;
 constexpr int64_t kFirstRuns = 10;
 constexpr double kTimedSeconds = 2;
@@ -180,7 +180,7 @@ class Session {
     return worker.trace(schedule.active, trace_options());
   }
 
-  /// Keeps the iterations and their ranges, and of everything else only what happened in them.
+  /// Keeps the iterations and their ranges; of everything else, only events within the iterations.
   void keep(trace::Trace& trace, const std::vector<bench::TracedRuns>& cycles) const {
     std::vector<trace::Span> windows;
     const std::vector<int64_t> first = trace::first_active(options_.schedule);

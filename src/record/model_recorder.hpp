@@ -17,15 +17,15 @@
 namespace hone::record {
 
 struct ModelRecordOptions {
-  /// Runs are always timed with transfers, whatever it says.
+  /// Runs are always timed with transfers, whatever the setup says.
   bench::Setup setup;
   bool driver_api = true;
   /// Uses CUPTI even if a backend can time the GPU's work itself, which costs less.
   bool cupti = false;
   /// Number of samples of hardware counters per second; 0: none.
   double counter_rate = 0;
-  /// Observations of operators and memory to request from a backend; one that does not support them leaves
-  /// them out.
+  /// Observations of operators and memory to request from the
+  /// backend, which ignores those that it does not support.
   backend::ObserveOptions observe;
   /// Records the CPU use of each thread in every announced range.
   bool thread_counters = false;
@@ -46,8 +46,8 @@ struct ModelRecording {
   base::Summary recorded;
 };
 
-/// Runs the model in a separate worker, first without and then with recording; if the collector must be in
-/// the process, it uses another worker for recording. Environment error if a worker fails.
+/// Runs the model in a separate worker, first without and then with recording. If the collector must run
+/// inside the process, another worker does the recording. Environment error if a worker fails.
 ModelRecording record_model(const bench::ModelInfo& model, const bench::Peers& peers,
                             const ModelRecordOptions& options);
 

@@ -1,4 +1,4 @@
-// Checks a request from the cheap to the dear: numbers, device, cache, then the model.
+// Checks a request from the cheapest check to the most expensive: numbers, device, cache, then the model.
 #include "backend/hone/build_request.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace hone::backend {
 namespace {
 
 constexpr int kMaxLevel = 5;
-/// Parts of the budget after which the engine with int8 and the one without are ready, where they are
+/// The parts of the budget after which the engines with and without int8 must be ready, if the two are
 /// compared. The comparison takes the rest.
 constexpr double kInt8Part = 0.5;
 constexpr double kRivalPart = 0.9;
@@ -28,7 +28,7 @@ void check_level(int level) {
     fail_usage("optimization_level is {}, outside [0, {}]", level, kMaxLevel);
 }
 
-/// Infinite for 0; usage error for a number that is no time.
+/// Infinite for 0; usage error for an invalid time.
 std::optional<double> budget_of(const BuildRequest& request) {
   if (!request.budget_seconds) return std::nullopt;
   const double seconds = *request.budget_seconds;
@@ -41,19 +41,19 @@ int threads_of(const BuildRequest& request) {
   return request.threads > 0 ? request.threads : std::clamp(system::usable_cores(), 1, engine::kMaxThreads);
 }
 
-/// Checks a cache that was named: a build would open it only after its model.
+/// Checks a cache file that the user named, because a build would open it only after its model.
 void check_cache(const BuildRequest& request, const engine::Device& device, int threads) {
   const CachePolicy& cache = request.cache;
   if (!cache.used || cache.file.empty()) return;
-  // Level 0 reads none.
+  // Level 0 reads no cache.
   const bool reads = request.optimization_level > 0;
   engine::check_cache_file(cache.file, cache.only && reads);
   if (!cache.only) base::check_writable(cache.file);
   if (reads) engine::TimingCache::of_file(cache.file, device.timing_fingerprint(), threads);
 }
 
-/// The precisions of nodes in floating point: those of the request but int8, the first of them the engine's
-/// own.
+/// The precisions of nodes in floating point: those of the
+/// request without int8. The first one is the engine's own.
 std::vector<tensor::Precision> float_precisions(const BuildRequest& request) {
   std::vector<tensor::Precision> result = {request.precision};
   result.insert(result.end(), request.other_precisions.begin(), request.other_precisions.end());
@@ -68,7 +68,7 @@ bool wants_int8(const BuildRequest& request) {
          std::find(others.begin(), others.end(), tensor::Precision::kInt8) != others.end();
 }
 
-/// All of a resolved build that no model is needed for.
+/// Resolves everything in a build that does not need the model.
 ResolvedBuild prepare(const BuildRequest& request) {
   check_level(request.optimization_level);
   const int threads = threads_of(request);
@@ -78,7 +78,7 @@ ResolvedBuild prepare(const BuildRequest& request) {
                                      : device::portable_device(request.device, request.portable);
   const std::vector<tensor::Precision> precisions = float_precisions(request);
   for (const tensor::Precision precision : precisions) {
-    // It refuses what the device lacks.
+    // policy_for() fails if the device does not support the precision.
     const engine::NumericPolicy policy = device.policy_for(precision);
     if (!request.portable.empty() && policy.is_emulated())
       fail_usage("CPUs with {} only emulate {}, and others do not: build in fp32, or for AVX-512",
@@ -104,7 +104,7 @@ ResolvedBuild prepare(const BuildRequest& request) {
   return build;
 }
 
-/// The first open dimension after the batch; 0 where there is none.
+/// The first open dimension after the batch; 0 if there is none.
 size_t cache_axis(const graph::Value& cache) {
   const size_t rank = cache.type.ranked() ? cache.type.dims->size() : 0;
   for (size_t i = 1; i < rank; ++i) {
@@ -113,7 +113,8 @@ size_t cache_axis(const graph::Value& cache) {
   return 0;
 }
 
-/// Gives the bound caches the capacity that the largest shape of one says, and that to the shapes of all.
+/// Gives all bound caches the same capacity, and sets the sizes in `shapes` to it. The capacity is the size
+/// of a cache in the largest shape that was given for it.
 void fix_caches(const BuildRequest& request, std::map<std::string, engine::ShapeProfile>* shapes,
                 ResolvedBuild* build) {
   const graph::Graph& graph = *build->graph;
@@ -128,7 +129,7 @@ void fix_caches(const BuildRequest& request, std::map<std::string, engine::Shape
     if (found == shapes->end() || axis == 0) continue;
     engine::ShapeProfile& profile = found->second;
     const engine::Shape& largest = profile.max.empty() ? profile.opt : profile.max;
-    if (largest.size() != cache.type.dims->size()) continue;  // refused with the others
+    if (largest.size() != cache.type.dims->size()) continue;  // other checks refuse this
     const int64_t size = largest[axis];
     if (capacity && *capacity != size)
       fail_usage("--maxShapes gives '{}' a capacity of {}, another cache has {}", cache.name, size,
@@ -146,7 +147,7 @@ void fix_caches(const BuildRequest& request, std::map<std::string, engine::Shape
       engine::with_fixed_caches(graph, request.bind, *capacity, policy.storage, &build->options.metadata);
 }
 
-/// `seconds` of the budget that began at `begin`.
+/// Builds with `seconds` of the budget that began at `begin`.
 std::shared_ptr<engine::Engine> build_of(const graph::Graph& graph, const ResolvedBuild& build,
                                          base::Clock::time_point begin, double seconds) {
   engine::BuildOptions options = build.options;
@@ -166,13 +167,13 @@ void add_cut_short(engine::Engine& engine, const std::string& what) {
   engine.cut_short += what;
 }
 
-/// True if an engine with int8 may be slower than the one in floating point that it stands for.
+/// True if an engine with int8 may be slower than the corresponding engine in floating point.
 bool may_be_slower(const ResolvedBuild& build) {
   return build.int8->floats != nullptr && build.options.optimization_level > 0;
 }
 
-/// The engine of the model in floating point, instead of one that would round its values to integers and
-/// multiply none of them: it has fewer steps, and no error.
+/// Builds the model in floating point, instead of an engine that would round its values to integers and
+/// multiply none of them. It has fewer steps and no quantization error.
 std::shared_ptr<engine::Engine> without_integers(const ResolvedBuild& build, base::Clock::time_point begin,
                                                  const engine::SearchBudget& budget) {
   auto floats = build_of(*build.int8->floats, build, begin, budget.seconds());
@@ -200,7 +201,7 @@ ResolvedBuild with_model(ResolvedBuild build, const BuildRequest& request, const
                                     build.options.threads, request.progress);
     model = std::move(quantized.model);
     build.int8 = std::move(quantized.source);
-    if (!request.bind.empty()) build.int8->floats = nullptr;  // its caches are not fixed
+    if (!request.bind.empty()) build.int8->floats = nullptr;  // the caches of `floats` are not fixed
   } else if (!quantize::quantized_part(*model.graph).empty()) {
     build.int8 = Int8Source{kQuantizedByModel, nullptr, false};
   }
@@ -234,7 +235,7 @@ std::shared_ptr<engine::Engine> build(const ResolvedBuild& build) {
   if (!build.int8) return engine;
   const Int8Shares shares = int8_shares(engine, build.device, *build.graph);
   const Int8Source& source = *build.int8;
-  // Integers that nobody asked for are no precision of the engine; its rows say that they are there.
+  // Integers that were not requested are not a precision of the engine; its metadata report them.
   if (!source.is_asked_for) {
     if (shares.executed > 0) {
       engine->metadata[kOwnQuantizationNote] = int8_note(shares, source.origin, build.device.name());

@@ -1,5 +1,5 @@
-// The one door to an engine: what somebody asks for is checked and completed here, then built. The command
-// line, the public API and the backend hone all come through it.
+// The only way to an engine: a user's request is checked and completed here, then built. The command line,
+// the public API and the backend hone all use it.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace hone::backend {
 
-/// The sources and the target of tactic times.
+/// The timing cache of a build.
 struct CachePolicy {
-  /// False: everything is timed anew, and nothing is kept.
+  /// If false, everything is timed anew, and nothing is kept.
   bool used = true;
-  /// Empty: one in the user's cache folder, which is passed over where it cannot be read or written.
+  /// Empty for one in the user's cache folder, which is skipped if it cannot be read or written.
   std::filesystem::path file;
-  /// Nothing is timed: environment error for entries that the cache lacks.
+  /// If true, nothing is timed; environment error for entries that the cache lacks.
   bool only = false;
 };
 
@@ -33,40 +33,40 @@ struct BuildRequest {
   /// A file or the name of a built-in architecture.
   std::string model;
   importer::LoadModelOptions parameters;
-  /// A name that device::find_device knows.
+  /// A name that device::find_device() accepts.
   std::string device = "cpu";
-  /// A level of instructions, as device::portable_device has it; empty: all that this CPU has.
+  /// A level of instructions for device::portable_device(); empty for all instructions of this CPU.
   std::string portable = {};
-  /// kInt8, here or among the others: the model is quantized first, and what stays in floating point has the
-  /// precisions that are left, fp32 where none is.
+  /// If kInt8 is given here or below, the model is quantized first. Nodes that stay in floating point have
+  /// the remaining precisions, or fp32 if none remains.
   tensor::Precision precision = tensor::Precision::kFp32;
-  /// Others that single steps may be in, where that is faster.
+  /// Precisions that single steps may use if that is faster.
   std::vector<tensor::Precision> other_precisions = {};
-  /// The request for kInt8.
+  /// Details of a request for kInt8.
   Int8Request int8 = {};
-  /// Shapes keyed by input name; shapes that are empty follow from the others, inputs that are not named from
-  /// the model.
+  /// Shapes keyed by input name. Empty shapes follow from the
+  /// others; inputs that are not named follow from the model.
   std::map<std::string, engine::ShapeProfile> shapes;
-  /// Outputs that are caches of the next run, as engine::parse_carries() has it: they get a fixed capacity,
-  /// the size that the largest shape of one of them says.
+  /// Outputs that are caches for the next run, in the form of engine::parse_carries(). They get a fixed
+  /// capacity, which is taken from the largest shape of one of them.
   std::vector<std::string> bind = {};
   engine::OpenDims open_dims = engine::OpenDims::kAnySize;
-  /// The number of threads to tune for; 0: all that this process may use.
+  /// The number of threads to tune for; 0 for all that this process may use.
   int threads = 0;
-  /// As engine::BuildOptions has it.
+  /// See engine::BuildOptions.
   int optimization_level = 3;
   std::vector<std::string> disabled_passes;
   CachePolicy cache;
-  /// That building may take, calibration apart; 0: as long as it takes, absent: the device's own limit for
-  /// the level.
+  /// Seconds that building may take, without calibration. 0 means no limit; if absent, the device's own limit
+  /// for the level applies.
   std::optional<double> budget_seconds;
   std::function<void(const base::Progress&)> progress;
 };
 
-/// A request whose parts are known to be there and to fit each other: the device found, the model imported,
-/// every input with its range, the threads and the timing cache known.
+/// A request whose parts exist and fit each other: the device and the model are found, every input has its
+/// range, and the threads and the timing cache are known.
 struct ResolvedBuild {
-  /// The model's name as the user gave it; empty where it came from memory.
+  /// The model's name as the user gave it; empty if the model came from memory.
   std::string source;
   const engine::Device& device;
   std::shared_ptr<const graph::Graph> graph;
@@ -75,22 +75,22 @@ struct ResolvedBuild {
   std::optional<Int8Source> int8 = {};
 };
 
-/// Usage error for options that are out of range or do not fit the model, bad input for a model or a cache
-/// that is none, environment error for a device or a precision that is not to be had.
+/// Usage error for options that are out of range or do not fit the model; bad input for an invalid model or
+/// cache; environment error for a device or a precision that is not available.
 ResolvedBuild resolve(const BuildRequest& request);
-/// Resolves a request for a model that is in memory, instead of the one that the request names.
+/// Resolves a request for a model in memory, instead of the one that the request names.
 ResolvedBuild resolve(const BuildRequest& request, const importer::Model& model);
 
-/// Bad input when the graph cannot run. A build in int8, on a device whose steps overlap, returns the engine
-/// without int8 if that is faster as a whole: conversions between steps cost time, too. Both and the
-/// comparison share one budget; engine.cut_short says what there was no time for.
+/// Bad input if the graph cannot run. A build in int8, on a device whose steps overlap, returns the engine
+/// without int8 if that is faster as a whole, since conversions between steps also cost time. Both engines
+/// and the comparison share one budget; engine.cut_short names the parts that had no time.
 std::shared_ptr<engine::Engine> build(const ResolvedBuild& build);
 
-/// Names with a plus between them, "fp16+fp32", each once; the first is the engine's own. Usage error
-/// otherwise.
+/// Parses names separated by plus signs, "fp16+fp32", each at most once; the first is the engine's own. Usage
+/// error for other texts.
 std::vector<tensor::Precision> parse_precisions(std::string_view names);
 
-/// Usage error for a number of threads that no engine takes; 0 stands for another one.
+/// Usage error for a number of threads that no engine supports; 0 stands for the default.
 void check_threads(int threads);
 
 }  // namespace hone::backend

@@ -34,7 +34,7 @@ class DecoderExecutable final : public Executable {
     const engine::FixedCacheRuns::Filling& filling = filling_of(inputs);
     runs_.fill(filling);
     std::vector<Tensor> all(inputs.begin(), inputs.end());
-    // The length, which the runs know.
+    // This adds the input for the length, which the runs set themselves.
     all.resize(engine_->graph->inputs.size());
     runs_.upload(all);
   }
@@ -73,7 +73,7 @@ class DecoderExecutable final : public Executable {
   }
 
  private:
-  /// The caches of a set of inputs, which is given again and again, are brought into shape once.
+  /// Prepares the caches of a set of inputs once, although the same set is given repeatedly.
   const engine::FixedCacheRuns::Filling& filling_of(std::span<const Tensor> inputs) {
     const void* const set = inputs[caches_.caches.front().input].bytes();
     const auto known = fillings_.find(set);
@@ -84,7 +84,7 @@ class DecoderExecutable final : public Executable {
 
   struct Kept {
     engine::FixedCacheRuns::Filling filling;
-    /// Keeps the address that it is known by.
+    /// Keeps the tensor alive, whose address is the key.
     Tensor first;
   };
 

@@ -1,4 +1,4 @@
-// A decoder whose caches stay where it computes, as a benchmark runs it: the same next token again and again.
+// A decoder whose caches stay on its device, run as in a benchmark: the same next token in every run.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace hone::backend {
 
-/// Takes the inputs of the model that grows its caches and gives its outputs; the caches' tokens are moved to
-/// caches of a fixed capacity before a run, and every run appends its tokens to these.
+/// Has the inputs and outputs of the model that grows its caches. Before a run, the tokens in the caches are
+/// copied to caches of a fixed capacity, and every run appends its tokens to those.
 std::unique_ptr<Executable> make_decoder_executable(std::shared_ptr<const engine::Engine> engine,
                                                     const engine::FixedCaches& caches,
                                                     const engine::Device& device, int threads);

@@ -1,4 +1,4 @@
-// The work of the device in runs of an engine, as its executor reports it.
+// Reports the device's work in runs of an engine, as its executor records it.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace hone::backend {
 
 class DeviceObserver final : public Observer {
  public:
-  /// Environment error for a null watch, which an executor gives whose steps cannot time themselves.
+  /// Environment error for a null watch, which means that the executor's steps cannot time themselves.
   explicit DeviceObserver(std::unique_ptr<engine::DeviceWatch> watch) : watch_(std::move(watch)) {
     if (watch_ == nullptr)
       fail_environment(
@@ -28,7 +28,7 @@ class DeviceObserver final : public Observer {
   std::unique_ptr<engine::DeviceWatch> watch_;
 };
 
-/// Lets an executor wait for each of its steps while it lives.
+/// Makes an executor wait for each of its steps during the observer's lifetime.
 class StepObserver final : public Observer {
  public:
   explicit StepObserver(engine::Executor& executor) : executor_(executor) { executor_.await_steps(true); }

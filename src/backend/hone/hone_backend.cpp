@@ -27,10 +27,10 @@ std::vector<tensor::Shape> shapes_of(std::span<const tensor::Tensor> inputs) {
   return shapes;
 }
 
-/// Executions of one engine, which share its weights and its programs, each with a stream of its own.
+/// Executions of one engine that share its weights and programs; each has its own stream.
 class ContextPipeline final : public Pipeline {
  public:
-  /// The first stream is that of `first`, on the first set of inputs; the others get contexts of their own.
+  /// The first stream is that of `first`, with the first set of inputs; the others get their own contexts.
   ContextPipeline(std::shared_ptr<engine::Execution> first,
                   const std::shared_ptr<engine::LoadedEngine>& engine, int streams, bool transfers,
                   std::span<const std::vector<tensor::Tensor>> sets)
@@ -61,7 +61,7 @@ class ContextPipeline final : public Pipeline {
   size_t next_ = 0;
 };
 
-/// Runs of one engine in threads of their own, each with a context, on the CPU.
+/// Runs of one engine on the CPU in several threads, each with its own context.
 class ThreadPipeline final : public Pipeline {
  public:
   ThreadPipeline(const std::shared_ptr<engine::LoadedEngine>& engine, int streams,
@@ -106,7 +106,7 @@ class ThreadPipeline final : public Pipeline {
         : context(engine), inputs(given) {}
     engine::Context context;
     std::span<const tensor::Tensor> inputs;
-    int waiting = 0;  ///< the run under way among them
+    int waiting = 0;  ///< including the current run
     std::thread thread;
   };
 
@@ -142,7 +142,7 @@ class ThreadPipeline final : public Pipeline {
   size_t next_ = 0;
 };
 
-/// An engine's runs on memory of a GPU, in a context of their own.
+/// An engine's runs on memory of a GPU, in their own context.
 class ContextRuns final : public BoundRuns {
  public:
   ContextRuns(const std::shared_ptr<engine::LoadedEngine>& engine, std::span<const tensor::TensorView> inputs,
@@ -169,7 +169,7 @@ class ContextRuns final : public BoundRuns {
 
 class HoneExecutable final : public Executable, public Shareable {
  public:
-  /// `free_before`: bytes that were free on the device before the engine was made.
+  /// `free_before` is the number of bytes that were free on the device before the engine was made.
   HoneExecutable(std::shared_ptr<const engine::Engine> engine, const engine::Device& device, int threads,
                  int64_t free_before, std::string note = {})
       : engine_(std::move(engine)),
@@ -305,7 +305,7 @@ class HoneExecutable final : public Executable, public Shareable {
   }
 
  private:
-  /// A context of its own on the engine that the other one loaded.
+  /// Makes a separate context for the engine that the other executable loaded.
   HoneExecutable(const HoneExecutable& other)
       : engine_(other.engine_),
         device_(other.device_),
@@ -315,10 +315,10 @@ class HoneExecutable final : public Executable, public Shareable {
         context_(loaded_),
         last_shapes_(other.last_shapes_) {}
 
-  /// True if inputs and outputs have a place of their own on the device.
+  /// True if inputs and outputs have their own memory on the device.
   bool resident() const { return device_.place().kind != tensor::PlaceKind::kCpu; }
 
-  /// The program of the last run that succeeded; null before the first one when shapes are not known.
+  /// The program of the last run that succeeded; null before the first run if shapes are not known.
   const engine::Program* current() const {
     if (last_shapes_.size() != engine_->graph->inputs.size()) return nullptr;
     return &context_.program(last_shapes_);
@@ -356,14 +356,14 @@ class HoneBackend final : public Backend {
 
   bool binds() const override { return true; }
 
-  /// The reference closes the list of every device's tactics.
+  /// The last tactic in every device's list is the reference.
   std::vector<Refusal> refusals(const importer::Model& model, const LoadOptions&) override {
     return nodes_without_kernel(*model.graph);
   }
 
  private:
-  /// With caches that stay where it computes, where there is a context and the model lets them; `note` says
-  /// why they do not.
+  /// Resolves with caches that stay on the device if there is a context and the model allows it; otherwise
+  /// `note` gives the reason.
   static ResolvedBuild resolve(const importer::Model& model, const LoadOptions& options, std::string& note) {
     if (options.context == 0) return backend::resolve(request_of(options), model);
     try {
@@ -377,7 +377,7 @@ class HoneBackend final : public Backend {
     }
   }
 
-  /// Asks for caches with room for the context.
+  /// Requests caches with room for the context.
   static void keep_caches(BuildRequest& request, const graph::Graph& graph, const LoadOptions& options) {
     for (const engine::Carry& carry : engine::parse_carries(graph, options.bind)) {
       const graph::Value& cache = graph.value(graph.inputs[carry.input]);

@@ -1,4 +1,4 @@
-// The backend of this project: the optimizing engine on the CPU.
+// The backend of this project: the optimizing engine.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@ namespace hone::backend {
 
 std::unique_ptr<Backend> make_hone_backend();
 
-/// The engine that a LoadOptions stands for: tuned for exactly its input shapes, and other shapes still run.
+/// The request for the engine of a LoadOptions: tuned for exactly its input shapes, but able to run others.
 BuildRequest request_of(const LoadOptions& options);
 
-/// An executable over an engine that exists already, at `place`, else on the first device of its kind. Errors
-/// of device::device_of_fingerprint() when it was built for another one.
+/// An executable for an existing engine at `place`, or on the first device of its kind. Errors are those of
+/// device::device_of_fingerprint() if it was built for another device.
 std::unique_ptr<Executable> make_engine_executable(std::shared_ptr<const engine::Engine> engine, int threads,
                                                    std::optional<tensor::Place> place = {});
 

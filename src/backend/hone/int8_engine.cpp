@@ -20,7 +20,7 @@
 namespace hone::backend {
 namespace {
 
-/// The operator without what a fused one computes besides.
+/// The name of the operator without its "Fused" prefix.
 std::string_view plain_name(std::string_view op) {
   constexpr std::string_view kFused = "Fused";
   return op.starts_with(kFused) ? op.substr(kFused.size()) : op;
@@ -28,13 +28,13 @@ std::string_view plain_name(std::string_view op) {
 
 bool is_product(const graph::Node& node) { return graph::traits_of(node).product != graph::Product::kNone; }
 
-/// Counts operations of the products of a graph.
+/// Counts the operations of a graph's products.
 struct Operations {
   double all = 0;
   double quantized = 0;
 };
 
-/// True if both operands stand for integers.
+/// True if both operands represent quantized numbers.
 bool is_quantized(const graph::Graph& graph, const graph::Links& links, const graph::Node& node) {
   if (graph::traits_of(node).quantization) return true;
   const auto is_dequantized = [&](size_t input) {
@@ -60,7 +60,7 @@ Operations product_operations(const graph::Graph& graph, const std::vector<engin
   return operations;
 }
 
-/// Operations of the products in the body of a region, and in those of the regions in it.
+/// Operations of the products in a region's body, including nested regions.
 double body_operations(const graph::Graph& graph, const graph::Node& region) {
   const graph::Graph body = graph::typed_body(graph, region);
   double operations = 0;
@@ -101,7 +101,7 @@ class Timed {
     execution_->upload(inputs_);
   }
 
-  /// By the device's clock, or the host's where some steps run there.
+  /// Measures with the device's clock, or with the host's clock if some steps run there.
   double run_ms() {
     const auto begin = std::chrono::steady_clock::now();
     const double device_us = execution_->executor().time_phases(false).device_us;

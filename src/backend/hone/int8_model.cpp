@@ -20,12 +20,12 @@ using tensor::Tensor;
 
 constexpr size_t kGeneratedSamples = 4;
 constexpr uint64_t kSeed = 45;
-/// Indices are 1 to this at most.
+/// Generated indices are at most this number.
 constexpr size_t kMostInteger = 9;
 
 using Shapes = std::map<std::string, engine::ShapeProfile>;
 
-/// One sample: of sizes that are open those of `shapes`, and of the batch 1.
+/// The shape of one sample: open sizes come from `shapes`, and the batch is 1.
 tensor::Shape generated_shape(const graph::Value& value, const Shapes& shapes) {
   const auto named = shapes.find(value.name);
   const tensor::Shape given = named == shapes.end() ? tensor::Shape() : named->second.opt;
@@ -45,8 +45,8 @@ tensor::Shape generated_shape(const graph::Value& value, const Shapes& shapes) {
   return shape;
 }
 
-/// The largest integer that an input holds: a row of the smallest table that it picks from. Others are masks
-/// or numbers of things, and 1.
+/// The largest integer for an input: the last row of the smallest table that it indexes, or 1 if it indexes
+/// no table, since it is then a mask or a count.
 size_t most_integer(const graph::Graph& graph, graph::ValueId input) {
   std::set<graph::ValueId> indices = {input};
   std::optional<size_t> most;
@@ -100,7 +100,7 @@ quantize::QuantizeOptions options_for(const engine::Device& device, int threads,
   return options;
 }
 
-/// Where ranges came from, and what they cost on real data, for people.
+/// Describes for people the origin of the ranges and their accuracy on real data.
 std::string origin_text(const Int8Request& request, const quantize::Calibration& calibration,
                         const std::optional<quantize::Accuracy>& accuracy) {
   if (!request.cache.empty()) return request.cache.string();

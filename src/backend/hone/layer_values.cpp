@@ -24,12 +24,12 @@ using graph::Node;
 using graph::ValueId;
 using tensor::Tensor;
 
-/// As quantize::with_qdq() names what QuantizeLinear makes of a value.
+/// The suffix that quantize::with_qdq() adds to the name of a value for the output of its QuantizeLinear.
 constexpr std::string_view kQuantizedEnding = "_quantize_output";
-/// The ending by which passes name the integers of a value that is moved before it is dequantized.
+/// The suffix that passes add for the integers of a value that is moved before it is dequantized.
 constexpr std::string_view kMovedEnding = ".integers";
 
-/// The engine with every value between steps as an output.
+/// A copy of the engine in which every value between steps is an output.
 std::shared_ptr<engine::Engine> with_all_outputs(const engine::Engine& engine) {
   auto copy = std::make_shared<engine::Engine>(engine);
   Graph graph = *engine.graph;
@@ -44,17 +44,17 @@ std::shared_ptr<engine::Engine> with_all_outputs(const engine::Engine& engine) {
   return copy;
 }
 
-/// How integers stand for real numbers: value = scale * (integer - zero point).
+/// The relation of integers to real numbers: value = scale * (integer - zero point).
 struct Quantization {
-  /// One, or one for each index of the axis.
+  /// One scale, or one for each index of the axis.
   std::vector<float> scales;
   /// One for each scale.
   std::vector<int32_t> zero_points;
-  /// Dimension of the tensor; -1: one scale for all of it.
+  /// Dimension of the tensor; -1 if one scale covers all of it.
   int axis = -1;
 };
 
-/// The quantization by which a QuantizeLinear with these operands makes integers.
+/// The quantization of the integers that a QuantizeLinear with these operands produces.
 std::optional<Quantization> quantization_of(const Graph& graph, const Node& quantize) {
   const Tensor* scale = graph.constant(quantize.input(1));
   if (scale == nullptr) return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<Quantization> quantization_of(const Graph& graph, const Node& quan
   return result;
 }
 
-/// The node that makes an output of a node: of a region, a part of it with the region's operands.
+/// The node that produces an output of `node`; for a region, the part in it, with the region's operands.
 Node maker_of(const Node& node, size_t output) {
   if (!graph::is_region(node)) return node;
   const Graph& body = graph::region_body(node);
@@ -82,8 +82,8 @@ Node maker_of(const Node& node, size_t output) {
   return node;
 }
 
-/// The quantizations of all values that are integers and stand for numbers. An operator that is neither
-/// quantized nor reads floats only moves its operand's integers.
+/// The quantizations of all integer values that represent real numbers. An operator that is neither quantized
+/// nor reads floats only moves the integers of its operand.
 std::map<ValueId, Quantization> quantizations_of(const Graph& graph) {
   std::map<ValueId, Quantization> result;
   for (const Node& node : graph.nodes) {

@@ -1,4 +1,4 @@
-// The values between the layers of an engine or a model, and how far each layer is from a reference that
+// The values between the layers of an engine or a model, and the error of each layer against a reference that
 // reads the same inputs.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace hone::backend {
 
-/// float32, by the names that values have in the model.
+/// float32 tensors, keyed by the names of values in the model.
 using LayerValues = std::map<std::string, tensor::Tensor>;
 
-/// Computes the values between the steps of an engine, which stay fused: the values become outputs of a copy
-/// with the same plans. Integers that stand for numbers are dequantized, and named after the quantized value
-/// where `quantized` (result of QuantizeLinear: what it reads) or hone's own names say so. Usage error for an
-/// engine with caches of its own, bad input for inputs that do not fit.
+/// Computes the values between the steps of an engine. Steps stay fused: the values become outputs of a copy
+/// with the same plans. Quantized integers are dequantized and get the name of the original value if it is
+/// known from `quantized` (each result of QuantizeLinear to its input) or from hone's own names. Usage error
+/// for an engine with its own caches, bad input for inputs that do not fit.
 LayerValues engine_values(const engine::Engine& engine, std::optional<tensor::Place> place, int threads,
                           std::span<const tensor::Tensor> inputs,
                           const std::map<std::string, std::string>& quantized);
@@ -28,16 +28,16 @@ LayerValues engine_values(const engine::Engine& engine, std::optional<tensor::Pl
 /// Computes a model's values with the reference.
 LayerValues reference_values(const graph::Graph& graph, std::span<const tensor::Tensor> inputs);
 
-/// For each of the values that the model has, |value - r| / |r|, where r is what the reference computes from
-/// the nearest of `values` before it: the error that this layer, or the fused region that it ends, adds by
+/// For each of the values that exist in the model, |value - r| / |r|, where the reference computes r from the
+/// nearest preceding `values`. It is the error that this layer, or the fused region that it ends, adds by
 /// itself.
 std::map<std::string, double> own_errors(const graph::Graph& reference,
                                          std::span<const tensor::Tensor> inputs, const LayerValues& values);
 
-/// True if steps of the engine compute with integers of 8 bits that stand for numbers.
+/// True if steps of the engine compute with quantized 8-bit integers.
 bool has_integers(const engine::Engine& engine);
 
-/// Results of QuantizeLinear in a model and what each reads, by name.
+/// Names of QuantizeLinear results in a model, with the name of each one's input.
 std::map<std::string, std::string> quantized_names(const graph::Graph& graph);
 
 }  // namespace hone::backend

@@ -16,7 +16,7 @@ namespace {
 constexpr int kWarmupRuns = 3;
 constexpr int kRuns = 15;
 
-/// Gives a step's time to the nodes with weights among those that it stands for; to all where none has.
+/// Divides a step's time among those of its nodes that have weights, or among all if none has.
 void share_out(double time, const std::vector<std::string>& sources, const std::set<std::string>& weighted,
                std::map<std::string, double>& nodes) {
   std::vector<std::string> takers;

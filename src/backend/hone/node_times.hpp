@@ -1,4 +1,4 @@
-// The engine of this project as the clock for the layers of a graph.
+// Measures the times of a graph's layers with this project's engine.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace hone::backend {
 
-/// Builds an engine for the device with tactics searched and times its steps; nullopt where the device is not
-/// to be had.
+/// Builds an engine for the device with a search of tactics,
+/// and times its steps; nullopt if the device is not available.
 quantize::TimeNodes node_timer(const std::string& device, int threads,
                                const std::function<void(const base::Progress&)>& progress);
 

@@ -6,7 +6,7 @@
 namespace hone::backend {
 namespace {
 
-/// A piece whose own tactics were not searched has the rivals of its node.
+/// If the tactics of a piece were not searched, it has the rivals of the whole node.
 std::vector<Rival> rivals_of(const engine::StepDescription& step) {
   std::vector<Rival> rivals;
   for (const engine::TacticRecord& record : step.rivals.empty() ? step.whole_rivals : step.rivals)

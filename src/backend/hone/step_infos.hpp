@@ -1,4 +1,4 @@
-// The steps of an engine as backends report them.
+// Describes the steps of an engine in the form that backends report.
 #pragma once
 
 #include <vector>

@@ -10,7 +10,7 @@ namespace hone::backend::partition {
 namespace {
 
 constexpr size_t kMostRows = 64;
-/// Less is not worth a sentence: a hundredth of the time, or a microsecond.
+/// Smaller gains are not worth a sentence: a hundredth of the time, or a microsecond.
 constexpr double kLeastShare = 0.01;
 constexpr double kLeastMs = 0.001;
 
@@ -22,7 +22,7 @@ std::string counted(int64_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// The measured time if there is one, else the predicted time.
+/// The measured time if there is one; otherwise the predicted time.
 double time_of(const base::PartitionPlan& plan) {
   if (plan.measured_ms) return *plan.measured_ms;
   return plan.predicted_ms.value_or(std::numeric_limits<double>::infinity());
@@ -68,7 +68,8 @@ void add_size_sentence(const base::PartitionRecord& record, std::vector<std::str
       now->first_blocks, gain, best->predicted_ms, now->predicted_ms));
 }
 
-/// The operator that splits most: each node of it that stands between blocks of the first backend.
+/// Names the operator that splits the model most often: each
+/// of its nodes separates blocks of the first backend.
 void add_operator_sentence(const base::PartitionRecord& record, std::vector<std::string>& lines) {
   if (record.statistics.unsupported.empty()) return;
   double borders = 0;

@@ -1,4 +1,5 @@
-// Sentences with numbers: what another min_block_size, another operator or no partition at all would change.
+// Sentences with numbers about the effect of another
+// min_block_size, another operator, or no partition at all.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace hone::backend::partition {
 
-/// Greedy partitions for every least size at which they change, from 1 until the first backend has no block
-/// left or none that can be moved.
+/// Greedy partitions for every minimum size at which they change, from 1 until the first backend has no block
+/// left, or none that can be moved.
 std::vector<base::PartitionWhatIf> what_if(const SearchRequest& request);
 
 /// Recommendations from a record that is otherwise complete.

@@ -8,7 +8,7 @@
 namespace hone::backend::partition {
 namespace {
 
-/// Merging looks at every two blocks; beyond this many they stay as the sweep made them.
+/// Merging compares all pairs of blocks; with more blocks than this, they are not merged.
 constexpr size_t kMostMerged = 256;
 
 std::vector<std::set<size_t>> successors(const Wiring& wiring, std::span<const Block> blocks) {
@@ -23,7 +23,7 @@ std::vector<std::set<size_t>> successors(const Wiring& wiring, std::span<const B
   return result;
 }
 
-/// For each block, all blocks that a path leads to.
+/// For each block, all blocks that can be reached from it.
 std::vector<std::vector<bool>> reachable(const std::vector<std::set<size_t>>& next) {
   std::vector<std::vector<bool>> reach(next.size(), std::vector<bool>(next.size(), false));
   for (size_t from = 0; from < next.size(); ++from) {
@@ -39,11 +39,11 @@ std::vector<std::vector<bool>> reachable(const std::vector<std::set<size_t>>& ne
   return reach;
 }
 
-/// False when no two blocks can become one.
+/// Merges two blocks if possible; otherwise returns false.
 bool merge_two(const Wiring& wiring, Blocks& blocks) {
   const std::vector<std::set<size_t>> next = successors(wiring, blocks);
   const std::vector<std::vector<bool>> reach = reachable(next);
-  /// True if a path leads from one to the other through a third.
+  /// True if a path leads from one block to the other through a third.
   const auto detour = [&](size_t from, size_t to) {
     return std::any_of(next[from].begin(), next[from].end(),
                        [&](size_t after) { return after != to && reach[after][to]; });
@@ -95,7 +95,7 @@ std::optional<std::vector<size_t>> run_order(const Wiring& wiring, std::span<con
   for (const std::set<size_t>& after : next) {
     for (const size_t block : after) ++waiting[block];
   }
-  // By the first node, so that the order is that of the graph where it is free.
+  // Sorted by first node, so that the order follows the graph where dependencies allow it.
   const auto first = [&](size_t block) { return blocks[block].nodes.empty() ? 0 : blocks[block].nodes[0]; };
   std::set<std::pair<int32_t, size_t>> ready;
   for (size_t block = 0; block < blocks.size(); ++block) {

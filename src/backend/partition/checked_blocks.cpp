@@ -19,7 +19,7 @@ int number_of(const std::string& backend, std::vector<std::string>* backends) {
   return static_cast<int>(backends->size()) - 1;
 }
 
-/// Each node in one block and no more.
+/// Checks that each node is in exactly one block.
 void check_cover(const base::PartitionRecord& record, const graph::Graph& prepared) {
   std::vector<int64_t> block_of(prepared.nodes.size(), -1);
   for (size_t i = 0; i < record.blocks.size(); ++i) {

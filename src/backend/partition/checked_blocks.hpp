@@ -1,4 +1,4 @@
-// From the record of a partition, which may come from anywhere, to blocks that can be run.
+// Converts the record of a partition, which may be untrusted, to blocks that can be run.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace hone::backend::partition {
 
-/// Blocks of a record for this graph, their backends numbered as in `backends`, which gets the names. Bad
-/// input where the record is of another model, a node is in no block or in two, a block is empty or of a
-/// backend that is not known, or blocks wait for each other.
+/// The blocks of a record for this graph; their backends are indices into `backends`, which receives the
+/// names. Bad input if the record is for another model, if a node is in no block or in two, if a block is
+/// empty or has an unknown backend, or if blocks wait for each other.
 Blocks checked_blocks(const base::PartitionRecord& record, const graph::Graph& prepared,
                       std::vector<std::string>* backends);
 

@@ -1,5 +1,5 @@
-// The cost of a partition: the time of each node on each backend, of each border, of beginning a block; and
-// the prediction for given blocks, which every search here minimises.
+// The cost of a partition: the times of each node on each backend, of each border, and of beginning a block.
+// All searches here minimise the prediction for given blocks.
 #pragma once
 
 #include <span>
@@ -10,18 +10,18 @@
 
 namespace hone::backend::partition {
 
-/// Microseconds.
+/// Costs in microseconds.
 struct BackendCost {
-  double launch_us = 0;  ///< of a block beyond its nodes and borders
+  double launch_us = 0;  ///< for each block, in addition to its nodes and borders
   double input_us_per_byte = 0;
   double output_us_per_byte = 0;
-  /// Added once to a run with such a block: on a GPU the host has to hand over the first block and to wait
-  /// for the last one.
+  /// Added once to a run with such a block: on a GPU the host
+  /// has to submit the first block and to wait for the last one.
   double wait_us = 0;
 };
 
 struct Costs {
-  /// Keyed by backend and node; infinite where the backend does not take the node.
+  /// Indexed by backend and node; infinite if the backend does not accept the node.
   std::vector<std::vector<double>> node_us;
   std::vector<BackendCost> backends;
 
@@ -37,13 +37,13 @@ struct Costs {
   }
 };
 
-/// One value on its way from a block to another; -1 is the caller.
+/// A value that passes from one block to another; -1 is the caller.
 struct Crossing {
   size_t flow = 0;
   int32_t from = -1;
   int32_t to = -1;
 };
-/// The values that enter and leave blocks, the caller's side too, in the order of the flows.
+/// The values that enter and leave blocks, including those from and to the caller, in the order of the flows.
 std::vector<Crossing> crossings(const Wiring& wiring, std::span<const Block> blocks);
 
 struct Prediction {
@@ -54,8 +54,8 @@ struct Prediction {
   double total() const { return nodes_us + borders_us + launches_us; }
 };
 
-/// The longest wait of its backends counts once. A value is handed out once by the block that makes it, if
-/// anyone else reads it, and taken in once by every other block that reads it.
+/// Only the longest wait of the backends counts. A block hands out each of its values once if another block
+/// or the caller reads it, and every other block that reads a value takes it in once.
 Prediction predict(const Wiring& wiring, const Costs& costs, std::span<const Block> blocks);
 
 }  // namespace hone::backend::partition

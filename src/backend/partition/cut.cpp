@@ -10,7 +10,7 @@ namespace hone::backend::partition {
 namespace {
 
 constexpr double kPicosecondsPerMicrosecond = 1e6;
-/// At most this many rounds of alpha-expansion, each of which tries every backend.
+/// The most rounds of alpha-expansion; each round tries every backend.
 constexpr int kMostRounds = 20;
 
 int64_t capacity(double us) {
@@ -18,7 +18,7 @@ int64_t capacity(double us) {
   return std::llround(std::min(us, 1e9) * kPicosecondsPerMicrosecond);
 }
 
-/// Two backends: the source's side is the first one's.
+/// The cut for two backends: the source's side belongs to the first one.
 class TwoWayCut {
  public:
   TwoWayCut(const Wiring& wiring, const Costs& costs, double launch_share)
@@ -48,7 +48,7 @@ class TwoWayCut {
 
   void add(const Flow& flow) {
     if (flow.producer < 0) {
-      // Each side that reads it takes it in once.
+      // Each side that reads the value takes it in once.
       charge_source_side(flow, FlowNetwork::kSink, costs_.input_us(0, flow.bytes));
       charge_sink_side(flow, FlowNetwork::kSource, costs_.input_us(1, flow.bytes));
       return;
@@ -57,7 +57,7 @@ class TwoWayCut {
     if (flow.is_output) {
       network_.add_edge(producer, FlowNetwork::kSink, capacity(costs_.output_us(0, flow.bytes)));
       network_.add_edge(FlowNetwork::kSource, producer, capacity(costs_.output_us(1, flow.bytes)));
-      // It is handed out anyway.
+      // The value is handed out anyway.
       charge_sink_side(flow, producer, crossing(0, 1, flow.bytes) - costs_.output_us(0, flow.bytes));
       charge_source_side(flow, producer, crossing(1, 0, flow.bytes) - costs_.output_us(1, flow.bytes));
       return;
@@ -66,7 +66,7 @@ class TwoWayCut {
     charge_source_side(flow, producer, crossing(1, 0, flow.bytes));
   }
 
-  /// `us` once where `from` is on the source's side and a reader is not.
+  /// Adds a cost of `us`, paid once if `from` is on the source's side and any reader is not.
   void charge_sink_side(const Flow& flow, int32_t from, double us) {
     if (flow.consumers.empty() || us <= 0) return;
     const int32_t any = network_.add_vertex();
@@ -74,7 +74,7 @@ class TwoWayCut {
     for (const int32_t reader : flow.consumers)
       network_.add_edge(any, vertex(reader), FlowNetwork::kInfinite);
   }
-  /// `us` once where a reader is on the source's side and `to` is not.
+  /// Adds a cost of `us`, paid once if any reader is on the source's side and `to` is not.
   void charge_source_side(const Flow& flow, int32_t to, double us) {
     if (flow.consumers.empty() || us <= 0) return;
     const int32_t any = network_.add_vertex();
@@ -90,7 +90,8 @@ class TwoWayCut {
   std::vector<int32_t> vertices_;
 };
 
-/// Three backends and more. A value is charged for each of its readers with its share of the crossing.
+/// The expansion for three or more backends. Each reader of
+/// a value is charged with its share of the crossing.
 class Expansion {
  public:
   Expansion(const Wiring& wiring, const Costs& costs, double launch_share)
@@ -151,7 +152,7 @@ class Expansion {
     return sum;
   }
 
-  /// The best labels in which each node keeps its own (the source's side) or takes alpha.
+  /// The best labels in which each node either keeps its label (the source's side) or takes alpha.
   Labels expand(int alpha) const {
     FlowNetwork network;
     std::vector<double> keep(wiring_.size());
@@ -163,8 +164,8 @@ class Expansion {
     }
     const auto vertex = [](size_t node) { return static_cast<int32_t>(node) + 2; };
     for_edges([&](size_t from, size_t to, const Flow& flow) {
-      // Kolmogorov and Zabih: E(0,0) = a, E(0,1) = b, E(1,0) = c, E(1,1) = 0; a <= b + c, as a crossing is
-      // what one side pays and the other side pays.
+      // Kolmogorov and Zabih: E(0,0) = a, E(0,1) = b, E(1,0) = c, E(1,1) = 0. a <= b + c holds, because the
+      // cost of a crossing is the sum of the costs of its two sides.
       const double a = crossing(labels_[from], labels_[to], flow);
       const double b = crossing(labels_[from], alpha, flow);
       const double c = crossing(alpha, labels_[to], flow);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kLargestFile = uint64_t{16} << 20;
 
-/// The number after the text, wherever the text is in the line.
+/// The number after `text`, wherever `text` is in the line.
 std::optional<int64_t> number_behind(std::string_view line, std::string_view text) {
   const size_t at = line.find(text);
   if (at == std::string_view::npos) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<int64_t> number_behind(std::string_view line, std::string_view tex
   return number;
 }
 
-/// " torch.ops.aten.sort.default: 2"
+/// Parses " torch.ops.aten.sort.default: 2".
 std::optional<std::pair<std::string, int64_t>> counted_operator(std::string_view line) {
   const size_t begin = line.find_first_not_of(' ');
   const size_t colon = line.rfind(": ");

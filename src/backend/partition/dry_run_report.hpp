@@ -1,4 +1,4 @@
-// Torch-TensorRT's report on its own partition of a model, next to which hone's is shown.
+// Torch-TensorRT's report on its own partition of a model, for comparison with hone's.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace hone::backend::partition {
 struct DryRunReport {
   int64_t operators = 0;
   int64_t supported = 0;
-  /// Operators of each engine.
+  /// The number of operators in each engine.
   std::vector<int64_t> engines;
-  /// Operators that are not taken, and how often they are there.
+  /// Operators that are not supported, with their counts.
   std::vector<std::pair<std::string, int64_t>> unsupported;
-  /// Engines by the min_block_size that gives them.
+  /// Numbers of engines by the min_block_size that gives them.
   std::vector<std::pair<int64_t, int64_t>> advice;
 };
 
-/// The text that torch_tensorrt.dynamo.compile(..., dryrun=True) prints or writes, with whatever is around
-/// it. Bad input naming the file where there is none in it.
+/// Reads the text that torch_tensorrt.dynamo.compile(..., dryrun=True) prints or writes, with any text around
+/// it. Bad input, naming the file, if it contains no report.
 DryRunReport read_dry_run_report(const std::filesystem::path& file);
 
 /// "Torch-TensorRT's dry run: 156 of 160 operators in 2 engines; not taken: aten.sort.default (2); it says

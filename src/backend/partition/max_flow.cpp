@@ -36,7 +36,7 @@ bool FlowNetwork::find_levels() {
   return level_[kSink] >= 0;
 }
 
-/// Depth first without recursion: graphs of models are deep.
+/// Searches depth first without recursion, because graphs of models are deep.
 int64_t FlowNetwork::block_flow() {
   std::vector<size_t> next(edges_of_.size(), 0);
   std::vector<int32_t> path;

@@ -1,5 +1,5 @@
-// The largest flow through a network, and the smallest cut that it proves (Dinic 1970): levels by breadth
-// first search, then blocking flows. Capacities are whole numbers, so the result is exact.
+// The maximum flow through a network and its minimum cut (Dinic 1970): levels by breadth-first search, then
+// blocking flows. Capacities are integers, so the result is exact.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace hone::backend::partition {
 
 class FlowNetwork {
  public:
-  /// More than any sum of finite capacities may be.
+  /// Larger than any sum of finite capacities.
   static constexpr int64_t kInfinite = int64_t{1} << 60;
 
   FlowNetwork() : edges_of_(2) {}
@@ -18,13 +18,13 @@ class FlowNetwork {
   static constexpr int32_t kSource = 0;
   static constexpr int32_t kSink = 1;
   int32_t add_vertex();
-  /// From `from` to `to`, and back with `back`.
+  /// Adds an edge with `capacity` from `from` to `to`, and with capacity `back` in the other direction.
   void add_edge(int32_t from, int32_t to, int64_t capacity, int64_t back = 0);
 
   /// Maximises the flow from source to sink; called once.
   int64_t maximise();
-  /// After maximise(): whether the vertex is on the source's side of the smallest cut, of the cut that is
-  /// next to the source where there are several.
+  /// After maximise(): true if the vertex is on the source's side of the minimum cut. If there are several
+  /// minimum cuts, it is the one closest to the source.
   bool on_source_side(int32_t vertex) const { return level_[static_cast<size_t>(vertex)] >= 0; }
 
  private:

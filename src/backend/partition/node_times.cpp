@@ -23,12 +23,12 @@ constexpr int kWarmups = 3;
 constexpr int kLeastRuns = 7;
 constexpr int kMostRuns = 200;
 constexpr double kSecondsPerModel = 0.7;
-/// Limits for measuring a block that is a single node.
+/// Time limit for measuring a block with a single node.
 constexpr double kSecondsPerNode = 0.2;
 constexpr int kRounds = 8;
 constexpr int64_t kLargeElements = 1 << 20;
 
-/// Adds up, by name, the time of ranges that are not inside of others, one run after the other.
+/// Adds up, by name, the time of outermost ranges in consecutive runs.
 class StepClock final : public base::RangeListener {
  public:
   StepClock() { base::listen_to_ranges(this); }
@@ -45,7 +45,7 @@ class StepClock final : public base::RangeListener {
     if (--depth_ > 0) return;
     *current_ += 1e6 * base::seconds_since(start_);
   }
-  /// Sums since the last call.
+  /// Returns the sums since the last call.
   std::map<std::string, double> take() { return std::exchange(sums_, {}); }
 
  private:
@@ -61,7 +61,7 @@ struct Measured {
   std::map<std::string, double> step_us;
 };
 
-/// On a GPU with the inputs where they are computed with, and waits between blocks.
+/// On a GPU the inputs are already on the device, and each block is waited for.
 Measured run_repeatedly(PartitionedExecutable& executable, const std::vector<tensor::Tensor>& inputs,
                         double seconds) {
   const auto run_once = [&] {
@@ -87,7 +87,7 @@ Measured run_repeatedly(PartitionedExecutable& executable, const std::vector<ten
   return measured;
 }
 
-/// A model that does next to nothing, with this many elements in and out.
+/// A model that does almost nothing, with this number of elements in and out.
 std::shared_ptr<const graph::Graph> small_graph(int64_t elements) {
   auto graph = std::make_shared<graph::Graph>();
   const graph::TensorType type{tensor::DType::kFloat32, graph::Dims{graph::Dim(elements)}};
@@ -136,7 +136,7 @@ struct OneNode {
   std::vector<tensor::Tensor> inputs;
 };
 
-/// The time that a block on the host takes beyond its steps, with that many elements in and out.
+/// The time that a block on the host takes in addition to its steps, with this number of elements in and out.
 double overhead_us(const Subject& subject, int backend, int64_t elements) {
   OneNode one(subject, backend, elements);
   const Measured measured = run_repeatedly(one.executable, one.inputs, kSecondsPerNode);
@@ -149,7 +149,7 @@ double overhead_us(const Subject& subject, int backend, int64_t elements) {
 BackendCost host_cost(const Subject& subject, int backend) {
   BackendCost cost;
   cost.launch_us = overhead_us(subject, backend, 1);
-  // In and out are not told apart: half each.
+  // Input and output times are not separated: each gets half.
   const double bytes = 2.0 * static_cast<double>(kLargeElements) * sizeof(float);
   const double us = std::max(overhead_us(subject, backend, kLargeElements) - cost.launch_us, 0.0) / bytes;
   cost.input_us_per_byte = cost.output_us_per_byte = us;
@@ -167,7 +167,7 @@ double median_us(F&& action) {
   return base::median(std::move(times));
 }
 
-/// Adds what it takes to bring values from the GPU to a block on the host, and back.
+/// Adds the cost of copying values from the GPU to a block on the host, and back.
 void add_round_trip(const Subject& subject, BackendCost& cost) {
   DeviceExchange exchange(tensor::parse_place(subject.options.device));
   const auto round_trip = [&](int64_t elements) {
@@ -188,7 +188,7 @@ void add_round_trip(const Subject& subject, BackendCost& cost) {
   cost.output_us_per_byte += std::max(out - least_out, 0.0) / bytes;
 }
 
-/// A block that binds on a GPU reads and writes values in place.
+/// The cost of a block that binds on a GPU, and so reads and writes values in place.
 BackendCost bound_cost(const Subject& subject, int backend) {
   OneNode one(subject, backend, 1);
   BackendCost cost;
@@ -211,7 +211,7 @@ BackendCost border_cost(const Subject& subject, int backend) {
   return cost;
 }
 
-/// Nodes named by their places, so that steps can be told what they were made of.
+/// Names nodes by their indices, so that steps can be mapped to the nodes from which they were made.
 std::shared_ptr<const graph::Graph> numbered(const graph::Graph& graph) {
   auto result = std::make_shared<graph::Graph>(graph);
   for (size_t i = 0; i < result->nodes.size(); ++i) {
@@ -232,7 +232,7 @@ void share_out(double us, const std::vector<size_t>& nodes, const std::vector<do
 std::vector<size_t> numbers_of(const StepInfo& step, size_t count) {
   std::vector<size_t> nodes;
   for (const std::string& source : step.sources) {
-    // Nodes that an engine adds have names of another form.
+    // Nodes that an engine adds have names in another form.
     size_t node = 0;
     const char* const end = source.data() + source.size();
     const auto [rest, error] = std::from_chars(source.data(), end, node);
@@ -241,7 +241,7 @@ std::vector<size_t> numbers_of(const StepInfo& step, size_t count) {
   return nodes;
 }
 
-/// Adds the times of steps to the nodes that they stand for; false where none of the block's steps has one.
+/// Adds the times of steps to their nodes; returns false if none of the block's steps has a time.
 bool share_out_steps(const std::vector<StepInfo>& steps, const std::map<std::string, double>& told,
                      const Block& block, const std::vector<double>& weights, std::vector<double>& times) {
   bool any = false;
@@ -297,7 +297,7 @@ NodeTimes measure_nodes(const Subject& subject, const Blocks& blocks, int backen
   return times;
 }
 
-/// One run as it is measured: on a GPU with the inputs where they are computed with, as hone bench does it.
+/// Runs once as the measurement does: on a GPU with the inputs already on the device, as in hone bench.
 void run_as_measured(PartitionedExecutable& executable, const std::vector<tensor::Tensor>& inputs) {
   if (executable.on_device()) return executable.execute();
   executable.run(inputs);
@@ -317,7 +317,7 @@ std::vector<Timed> measure_plans(const Subject& subject, const std::vector<Block
     for (size_t i = 0; i < plans.size(); ++i) {
       const size_t plan = (round + i) % plans.size();
       PartitionedExecutable& executable = *executables[plan];
-      // The caches are another one's.
+      // The caches hold another plan's data, so the first run is not timed.
       run_as_measured(executable, subject.inputs);
       std::vector<double>& latencies = timed[plan].rounds_ms.emplace_back();
       const auto start = base::Clock::now();

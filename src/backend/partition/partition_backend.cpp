@@ -52,7 +52,7 @@ class PartitionBackend final : public Backend {
   }
 
  private:
-  /// A name out of the file.
+  /// Makes a backend whose name comes from the file.
   std::unique_ptr<Backend> make_known(const std::string& name) const {
     try {
       if (is_partition(name)) fail_usage("a block runs on a backend, not on another partition ('{}')", name);

@@ -1,4 +1,4 @@
-// The backend "partition:FILE": runs a model as the partition in the file says.
+// The backend "partition:FILE", which runs a model as the partition in the file specifies.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ inline constexpr std::string_view kPrefix = "partition:";
 
 inline bool is_partition(std::string_view backend) { return backend.starts_with(kPrefix); }
 
-/// Reads the file; bad input when it holds no partition.
+/// Reads the file; bad input if it contains no partition.
 std::unique_ptr<Backend> make_partition_backend(std::string_view name);
 
 }  // namespace hone::backend::partition

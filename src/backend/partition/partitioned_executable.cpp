@@ -21,7 +21,7 @@ using graph::Node;
 using graph::ValueId;
 using tensor::Tensor;
 
-/// Sets of shapes whose blocks are kept, where they hold for one set each.
+/// Number of sets of shapes for which blocks are kept, if blocks are loaded for a single set each.
 constexpr size_t kMostLoaded = 4;
 
 bool binds_fully(const Graph& graph, const std::map<std::string, tensor::Shape>& shapes) {
@@ -30,7 +30,7 @@ bool binds_fully(const Graph& graph, const std::map<std::string, tensor::Shape>&
   });
 }
 
-/// Shapes of the inputs of a block; nullopt where one is only known when it runs.
+/// Shapes of a block's inputs; nullopt if one is known only at run time.
 std::optional<std::map<std::string, tensor::Shape>> known_shapes(const Graph& block) {
   std::map<std::string, tensor::Shape> shapes;
   for (const ValueId id : block.inputs) {
@@ -42,34 +42,34 @@ std::optional<std::map<std::string, tensor::Shape>> known_shapes(const Graph& bl
   return shapes;
 }
 
-/// The block's number, from its name.
+/// The index of the block, parsed from its name.
 size_t number_of(const Node& region) {
   return std::stoul(region.name.substr(std::string_view("block").size()));
 }
 
 }  // namespace
 
-/// One block, loaded.
+/// One loaded block.
 struct PartitionedExecutable::Part {
   size_t block = 0;
   const Node* region = nullptr;
   importer::Model model;
-  std::vector<ValueId> arguments;  ///< of the region, without constants
-  std::vector<ValueId> dying;      ///< values that nobody reads after it
+  std::vector<ValueId> arguments;  ///< arguments of the region, without constants
+  std::vector<ValueId> dying;      ///< values that no later block reads
   std::unique_ptr<Executable> executable;
-  /// Runs of the block's executable, which outlives them; null where values go over the host.
+  /// Runs of the block's executable, which must outlive them; null if values pass through the host.
   std::unique_ptr<BoundRuns> runs;
-  /// Why they go over the host on a GPU, of a backend that binds.
+  /// The reason why values pass through the host on a GPU, for a backend that binds.
   std::string detour;
 };
 
 struct PartitionedExecutable::Loaded {
   Graph graph;
-  /// By value: where bound blocks read or write it; undefined for one that none does.
+  /// For each value, the memory that bound blocks use for it; undefined if none does.
   std::vector<tensor::TensorView> places;
   std::vector<Part> parts;
-  /// State of the present run, by value: the tensor on the host, undefined if it is not there; and whether
-  /// its place has it.
+  /// State of the current run, for each value: the tensor on the host, undefined if it is not there, and
+  /// whether its memory on the GPU holds it.
   std::vector<Tensor> values;
   std::vector<bool> in_place;
 };
@@ -117,7 +117,7 @@ PartitionedExecutable::Loaded& PartitionedExecutable::loaded_for(
   size_t folded_for_all = 0;
   with_regions(bound, model_.blocks, model_.backends, &folded);
   with_regions(*model_.graph, model_.blocks, model_.backends, &folded_for_all);
-  // Places on a GPU are of one size.
+  // Memory on a GPU has a fixed size.
   const bool for_all = folded == folded_for_all && exchange_ == nullptr;
   loaded_.insert(loaded_.begin(), {shapes, make(bound, for_all ? *model_.graph : bound)});
   if (loaded_.size() > kMostLoaded) loaded_.pop_back();
@@ -173,12 +173,12 @@ std::unique_ptr<Executable> PartitionedExecutable::load(const Part& part,
   LoadOptions options = options_;
   options.input_shapes = shapes;
   options.only_these_shapes = only_these;
-  // Shapes and caches of the whole model.
+  // These are shapes and caches of the whole model.
   options.profiles.clear();
   options.bind.clear();
   options.context = 0;
   options.device = device_of(backend, options_.device);
-  // The precision is one of the GPU's.
+  // The precision was requested for the GPU.
   if (options.device != options_.device) options.precision = Precision::kFp32;
   return backend.load(part.model, options);
 }
@@ -211,7 +211,7 @@ void PartitionedExecutable::bind(Loaded& loaded, Part& part) {
   part.runs = std::move(bound.runs);
   for (size_t i = 0; i < part.region->outputs.size(); ++i)
     loaded.places[static_cast<size_t>(part.region->outputs[i])] = part.runs->outputs()[i];
-  // The next block may read its inputs when it is bound.
+  // The next block may read its inputs while it is bound.
   part.runs->submit();
   exchange_->synchronize();
 }
@@ -304,7 +304,7 @@ void PartitionedExecutable::run_part(Loaded& loaded, Part& part) {
 void PartitionedExecutable::run_on_host(Loaded& loaded, Part& part) {
   std::vector<Tensor> arguments;
   for (const ValueId id : part.arguments) arguments.push_back(on_host(loaded, id));
-  // Shapes that data decide are others in the next run.
+  // Shapes that depend on data may differ in the next run.
   if (part.executable == nullptr)
     part.executable = load(part, shapes_by_name(*part.model.graph, arguments), /*only_these=*/false);
   std::vector<Tensor> results = part.executable->run(arguments);
@@ -313,12 +313,12 @@ void PartitionedExecutable::run_on_host(Loaded& loaded, Part& part) {
     loaded.values[index] = std::move(results[i]);
     loaded.in_place[index] = false;
   }
-  // A copy to the GPU may still read them.
+  // A copy to the GPU may still read the values.
   if (exchange_ != nullptr) return;
   for (const ValueId id : part.dying) loaded.values[static_cast<size_t>(id)] = Tensor();
 }
 
-/// PyTorch's observer watches all of a process; others watch one executable only.
+/// PyTorch's observer watches the whole process; other observers watch only one executable.
 std::unique_ptr<Observer> PartitionedExecutable::observe(const ObserveOptions& options) {
   if (loaded_.empty()) return nullptr;
   for (const Part& part : loaded_.front().second->parts) {
@@ -392,7 +392,7 @@ std::vector<StepInfo> PartitionedExecutable::steps() const {
       all.push_back(std::move(step));
     }
   }
-  // The nodes of a step show which values of other blocks it reads.
+  // The nodes of a step define the values of other blocks that it reads.
   const auto find = [&](const Node& node) {
     for (const std::string& source : node.sources) {
       if (const auto found = step_of.find(source); found != step_of.end()) return found->second;

@@ -1,6 +1,6 @@
-// A partitioned model as one executable: its regions run one after the other, each on its backend. Values
-// stay where the block that made them left them, and the next one reads them there. All blocks on a GPU whose
-// backends bind hand their runs to one queue; values go over the host only for the others.
+// A partitioned model as one executable: its regions run one after the other, each on its backend. A value
+// stays where its block wrote it, and the next block reads it there. All blocks on a GPU whose backends bind
+// submit their runs to one queue; values pass through the host only for other blocks.
 #pragma once
 
 #include <map>
@@ -19,15 +19,15 @@ struct PartitionedModel {
   std::shared_ptr<const graph::Graph> graph;  ///< prepared
   Blocks blocks;
   std::vector<std::string> backends;
-  /// The predicted time of a run, milliseconds, for these inputs.
+  /// The predicted milliseconds of a run for inputs of `predicted_shapes`.
   std::optional<double> predicted_ms;
   std::map<std::string, tensor::Shape> predicted_shapes;
 };
 
 class PartitionedExecutable final : public Executable {
  public:
-  /// Loads the blocks whose input shapes are known, the others at the first run. An error of a block names
-  /// it.
+  /// Loads the blocks whose input shapes are known; the others are loaded in the first run. An error of a
+  /// block names the block.
   PartitionedExecutable(PartitionedModel model, const LoadOptions& options);
   ~PartitionedExecutable() override;
 
@@ -43,22 +43,22 @@ class PartitionedExecutable final : public Executable {
   std::optional<double> predicted_ms() const override;
   std::vector<std::string> notes() const override;
 
-  /// True if blocks meet on a GPU.
+  /// True if blocks exchange values on a GPU.
   bool on_device() const { return exchange_ != nullptr; }
-  /// execute() with a wait after each block, so that each one's time can be told from the others'.
+  /// execute() with a wait after each block, so that the blocks can be timed separately.
   void execute_apart();
-  /// Time of each block, microseconds, borders included; 0 for one whose nodes were all folded. They are
-  /// those of the last run or execute_apart(); on a GPU only of the latter, by the GPU's clock where the
-  /// block is bound.
+  /// Microseconds of each block, including borders; 0 for a block whose nodes were all folded. They are those
+  /// of the last run or execute_apart(). On a GPU they are only those of execute_apart(), by the GPU's clock
+  /// if the block is bound.
   const std::vector<double>& block_us() const { return block_us_; }
-  /// The steps of each block; empty for one that is not loaded.
+  /// The steps of each block; empty for a block that is not loaded.
   std::vector<std::vector<StepInfo>> block_steps() const;
-  /// Microseconds of each block's steps, by their names, as the systems' own profilers report them for runs
-  /// on the inputs given last; empty for a block whose system reports nothing.
+  /// Microseconds of each block's steps, by name, as the systems' own profilers report them for runs on the
+  /// last inputs; empty for a block whose system reports nothing.
   std::vector<std::map<std::string, double>> profile_steps(int runs);
 
  private:
-  /// The blocks as they were loaded for one set of shapes, or for all.
+  /// The loaded blocks, for one set of shapes or for all.
   struct Loaded;
   struct Part;
 
@@ -67,21 +67,21 @@ class PartitionedExecutable final : public Executable {
   const std::string& backend_name(size_t block) const;
   std::unique_ptr<Executable> load(const Part& part, const std::map<std::string, tensor::Shape>& shapes,
                                    bool only_these);
-  /// Binds a part where its backend does and all of its shapes are known.
+  /// Binds a part if its backend supports that and all its shapes are known.
   void bind(Loaded& loaded, Part& part);
   void give_inputs(std::span<const tensor::Tensor> inputs);
   void run_parts(bool apart);
   void run_part(Loaded& loaded, Part& part);
   void run_on_host(Loaded& loaded, Part& part);
-  /// The value on the host, brought there if need be.
+  /// The value on the host, copied there if necessary.
   const tensor::Tensor& on_host(Loaded& loaded, graph::ValueId id);
 
   PartitionedModel model_;
   LoadOptions options_;
   std::vector<std::unique_ptr<Backend>> backends_;
-  /// Null on the CPU, and where no backend binds. Blocks end before it.
+  /// Null on the CPU, or if no backend binds. Blocks are destroyed before it.
   std::unique_ptr<DeviceExchange> exchange_;
-  /// One where blocks hold for all shapes, else the last few, the latest first.
+  /// One entry if blocks hold for all shapes; otherwise the last few, the latest first.
   std::vector<std::pair<std::map<std::string, tensor::Shape>, std::unique_ptr<Loaded>>> loaded_;
   bool for_all_shapes_ = false;
   /// The blocks loaded for the shapes of the last inputs.

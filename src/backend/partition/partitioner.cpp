@@ -26,7 +26,7 @@ namespace hone::backend::partition {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-/// Nodes that an error names.
+/// The most nodes that an error names.
 constexpr size_t kMostNamed = 3;
 
 void check_names(const PartitionRequest& request) {
@@ -48,7 +48,7 @@ struct Plan {
   std::string name;
   Solution solution;
   std::string refusal;
-  std::optional<size_t> timed;  ///< which of the measurements is its
+  std::optional<size_t> timed;  ///< index of its measurement
 };
 
 class Partitioner {
@@ -67,7 +67,7 @@ class Partitioner {
     }
     const bool any_binds =
         std::any_of(backends_.begin(), backends_.end(), [](const auto& backend) { return backend->binds(); });
-    // Else all of it would run on the host.
+    // Otherwise everything would run on the host.
     if (!any_binds) backends_.front()->require_device(request_.options.device);
     ask_backends();
     require_takers();
@@ -119,7 +119,7 @@ class Partitioner {
                             refused, graph_->nodes.size(), sentence));
   }
 
-  /// As much as possible on this backend, the rest on the first that takes it.
+  /// As many nodes as possible on this backend, the others on the first backend that accepts them.
   Blocks blocks_preferring(int backend) const {
     Labels labels(wiring_.size(), backend);
     for (size_t node = 0; node < labels.size(); ++node) {
@@ -156,7 +156,7 @@ class Partitioner {
     }
   }
 
-  /// Refused nodes decide which nodes are measured together, so they belong to the key.
+  /// The key includes the refused nodes, because they determine which nodes are measured together.
   std::string refused_text(size_t backend) const {
     std::string text = " | without";
     for (size_t node = 0; node < wiring_.size(); ++node) {
@@ -230,7 +230,7 @@ class Partitioner {
       if (!plan.timed || !plan.refusal.empty() || plan.timed == plans_[chosen_].timed) continue;
       const base::Ratio ratio = base::ratio_of_medians(timed_[*plans_[chosen_].timed].rounds_ms,
                                                        timed_[*plan.timed].rounds_ms, base::Pairing::kPaired);
-      // A difference below the noise is none.
+      // A difference below the noise does not count.
       if (ratio.known && ratio.low > 1) chosen_ = i;
     }
     if (chosen_ != 0)

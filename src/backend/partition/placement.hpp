@@ -1,4 +1,4 @@
-// Where the blocks of a partition compute, and what it takes to hand a value over to one of them.
+// The devices of a partition's blocks, and the cost of passing a value to one of them.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace hone::backend::partition {
 
-/// In a partition for this device: the device, or the CPU for a backend whose executables do not bind there.
+/// The device of a backend's blocks: this device, or the CPU if the backend's executables do not bind there.
 std::string device_of(const Backend& backend, std::string_view device);
 
-/// On a GPU, blocks that bind read and write values where they lie, and blocks on the host take a copy of
-/// each, a copy back, and a wait; on the CPU as the backend has it.
+/// On a GPU, blocks that bind read and write values in place; blocks on the host need a copy to the host, a
+/// copy back, and a wait. On the CPU it is the backend's own handover.
 Handover handover_of(const Backend& backend, std::string_view device);
 
 }  // namespace hone::backend::partition

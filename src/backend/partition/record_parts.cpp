@@ -68,7 +68,7 @@ std::vector<base::PartitionBorder> border_records(const Parts& parts,
     record.value = value_record(parts.typed, flow);
     record.from = crossing.from;
     record.to = crossing.to;
-    // The first reader stands for the cost of handing it out.
+    // The cost of handing a value out is charged to its first reader.
     if (crossing.from >= 0 && crossing.flow != handed_out) {
       const int backend = backend_of(crossing.from);
       record.copies += backends[static_cast<size_t>(backend)].output_copies;

@@ -1,4 +1,4 @@
-// The parts of a partition's record, made from the result of the search.
+// Fills in the parts of a partition's record from the result of the search.
 #pragma once
 
 #include <string>
@@ -18,11 +18,11 @@ struct Parts {
   const std::vector<std::string>& backends;
   const std::vector<std::vector<Refusal>>& refusals;
   const Blocks& blocks;
-  /// On a GPU the host waits for values that it takes, on the CPU for those that a block hands out.
+  /// On a GPU the host waits for values that it takes in; on the CPU, for values that a block hands out.
   bool on_gpu = false;
 };
 
-/// Counts and predicted times of a plan.
+/// Fills in the counts and predicted times of a plan.
 void fill_plan(const Wiring& wiring, const Solution& solution, base::PartitionPlan& plan);
 
 std::vector<base::PartitionBlock> block_records(const Parts& parts);
@@ -30,7 +30,7 @@ std::vector<base::PartitionBorder> border_records(const Parts& parts,
                                                   const std::vector<base::PartitionBackend>& backends);
 std::vector<base::PartitionNode> node_records(const Parts& parts);
 base::PartitionStatistics statistics_of(const Parts& parts);
-/// Medians over the runs.
+/// Adds the medians over the runs.
 void add_block_times(const Timed& timed, std::vector<base::PartitionBlock>& blocks);
 
 }  // namespace hone::backend::partition

@@ -18,7 +18,7 @@ using graph::Node;
 using graph::Value;
 using graph::ValueId;
 
-/// The elements of an integer that inference knows in full.
+/// The elements of an integer value that shape inference knows completely.
 std::optional<tensor::Tensor> known_elements(const Value& value) {
   if (!value.data || !graph::all_known(*value.data) || !value.type.fully_known()) return std::nullopt;
   if (!tensor::is_integer(value.type.dtype)) return std::nullopt;
@@ -76,7 +76,7 @@ class RegionMaker {
     }
   }
 
-  /// The input by which a block reads a value that another one makes.
+  /// The input through which a block reads a value of another block.
   ValueId outside(ValueId id) const {
     const auto found = constants_.find(id);
     return found == constants_.end() ? id : found->second;
@@ -152,7 +152,7 @@ Graph with_regions(const Graph& typed, std::span<const Block> blocks,
 importer::Model block_model(const Graph& graph, const Node& region) {
   auto body = std::make_shared<Graph>(graph::typed_body(graph, region));
   std::erase_if(body->inputs, [&](ValueId id) { return body->value(id).constant.has_value(); });
-  // Types of inputs are declared, and of results inferred anew by whoever runs it for other shapes.
+  // Types of inputs are declared; types of results are inferred again for other shapes.
   graph::verify(*body, "cutting a block out");
   return {.name = region.name, .file = {}, .graph = body, .metadata = {}};
 }

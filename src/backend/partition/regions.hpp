@@ -1,4 +1,4 @@
-// A partitioned model as a graph: each block is a region whose kind is the name of its backend.
+// Converts a partitioned model to a graph in which each block is a region with its backend's name as kind.
 #pragma once
 
 #include <span>
@@ -10,15 +10,15 @@
 
 namespace hone::backend::partition {
 
-/// The graph with one Region node a block, named block0, block1 and so on, in the order in which they run.
-/// Constants are inputs of every block that reads them and share their bytes. An integer that crosses from
-/// block to block and that shape inference knows becomes a constant, so that a shape which one block computes
-/// is known to the next; `folded`, when given, counts these. Then the result holds for the shapes of this
-/// graph only. A block that nothing is left of has no node.
+/// The graph with one Region node for each block, named block0, block1 and so on, in the order of execution.
+/// Constants are inputs of every block that reads them, and share their bytes. An integer value that crosses
+/// between blocks and that shape inference knows becomes a constant, so that the next block knows a shape
+/// that depends on it. `folded`, if given, counts these; the result then holds only for the shapes of this
+/// graph. A block without remaining nodes gets no Region node.
 graph::Graph with_regions(const graph::Graph& typed, std::span<const Block> blocks,
                           const std::vector<std::string>& backends, size_t* folded = nullptr);
 
-/// A region's body as a model of its own: its inputs are those that are no constants.
+/// A region's body as a separate model; its inputs are the region's inputs without constants.
 importer::Model block_model(const graph::Graph& graph, const graph::Node& region);
 
 }  // namespace hone::backend::partition

@@ -9,12 +9,12 @@
 namespace hone::backend::partition {
 namespace {
 
-/// How much of a launch each crossing is charged with: several values may cross into one block.
+/// Shares of a launch, tried in turn as the charge for a crossing: several values may enter one block.
 constexpr double kLaunchShares[] = {0, 0.5, 1};
-/// Partitions that one search looks at while it moves blocks: a second or two of a model with a thousand
-/// nodes.
+/// The most partitions that one search examines while it moves
+/// blocks: one or two seconds for a model with a thousand nodes.
 constexpr int kMostTries = 1000;
-/// A gain below this is rounding.
+/// A smaller gain is a rounding error.
 constexpr double kLeastGain = 1e-6;
 
 Solution solution_of(const SearchRequest& request, Blocks blocks) {
@@ -35,7 +35,7 @@ Labels moved(const Labels& labels, const Block& block, int backend) {
   return result;
 }
 
-/// The first later backend that takes the whole block; -1 for none.
+/// The first later backend that accepts the whole block; -1 if none does.
 int next_taker(const SearchRequest& request, const Block& block) {
   for (int backend = block.backend + 1; backend <= last_backend(request); ++backend) {
     if (request.costs.takes_all(backend, block.nodes)) return backend;
@@ -43,8 +43,8 @@ int next_taker(const SearchRequest& request, const Block& block) {
   return -1;
 }
 
-/// Moves blocks that are too small to later backends, the smallest first. Numbers of backends only grow, so
-/// it ends.
+/// Moves blocks that are too small to later backends, the smallest
+/// first. It ends, because backend indices only increase.
 Labels without_small_blocks(const SearchRequest& request, Labels labels) {
   while (true) {
     const Blocks blocks = make_blocks(request.wiring, labels);
@@ -59,7 +59,7 @@ Labels without_small_blocks(const SearchRequest& request, Labels labels) {
   }
 }
 
-/// Moves one block to another backend as long as that makes the prediction lower, the best move first.
+/// Moves one block at a time to another backend while that lowers the prediction, the best move first.
 Solution improved(const SearchRequest& request, Labels labels) {
   Solution now = solution_of(request, make_blocks(request.wiring, labels));
   int tries = 0;

@@ -1,5 +1,5 @@
-// Ways to split a model: as Torch-TensorRT does (every node to the first backend that takes it), by the cut
-// that minimises predicted time, and each backend by itself.
+// Ways to partition a model: like Torch-TensorRT (every node on the first backend that accepts it), by the
+// cut that minimises the predicted time, or entirely on one backend.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ namespace hone::backend::partition {
 struct SearchRequest {
   const Wiring& wiring;
   const Costs& costs;
-  /// Blocks of a backend before the last one have at least this many counted nodes, unless nobody else takes
-  /// what is in them.
+  /// Blocks of all backends but the last have at least this number of counted nodes, unless no other backend
+  /// accepts their nodes.
   int64_t min_block_size = 5;
 };
 
@@ -22,21 +22,22 @@ struct Solution {
   Prediction prediction;
 };
 
-/// Each node on the first backend that takes it; blocks that are too small go to the first later backend that
-/// takes all of them, again and again until none is left.
+/// Puts each node on the first backend that accepts it. Blocks that are too small move to the first later
+/// backend that accepts all their nodes, until there are none left.
 Solution greedy(const SearchRequest& request);
 
-/// Every node on one backend, as one block; nullopt where it refuses a node.
+/// All nodes on one backend, as one block; nullopt if it refuses a node.
 std::optional<Solution> alone(const SearchRequest& request, int backend);
 
-/// The best that cuts with several charges for launches, the greedy partition and single backends lead to, by
-/// the predicted time of its blocks, each improved by moving whole blocks to other backends while that helps.
+/// Starts from cuts with several charges for launches, from the greedy partition and from single backends.
+/// Improves each by moving whole blocks to other backends while that helps, and returns the one with the
+/// lowest predicted time.
 Solution best(const SearchRequest& request);
 
-/// No partition has a lower predicted time than this, microseconds.
+/// A lower bound on the predicted time of any partition, in microseconds.
 double lower_bound(const SearchRequest& request);
 
-/// True if every block is as large as it has to be, or cannot be moved.
+/// True if every block is large enough or cannot be moved.
 bool large_enough(const SearchRequest& request, const Blocks& blocks);
 
 }  // namespace hone::backend::partition

@@ -15,7 +15,7 @@ std::map<std::string, double> times_of(const LayerProfile& profile) {
   return times;
 }
 
-/// The means over runs: the work of one run is not separated from that of the next.
+/// Returns means over runs, because the work of one run is not separated from that of the next.
 std::map<std::string, double> times_of(const base::DeviceRecord& record, int runs) {
   constexpr double kNanosecondsPerMicrosecond = 1e3;
   std::map<std::string, double> times;
@@ -41,7 +41,7 @@ std::map<std::string, double> profile_steps(Executable& executable, std::span<co
     for (int run = 0; run < runs; ++run) executable.execute();
     return times_of(observer->finish().device, runs);
   } catch (const Error& error) {
-    // Some engines cannot be watched; the time of a block is shared out without them.
+    // Some engines cannot be watched; a block's time is then divided without step times.
     if (error.kind() != ErrorKind::kEnvironment) throw;
     return {};
   }

@@ -22,7 +22,7 @@ struct StoredTimes {
   bool shared_out = false;
 };
 
-/// A name of the key: two keys may share it, so the file holds the key itself.
+/// The file name for a key. Two keys may share it, so the file also holds the key itself.
 std::filesystem::path file_of(const std::string& key) {
   const std::filesystem::path folder = base::cache_directory();
   if (folder.empty()) return {};

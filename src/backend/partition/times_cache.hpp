@@ -1,5 +1,6 @@
-// Measured times of nodes, kept in the user's cache folder by everything that they depend on: the model's
-// structure, the shapes of its inputs, the backend with its version, precision, threads, CPU.
+// Measured times of nodes in the user's cache folder. The key contains
+// everything that they depend on: the model's structure, the shapes of its
+// inputs, the backend with its version, the precision, the threads and the CPU.
 #pragma once
 
 #include <optional>
@@ -9,12 +10,12 @@
 
 namespace hone::backend::partition {
 
-/// The key as one text.
+/// The key as a single text.
 std::string times_key(const Subject& subject, const std::string& fingerprint, const Backend& backend);
 
-/// Nothing where there is no readable file with times for that many nodes.
+/// Returns nullopt if there is no readable file with times for this number of nodes.
 std::optional<NodeTimes> find_times(const std::string& key, size_t nodes);
-/// Passed over where the folder cannot be written.
+/// Does nothing if the folder cannot be written.
 void keep_times(const std::string& key, const NodeTimes& times);
 
 }  // namespace hone::backend::partition

@@ -1,4 +1,4 @@
-// The backend that runs the reference kernels: slow, plain, and right.
+// The backend that runs the reference kernels: slow, simple and correct.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@ namespace hone::backend {
 
 std::unique_ptr<Backend> make_reference_backend();
 
-/// Backend::refusals of whoever runs everything that the reference kernels can.
+/// Backend::refusals() for backends that run everything that the reference kernels can.
 std::vector<Refusal> nodes_without_kernel(const graph::Graph& graph);
 
 }  // namespace hone::backend

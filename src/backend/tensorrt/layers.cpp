@@ -30,7 +30,7 @@ std::vector<std::string> nodes_of_metadata(std::string_view metadata) {
   for (size_t at = metadata.find(kOnnxLayer); at != std::string_view::npos;) {
     const size_t begin = at + kOnnxLayer.size();
     const size_t next = metadata.find(kOnnxLayer, begin);
-    // Names may hold brackets, so the last one before the next separator ends this name.
+    // Names may contain brackets, so the last bracket before the next separator ends this name.
     std::string_view item = metadata.substr(begin, next == std::string_view::npos ? next : next - begin);
     item = item.substr(0, item.find_first_of("\x1e\x1f"));
     if (const size_t end = item.rfind(']'); end != std::string_view::npos) item = item.substr(0, end);
@@ -40,7 +40,7 @@ std::vector<std::string> nodes_of_metadata(std::string_view metadata) {
   return nodes;
 }
 
-/// `text` cut where one of the separators stands outside of brackets.
+/// Splits `text` at the separators that are outside brackets.
 std::vector<std::string_view> parts(std::string_view text) {
   constexpr std::string_view kSeparators[] = {" + ", " || ", ", ", "..."};
   std::vector<std::string_view> result;
@@ -62,8 +62,8 @@ std::vector<std::string_view> parts(std::string_view text) {
   return result;
 }
 
-/// Returns the layer for which a reformatting is done: "conv1 + relu1" of "Reformatting CopyNode for Input
-/// Tensor 0 to conv1 + relu1".
+/// Returns the layer that a reformatting serves: "conv1 + relu1" for "Reformatting CopyNode for Input Tensor
+/// 0 to conv1 + relu1".
 std::string_view without_reformatting(std::string_view name) {
   constexpr std::string_view kReformats = "Reformatting CopyNode for ";
   if (!name.starts_with(kReformats)) return name;
@@ -93,7 +93,7 @@ std::string text_of(const Json& json, const char* name) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// "Half 1x64x56x56": versions differ in how they name the type.
+/// Returns a text such as "Half 1x64x56x56"; versions of TensorRT have different keys for the type.
 std::string tensor_text(const Json& tensor) {
   if (!tensor.is_object()) return {};
   std::string type;

@@ -41,10 +41,10 @@ constexpr const char* kProfiles = "profiles";
 
 std::filesystem::path record_path(std::filesystem::path file) { return file += ".json"; }
 
-/// The file with this user's key: only those who can read the cache folder know it.
+/// The file with this user's key, which only those who can read the cache folder know.
 std::filesystem::path key_path() { return base::cache_directory() / "tensorrt" / "key"; }
 
-/// Empty where there is none.
+/// The key; empty if there is none.
 std::string find_key() {
   std::ifstream file(key_path(), std::ios::binary);
   std::string key{std::istreambuf_iterator<char>(file), {}};
@@ -55,7 +55,7 @@ std::string make_key() {
   if (std::string key = find_key(); !key.empty()) return key;
   std::error_code ignored;
   std::filesystem::create_directories(key_path().parent_path(), ignored);
-  // The folder is closed to others before the key has a name that they could open.
+  // The folder is closed to other users before the key has a name that they could open.
   ::chmod(key_path().parent_path().c_str(), S_IRWXU);
   std::random_device random;
   std::string key;
@@ -65,7 +65,7 @@ std::string make_key() {
   return key;
 }
 
-/// A proof over the record, without the proof itself, and over the plan.
+/// The keyed hash of the plan and of its record without the proof, which is this hash.
 std::string proof_of(const std::string& key, const Json& record, const std::string& bytes) {
   Json said = record;
   said.erase(kProof);
@@ -100,7 +100,7 @@ Json read_record(const std::filesystem::path& file) {
 void write_plan(const std::filesystem::path& file, const Plan& plan) {
   Json record = to_json(plan.record);
   record[kProof] = proof_of(make_key(), record, plan.bytes);
-  // A plan without its record is one of somebody else; a record of another plan proves nothing.
+  // A plan without its record counts as foreign, and a record of another plan proves nothing.
   base::write_file_atomic(file, plan.bytes);
   base::write_file_atomic(record_path(file), record.dump(2) + "\n");
 }

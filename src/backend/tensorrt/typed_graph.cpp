@@ -21,13 +21,13 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-/// Sums of squares, exponentials and running sums leave the range of float16; positions and sizes lose their
-/// last digits in it.
+/// Sums of squares, exponentials and running sums exceed the
+/// range of float16; positions and sizes lose digits in it.
 constexpr std::string_view kWide[] = {
     "CumSum",   "Exp",          "LpNormalization", "NonMaxSuppression", "Pow",     "Range",
     "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare",   "RoiAlign"};
 
-/// True if ONNX wants float32 there whatever the type of the other inputs is.
+/// True if ONNX requires float32 for this input, whatever the type of the other inputs.
 bool is_float32_parameter(const Node& node, size_t input) { return node.op == "Resize" && input > 0; }
 
 class Typing {
@@ -57,8 +57,8 @@ class Typing {
     for (Node& cast : widened) result_.add_node(std::move(cast));
   }
 
-  /// A node that says itself what its result is says the narrow type. Results of float32 become narrow, and
-  /// an output of the graph is converted back after them.
+  /// A node with an attribute for its result's type gets the narrow type. Its float32 results become narrow,
+  /// and an output of the graph is converted back afterwards.
   void narrow_results(Node& node, std::vector<Node>& widened) {
     for (const char* name : {"to", "dtype"}) {
       if (node.attributes.get_or<int64_t>(name, 0) == static_cast<int64_t>(DType::kFloat32))
@@ -88,7 +88,7 @@ class Typing {
     return graph::cast_node(fmt::format("cast.{}", to), from, to, dtype);
   }
 
-  /// The value in this type, where it is one of the two.
+  /// The value converted to this type, if it has one of the two types.
   ValueId as(ValueId id, DType wanted) {
     if (id == kNoValue) return id;
     const graph::Value& value = result_.value(id);

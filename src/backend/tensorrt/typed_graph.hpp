@@ -1,4 +1,4 @@
-// A graph that says itself in which type every step computes, for builders that no longer choose.
+// Makes graphs that define the type of every step, for builders that no longer choose types.
 #pragma once
 
 #include "graph/graph.hpp"
@@ -7,14 +7,14 @@
 namespace hone::backend::tensorrt {
 
 /// The same graph, in which float32 is computed in float16 (kFp16) or bfloat16 (kBf16) between casts. Inputs
-/// and outputs keep their types, constants beyond the range of the type become its largest number, and
-/// operators whose results leave that range soon, or that hold graphs, stay in float32. Other precisions: as
-/// it is.
+/// and outputs keep their types. Constants beyond the range of the type become its largest number. Operators
+/// whose results easily exceed that range, or that contain graphs, stay in float32. For other precisions, the
+/// graph is unchanged.
 graph::Graph typed(const graph::Graph& graph, tensor::Precision precision);
 
-/// The same graph for a builder that chooses types itself, among them `precision`: in kFp16, finite float32
-/// constants beyond the range of float16 become its largest number, as hone stores them itself. An infinite
-/// mask would be NaN where it is multiplied by zero.
+/// The same graph for a builder that chooses types itself, possibly `precision`. For kFp16, finite float32
+/// constants beyond the range of float16 become its largest number, as in hone's own storage. If such a mask
+/// became infinite, multiplying it by zero would give NaN.
 graph::Graph within_range(const graph::Graph& graph, tensor::Precision precision);
 
 }  // namespace hone::backend::tensorrt

@@ -23,7 +23,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// The major of "libnvinfer.so.10" or "libnvinfer.so.10.15.1"; nothing for other names.
+/// The major of "libnvinfer.so.10" or "libnvinfer.so.10.15.1"; nullopt for other names.
 std::optional<int> major_of(const fs::path& file) {
   const std::string name = file.filename().string();
   for (const int major : kMajors) {
@@ -56,8 +56,8 @@ std::vector<FoundLibrary> named_by_user(const fs::path& path) {
   return {{*major, fs::absolute(path)}};
 }
 
-/// Folders of Python's packages: of the virtual environment, of the user, of each python3 in PATH, of the
-/// system.
+/// Folders of Python's packages: those of the virtual
+/// environment, the user, each python3 in PATH, and the system.
 std::vector<fs::path> package_folders() {
   std::vector<fs::path> roots;
   if (const std::string active = variable("VIRTUAL_ENV"); !active.empty()) roots.emplace_back(active);

@@ -9,18 +9,18 @@
 
 namespace hone::backend::tensorrt {
 
-/// The majors that hone knows, newest first.
+/// The majors that hone supports, newest first.
 inline constexpr std::array<int, 3> kMajors = {11, 10, 8};
 
 struct FoundLibrary {
   int major = 0;
-  /// A file, or a bare name where the loader finds it by itself.
+  /// A file, or a bare name if the loader finds the library itself.
   std::filesystem::path file;
 };
 
-/// All libnvinfer.so.<major> of these majors, the one to take first: what HONE_TENSORRT names (a file or a
-/// folder, and then nothing else), else the loader's path before Python's packages, newer majors before older
-/// ones. Usage error where HONE_TENSORRT names nothing.
+/// All libnvinfer.so.<major> of these majors, the preferred one first. If HONE_TENSORRT is set (to a file or
+/// a folder), only that is used. Otherwise the loader's path precedes Python's packages, and newer majors
+/// precede older ones. Usage error if HONE_TENSORRT names no library.
 std::vector<FoundLibrary> find_libraries();
 
 }  // namespace hone::backend::tensorrt

@@ -1,5 +1,6 @@
-// libhone-tensorrt.so: finds TensorRT and hands over to the plugin that was built for its major. Enumerators
-// have other values in each major, so there is one plugin a major, of one source (library/).
+// libhone-tensorrt.so finds TensorRT and delegates to the plugin that was
+// built for its major version. Enumerators have different values in each
+// major, so one plugin is built for each, from the same source (library/).
 #include <filesystem>
 #include <set>
 
@@ -16,7 +17,7 @@ bool is_built(int major) {
   return std::filesystem::exists(fmt::format("{}/libhone-tensorrt-{}.so", base::library_folder(), major));
 }
 
-/// Environment error, in one sentence with the next step, where none can be used.
+/// Environment error, in one sentence with the next step, if no library can be used.
 std::unique_ptr<Backend> open_library() {
   std::set<int> not_built;
   std::string refusal;
@@ -47,7 +48,7 @@ std::unique_ptr<Backend> open_library() {
       "HONE_TENSORRT");
 }
 
-/// Answers everything that needs no library without loading one.
+/// Answers everything that it can without loading a library.
 class TensorrtBackend final : public Backend {
  public:
   std::string_view name() const override { return "tensorrt"; }

@@ -1,4 +1,4 @@
-// Runs a user's own TorchScript archive, whose forward says what it takes.
+// Runs a user's own TorchScript archive, whose forward() defines its inputs.
 #include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 
@@ -22,7 +22,7 @@ class ArchiveRunner final : public Runner {
   std::vector<StepInfo> steps() const override { return script_->steps(); }
   const std::vector<std::string>& input_names() const { return script_->input_names(); }
 
-  /// An archive does not state the element types of its inputs; only floating-point ones are warmed up.
+  /// Warms up with zeros. An archive does not state the types of its inputs, so floating point is assumed.
   void warm_up(const std::map<std::string, tensor::Shape>& shapes) {
     for (const auto& [name, shape] : shapes) {
       if (std::find(input_names().begin(), input_names().end(), name) == input_names().end()) {
@@ -59,7 +59,7 @@ class ArchiveExecutable final : public RunnerExecutable {
     return runner_;
   }
 
-  /// Results that the precision made narrow are returned as float32.
+  /// Results in the narrow type of the precision are returned as float32.
   tensor::DType output_type(size_t, const at::Tensor& output) const override {
     const at::ScalarType type = output.scalar_type();
     return type == placement_.scalar_type(at::kFloat) ? tensor::DType::kFloat32 : to_dtype(type);

@@ -21,7 +21,7 @@ int64_t known_elements(const graph::TensorType& type) {
   return count;
 }
 
-/// Values whose elements shape inference knows.
+/// Turns values whose elements shape inference knows into constants.
 void fold_inferred(Graph& graph, const std::vector<bool>& is_input) {
   for (size_t i = 0; i < graph.values.size(); ++i) {
     Value& value = graph.values[i];
@@ -80,7 +80,7 @@ void remove_dead(Graph& graph) {
     }
   }
   graph.remove_nodes(dead);
-  // Constants that nobody reads any more are not loaded.
+  // Constants that have no reader left are not loaded.
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (!needed[i]) graph.values[i].constant.reset();
   }

@@ -1,4 +1,4 @@
-// The differences between libtorch 1.13 and the newest one.
+// Handles the differences between libtorch 1.13 and the newest version.
 #pragma once
 
 #include <c10/core/Allocator.h>
@@ -17,7 +17,7 @@ template <class T>
 using Optional = std::optional<T>;
 #endif
 
-/// The type of an allocator's totals in its reports: int64_t, later size_t.
+/// The type of the totals in an allocator's reports: int64_t, in later versions size_t.
 template <class T>
 T total_type(void (c10::MemoryReportingInfoBase::*)(void*, int64_t, T, T, c10::Device));
 using AllocatorTotal = decltype(total_type(&c10::MemoryReportingInfoBase::reportMemoryUsage));

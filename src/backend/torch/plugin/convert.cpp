@@ -45,7 +45,7 @@ DType to_dtype(at::ScalarType type) {
 
 at::Tensor torch_view_of(const tensor::Tensor& tensor) {
   const at::ScalarType type = to_scalar_type(tensor.dtype());
-  // The deleter's capture shares ownership of the bytes.
+  // The deleter's capture keeps the bytes alive.
   return at::from_blob(
       const_cast<std::byte*>(tensor.bytes()), tensor.shape(), [keep = tensor](void*) {},
       at::TensorOptions().dtype(type));
@@ -66,7 +66,7 @@ at::Tensor literal(const std::vector<int64_t>& values, at::Device device) {
 
 std::string message_line(const std::exception& error) {
   const std::string text = error.what();
-  // The TorchScript interpreter puts the line it failed in first and the reason last.
+  // The TorchScript interpreter's message begins with the failing line and ends with the reason.
   constexpr std::string_view kReason = "RuntimeError: ";
   const size_t found = text.rfind(kReason);
   const size_t begin = text.find_first_not_of(" \n", found == std::string::npos ? 0 : found + kReason.size());

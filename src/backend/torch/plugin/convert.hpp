@@ -1,4 +1,4 @@
-// Between hone's tensors and PyTorch's: element types, inputs without a copy, outputs with one.
+// Converts between hone's tensors and PyTorch's: element types, inputs without a copy, outputs with one.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,22 +16,22 @@ at::ScalarType to_scalar_type(tensor::DType dtype);
 /// Bad input for a type that hone lacks (complex, quantized).
 tensor::DType to_dtype(at::ScalarType type);
 
-/// A tensor over the same bytes, which it keeps alive; nobody may write to it.
+/// A tensor that shares the same bytes and keeps them alive; it must not be written to.
 at::Tensor torch_view_of(const tensor::Tensor& tensor);
 /// A contiguous copy with element type `dtype`.
 tensor::Tensor copy_of(const at::Tensor& tensor, tensor::DType dtype);
 
-/// A rank-1 tensor of these numbers, which the tracer takes for a constant (it would record an at::tensor
-/// call as the allocation only).
+/// A rank-1 tensor of these numbers that the tracer records as a constant. For an at::tensor call it would
+/// record only the allocation.
 at::Tensor literal(const std::vector<int64_t>& values, at::Device device);
 
-/// The line of PyTorch's message that says what went wrong, without stacks of C++ or TorchScript.
+/// The line of PyTorch's message that gives the reason, without C++ or TorchScript stacks.
 std::string message_line(const std::exception& error);
-/// Environment if the device refused (no memory left, a lost GPU), else bad input.
+/// Environment if the device failed (no memory left, a lost GPU), otherwise bad input.
 ErrorKind error_kind(const std::exception& error);
 
-/// Does it; errors of PyTorch outside of any operator become ours: copies, and failures of the device that
-/// show when it is waited for.
+/// Runs the action and converts errors of PyTorch outside operators to ours: those of copies, and failures of
+/// the device that appear only when it is waited for.
 template <class F>
 auto translated(F action) {
   try {

@@ -1,4 +1,4 @@
-// The eager runner: a program as it is.
+// The eager runner, which executes a program call by call.
 #include "backend/torch/plugin/program.hpp"
 #include "backend/torch/plugin/runner.hpp"
 

@@ -14,7 +14,7 @@ namespace {
 /// Notes for readers of bf16 figures from this CPU.
 std::vector<std::string> cpu_notes(Precision precision) {
   if (precision != Precision::kBf16) return {};
-  // The instructions that PyTorch requires before it hands bf16 convolutions and products to oneDNN.
+  // PyTorch requires these instructions before it passes bf16 convolutions and products to oneDNN.
   const bool avx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512dq");
   if (!avx512) return {"bf16 runs in PyTorch's plain loops: this CPU has no AVX-512 (BW, VL, DQ)"};
@@ -114,7 +114,7 @@ std::unique_ptr<Pipeline> RunnerExecutable::make_pipeline(int streams, bool tran
 Bound RunnerExecutable::bind(std::span<const tensor::TensorView> inputs, DeviceExchange& exchange) {
   if (!placement_.device.is_cuda()) return Executable::bind(inputs, exchange);
   use_settings(placement_, threads_);
-  // The runner is chosen by types and shapes.
+  // The runner depends on types and shapes.
   std::vector<tensor::Tensor> described;
   for (const tensor::TensorView& input : inputs)
     described.emplace_back(input.dtype, input.shape, input.data(), nullptr);

@@ -1,4 +1,4 @@
-// The executables of all backends here: what turns hone's tensors into PyTorch's and back around a runner.
+// The executables of all backends here: they convert between hone's tensors and PyTorch's around a runner.
 #pragma once
 
 #include <memory>
@@ -32,17 +32,17 @@ class RunnerExecutable : public Executable {
  protected:
   RunnerExecutable(const LoadOptions& options, at::Device device);
 
-  /// The runner for these inputs. Bad input when the model does not take them.
+  /// The runner for these inputs. Bad input if the model does not accept them.
   virtual Runner& runner_for(std::span<const tensor::Tensor> inputs) = 0;
-  /// Element type in which output i is handed out.
+  /// The element type in which output i is returned.
   virtual tensor::DType output_type(size_t i, const at::Tensor& output) const = 0;
-  /// Null before there is one.
+  /// Null before the first runner is made.
   virtual const Runner* current() const = 0;
 
   const int threads_;
   /// The device and precision, without a layout.
   const Placement placement_;
-  /// Why the runner is as it is.
+  /// The reason for the runner's layout.
   std::string layout_note_;
 
  private:
@@ -50,7 +50,7 @@ class RunnerExecutable : public Executable {
   void compute();
 
   Runner* runner_ = nullptr;
-  /// Bytes of each input that was uploaded.
+  /// Bytes of each uploaded input.
   std::vector<int64_t> input_bytes_;
   std::vector<at::Tensor> results_;
 };
@@ -58,7 +58,7 @@ class RunnerExecutable : public Executable {
 /// Makes an executable for a model with a graph.
 std::unique_ptr<Executable> make_graph_executable(const importer::Model& model, const LoadOptions& options,
                                                   at::Device device, MakeRunner make_runner);
-/// Why a program of this backend does not run the nodes of a model; `traced` as of a Program.
+/// The reasons why a program of this backend cannot run the nodes of a model; `traced` is that of Program.
 std::vector<Refusal> refused_nodes(const graph::Graph& graph, const LoadOptions& options,
                                    const Placement& placement, const std::string& backend, bool traced);
 /// Makes an executable for a user's own TorchScript archive.

@@ -1,4 +1,4 @@
-// Runs a model's graph: bound to the shapes of the inputs at hand, and anew when they change.
+// Runs a model's graph. The graph is bound to the shapes of the inputs, and again when they change.
 #include <c10/core/InferenceMode.h>
 
 #include "backend/inputs.hpp"
@@ -56,7 +56,7 @@ class GraphExecutable final : public RunnerExecutable {
     ChosenRunner chosen = choose_layout(bound, placement_, make_runner_, measure);
     runner_ = std::move(chosen.runner);
     layout_note_ = std::move(chosen.note);
-    // The workspace in which cuDNN tried its algorithms is not needed by the model.
+    // The model does not need the workspace in which cuDNN tried its algorithms.
     release_cache(placement_.device);
   }
 
@@ -69,7 +69,7 @@ class GraphExecutable final : public RunnerExecutable {
 
   std::shared_ptr<const graph::Graph> graph_;
   MakeRunner make_runner_;
-  /// The inputs to which runner_ is bound.
+  /// The shapes of the inputs to which runner_ is bound.
   std::vector<tensor::Shape> shapes_;
   std::vector<tensor::DType> output_types_;
   std::unique_ptr<Runner> runner_;

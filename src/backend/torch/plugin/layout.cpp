@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// cuDNN tries its algorithms in the first run, and the profiling executor of TorchScript settles.
+/// In these runs cuDNN tries its algorithms, and TorchScript's profiling executor finishes optimizing.
 constexpr int kWarmUpRuns = 5;
 constexpr int kMinRuns = 11;
 constexpr std::chrono::milliseconds kEnough{200};

@@ -1,4 +1,4 @@
-// How operators become ATen calls: one table per family in ops/, looked up once per node at load.
+// Converts operators to ATen calls: one table for each family in ops/, looked up once for each node at load.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,7 +15,8 @@
 
 namespace hone::backend::aten {
 
-/// Integers a node needs as numbers (axes, shapes, pads): known at load, or read from an input at run time.
+/// Integers that a node needs as numbers (axes, shapes,
+/// pads), known at load or read from an input at run time.
 class Ints {
  public:
   static Ints of(std::vector<int64_t> known) { return {std::move(known), 0}; }
@@ -37,7 +38,7 @@ struct Lowering {
   const graph::Node& node;
   const Program& program;
   std::string_view backend;
-  /// See Program: what depends on the values of activations is refused.
+  /// See Program: operations that depend on the values of activations are refused.
   bool traced;
 
   const graph::Attributes& attributes() const { return node.attributes; }
@@ -47,7 +48,7 @@ struct Lowering {
   at::ScalarType output_type(size_t i) const;
   at::Device device() const { return program.placement().device; }
   Ints ints(size_t i) const;
-  /// Attribute of that name, or `fallback` when the node has none.
+  /// The attribute with this name, or `fallback` if the node does not have it.
   std::vector<int64_t> ints_or(std::string_view attribute, std::vector<int64_t> fallback) const;
 
   /// Bad input: "backend torch cannot run node 'x' (Op): <reason>".
@@ -75,7 +76,7 @@ std::span<const LowerEntry> indexing_lowerings();
 std::span<const LowerEntry> creation_lowerings();
 std::span<const LowerEntry> resize_lowerings();
 
-/// The operation of a node. Bad input when the operator, or this use of it, is not covered.
+/// The operation of a node. Bad input if the operator, or this use of it, is not supported.
 Operation lower(const Lowering& lowering);
 
 /// An operation with one output, from `at::Tensor f(const Arguments&)`.

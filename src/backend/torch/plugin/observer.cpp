@@ -1,5 +1,5 @@
 // See observer.hpp. PyTorch calls back at the start and end of each operator (at::RecordFunction) and from
-// its allocators (c10::MemoryReportingInfoBase): the two ways in which its own profiler listens.
+// its allocators (c10::MemoryReportingInfoBase). Its own profiler uses the same two interfaces.
 #include "backend/torch/plugin/observer.hpp"
 
 #include <ATen/record_function.h>
@@ -60,7 +60,7 @@ std::string shapes_of(c10::ArrayRef<const c10::IValue> inputs) {
   return out;
 }
 
-/// Kineto's words.
+/// The type of an input in Kineto's notation.
 std::string type_of(const c10::IValue& input) {
   if (input.isTensor()) {
     if (!input.toTensor().defined()) return {};
@@ -79,7 +79,7 @@ std::string types_of(c10::ArrayRef<const c10::IValue> inputs) {
   return out;
 }
 
-/// The notes to which the callbacks write.
+/// The record to which the callbacks write.
 class Notes {
  public:
   explicit Notes(const ObserveOptions& options) : options_(options) {}
@@ -117,7 +117,7 @@ class Notes {
   std::unordered_map<std::string, int64_t> ids_;
 };
 
-/// The notes of the living observer: PyTorch's callbacks are plain functions.
+/// The notes of the current observer; global, because PyTorch's callbacks are plain functions.
 std::atomic<Notes*> current = nullptr;
 
 struct OpenCall final : at::ObserverContext {
@@ -138,7 +138,7 @@ std::unique_ptr<at::ObserverContext> begin_call(const at::RecordFunction& functi
   return call;
 }
 
-/// The context is null when begin_call() threw, which PyTorch catches.
+/// The context is null if begin_call() threw an exception, which PyTorch catches.
 void end_call(const at::RecordFunction& function, at::ObserverContext* context) {
   const int64_t end_ns = base::monotonic_ns();
   Notes* notes = current.load(std::memory_order_acquire);
@@ -182,7 +182,8 @@ class TorchObserver final : public Observer {
   explicit TorchObserver(const ObserveOptions& options) : notes_(std::make_shared<Notes>(options)) {
     Notes* none = nullptr;
     if (!current.compare_exchange_strong(none, notes_.get())) fail_internal("PyTorch is observed already");
-    // Operators and methods; neither ranges of a model's author nor what PyTorch counts for its builds.
+    // Observes operators and methods, but neither ranges of
+    // a model's author nor statistics for PyTorch's builds.
     handle_ =
         at::addGlobalCallback(at::RecordFunctionCallback(begin_call, end_call)
                                   .needsInputs(options.shapes)

@@ -1,4 +1,4 @@
-// PyTorch's own account of its runs: its operators and its allocators' work.
+// Records PyTorch's operators and the work of its allocators.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace hone::backend::aten {
 
-/// Operators of all threads, memory of the calling one. One at a time; without one, PyTorch runs as if there
-/// were none.
+/// Observes operators of all threads, and memory of the calling one. Only one observer can exist at a time;
+/// without one, PyTorch runs without any overhead.
 std::unique_ptr<Observer> observe_torch(const ObserveOptions& options);
 
 }  // namespace hone::backend::aten

@@ -14,7 +14,7 @@ at::ScalarType Placement::scalar_type(at::ScalarType type) const {
 
 at::Tensor Placement::place(const at::Tensor& tensor, bool pinned) const {
   const bool image = channels_last && tensor.dim() == 4;
-  // Copied as it is, and converted where it will be used.
+  // The tensor is copied unchanged, and converted on its device.
   return tensor.to(device, /*non_blocking=*/pinned)
       .to(scalar_type(tensor.scalar_type()), /*non_blocking=*/false, /*copy=*/false,
           image ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Preserve);
@@ -30,7 +30,7 @@ void allow_tf32(bool allowed) {
 }
 
 void use_settings(const Placement& placement, int threads) {
-  // Operators run one after the other; PyTorch lets this be set once in a process.
+  // Operators run one after the other; PyTorch allows this setting only once in a process.
   static const bool kOnce = [] {
     at::set_num_interop_threads(1);
     return true;

@@ -13,7 +13,7 @@ namespace {
 struct Kind {
   std::string_view name;
   MakeRunner make_runner;
-  /// True for tracing backends: operations that depend on the values of activations cannot be recorded.
+  /// True for tracing backends, which cannot record operations that depend on the values of activations.
   bool traced = false;
   bool cuda_only = false;
 };
@@ -63,7 +63,7 @@ class TorchBackend final : public Backend {
 
   bool binds() const override { return true; }
 
-  /// Inputs are read where they lie, outputs become tensors of hone's.
+  /// Inputs are read in place; outputs are copied to hone's tensors.
   Handover handover(std::string_view device) const override {
     if (tensor::parse_place(device).kind == tensor::PlaceKind::kCpu) return {.output_copies = 1};
     return Backend::handover(device);

@@ -15,7 +15,7 @@ using graph::ValueId;
 
 namespace {
 
-/// Types of activations: "float32 1x64x56x56".
+/// Types of activations, such as "float32 1x64x56x56".
 std::vector<std::string> type_texts(const graph::Graph& graph, const std::vector<ValueId>& ids) {
   std::vector<std::string> texts;
   for (const ValueId id : ids) {
@@ -74,7 +74,7 @@ std::vector<StepInfo> Program::steps(const char* tactic) const {
     const auto cost = graph::node_cost(*graph_, node);
     if (!cost) continue;
     info.flops = cost->flops;
-    // The graph's types are those of fp32; what other precisions store is PyTorch's own business.
+    // The graph's types are those of fp32; storage in other precisions is decided by PyTorch.
     if (placement_.precision == Precision::kFp32 || placement_.precision == Precision::kTf32)
       info.bytes = cost->bytes;
   }
@@ -93,7 +93,7 @@ void Program::load_constants() {
 void Program::find_last_readers() {
   std::vector<Step*> last(values_.size(), nullptr);
   for (Step& step : steps_) {
-    // An output that nobody reads dies where it is made.
+    // An output without readers is released by the step that makes it.
     for (const ValueId id : step.node->outputs) {
       if (id != kNoValue) last[static_cast<size_t>(id)] = &step;
     }

@@ -1,4 +1,4 @@
-// A graph as a list of ATen calls: what eager PyTorch executes, and what the tracer of TorchScript records.
+// A graph as a list of ATen calls, which eager PyTorch executes and TorchScript's tracer records.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,7 +14,7 @@
 
 namespace hone::backend::aten {
 
-/// The inputs and outputs of one step while it runs.
+/// The inputs and outputs of one step during its run.
 class Arguments {
  public:
   Arguments(std::vector<at::Tensor>& values, const graph::Node& node) : values_(values), node_(node) {}
@@ -24,7 +24,7 @@ class Arguments {
   const at::Tensor& operator[](size_t i) const { return values_[static_cast<size_t>(node_.inputs[i])]; }
   /// All inputs, for operators with any number of them.
   std::vector<at::Tensor> all() const;
-  /// Ignored when the node does not have output i.
+  /// Does nothing if the node does not have output i.
   void set(size_t i, at::Tensor value);
 
  private:
@@ -32,24 +32,25 @@ class Arguments {
   const graph::Node& node_;
 };
 
-/// One node, ready to run: everything that can be decided at load is in the closure.
+/// One node, ready to run: the closure contains everything that is decided at load.
 using Operation = std::function<void(Arguments&)>;
 
 class Program {
  public:
-  /// `bound` has known input shapes (bind.hpp). `traced`: the program will be recorded once and replayed, so
-  /// what depends on the values of activations is refused. Bad input naming the node that cannot run.
+  /// `bound` has known input shapes (bind.hpp). `traced` means that the program will be recorded once and
+  /// replayed, so operations that depend on the values of activations are refused. Bad input, naming the
+  /// node, if one cannot run.
   Program(std::shared_ptr<const graph::Graph> bound, const Placement& placement, std::string backend,
           bool traced);
 
-  /// Outputs for inputs in graph order, all placed as the program is. Announces each node as a range of its
-  /// name.
+  /// Returns outputs for inputs in graph order; all have the program's placement. Announces each node as a
+  /// range with its name.
   std::vector<at::Tensor> run(std::vector<at::Tensor> inputs);
 
   const graph::Graph& graph() const { return *graph_; }
-  /// Zeros of the inputs' shapes, placed.
+  /// Zeros in the shapes of the inputs, with the program's placement.
   std::vector<at::Tensor> zero_inputs() const;
-  /// One per node, under its name.
+  /// One for each node, with its name.
   std::vector<StepInfo> steps(const char* tactic) const;
   const Placement& placement() const { return placement_; }
   /// Element type in this program's precision.
@@ -60,7 +61,7 @@ class Program {
   struct Step {
     const graph::Node* node;
     Operation operation;
-    /// Activations that nobody reads after this step.
+    /// Activations that no later step reads.
     std::vector<graph::ValueId> dying;
   };
 
@@ -69,7 +70,7 @@ class Program {
 
   std::shared_ptr<const graph::Graph> graph_;
   Placement placement_;
-  /// Constants stay; activations are there from their producer to their last reader.
+  /// Constants stay; activations exist from their producer to their last reader.
   std::vector<at::Tensor> values_;
   std::vector<Step> steps_;
   int64_t weight_bytes_ = 0;

@@ -1,4 +1,4 @@
-// Which nodes of a graph have a lowering to ATen, asked one by one.
+// Finds the nodes of a graph that have a lowering to ATen, by trying each one.
 #include <charconv>
 
 #include "backend/torch/plugin/bind.hpp"
@@ -9,14 +9,14 @@
 namespace hone::backend::aten {
 namespace {
 
-/// Binding drops nodes, so each is named by its place.
+/// Names each node by its index, because binding removes nodes.
 graph::Graph numbered(const graph::Graph& graph) {
   graph::Graph result = graph;
   for (size_t i = 0; i < result.nodes.size(); ++i) result.nodes[i].name = std::to_string(i);
   return result;
 }
 
-/// A program that knows types and placement, without weights or steps.
+/// A program that has types and placement, but neither weights nor steps.
 Program empty_program(const graph::Graph& bound, const Placement& placement, const std::string& backend) {
   auto graph = std::make_shared<graph::Graph>(bound);
   graph->nodes.clear();
@@ -24,7 +24,7 @@ Program empty_program(const graph::Graph& bound, const Placement& placement, con
   return Program(std::move(graph), placement, backend, /*traced=*/false);
 }
 
-/// The reason that a sentence about the node ends with.
+/// The reason at the end of a sentence about the node.
 std::string reason_of(const std::string& sentence, const graph::Node& node) {
   const std::string begin = node.text() + ": ";
   const size_t found = sentence.find(begin);

@@ -1,4 +1,4 @@
-// See script.hpp. The only file with the JIT's headers, which take longest to compile.
+// See script.hpp. This is the only file with the JIT's headers, which take the longest to compile.
 #include "backend/torch/plugin/script.hpp"
 
 #include <ATen/core/grad_mode.h>
@@ -22,8 +22,8 @@ namespace {
 
 namespace jit = torch::jit;
 
-/// Runs of the profiling executor until the optimized graph is in place: one that records, one that
-/// compiles, one for the fallbacks that compiling may leave.
+/// Runs of the profiling executor until the optimized graph is ready: one that records, one that compiles,
+/// and one for the fallbacks that compiling may leave.
 constexpr int kWarmUpRuns = 3;
 
 void append_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
@@ -50,7 +50,8 @@ int64_t parameter_bytes(const jit::Module& module) {
 }
 
 #if TORCH_VERSION_MAJOR < 2
-/// Filters of the convolution that a value comes from, by first operands; nullopt where none is found.
+/// The number of filters of the convolution that produces a
+/// value, found through first operands; nullopt if there is none.
 std::optional<int64_t> filters_of(const jit::Value* value) {
   for (const jit::Node* node = value->node(); !node->inputs().empty(); node = node->input(0)->node()) {
     const std::string_view kind = node->kind().toQualString();
@@ -63,8 +64,8 @@ std::optional<int64_t> filters_of(const jit::Value* value) {
 }
 #endif
 
-/// True if optimizing for oneDNN would make wrong outputs: PyTorch 1.13 computes these functions in place in
-/// images of oneDNN without regard to channels that fill up its blocks, and gives their images another size.
+/// True if optimizing for oneDNN would give wrong outputs. PyTorch 1.13 computes these functions in place in
+/// oneDNN's images, ignores the channels that pad its blocks, and gives the images another size.
 bool breaks_in_onednn([[maybe_unused]] const jit::Module& frozen) {
 #if TORCH_VERSION_MAJOR < 2
   static constexpr int64_t kBlock = 16;
@@ -81,7 +82,7 @@ bool breaks_in_onednn([[maybe_unused]] const jit::Module& frozen) {
 #endif
 }
 
-/// The last steps for a traced and for a loaded module alike.
+/// The last steps, which traced and loaded modules share.
 jit::Module optimized(const jit::Module& module) {
   jit::Module frozen = jit::freeze(module);
   return breaks_in_onednn(frozen) ? frozen : jit::optimize_for_inference(frozen);
@@ -96,10 +97,10 @@ std::vector<std::string> argument_names(const jit::Module& module) {
   return names;
 }
 
-/// Steps by the values that they make.
+/// Maps values to the steps that make them.
 using Makers = std::unordered_map<const jit::Value*, int32_t>;
 
-/// Adds the steps whose values a node reads, itself or in its blocks.
+/// Adds the steps whose values a node reads, directly or in its blocks.
 void add_reads(const jit::Node& node, const Makers& makers, std::set<int32_t>& read) {
   const auto add = [&](const jit::Value* value) {
     if (const auto maker = makers.find(value); maker != makers.end()) read.insert(maker->second);
@@ -116,7 +117,7 @@ void add_reads(const jit::Node& node, const Makers& makers, std::set<int32_t>& r
 struct Script::State {
   jit::Module module;
   std::vector<std::string> input_names;
-  /// Counted before freezing: packed weights do not show their size.
+  /// Counted before freezing, because packed weights do not report their size.
   int64_t weight_bytes;
 };
 
@@ -126,7 +127,7 @@ Script::~Script() = default;
 std::unique_ptr<Script> Script::trace(Program& program, const std::vector<at::Tensor>& inputs) {
   const at::NoGradGuard no_grad;
   jit::Module module("hone.Traced");
-  // Freezing asks whether the module is in training mode.
+  // Freezing reads whether the module is in training mode.
   module.register_attribute("training", c10::BoolType::get(), false);
   const auto forward = [&](jit::Stack stack) -> jit::Stack {
     std::vector<at::Tensor> tensors;

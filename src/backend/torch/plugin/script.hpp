@@ -18,18 +18,18 @@ class Script {
  public:
   /// Records one run of the program on these inputs.
   static std::unique_ptr<Script> trace(Program& program, const std::vector<at::Tensor>& inputs);
-  /// Bad input naming the file when it is no TorchScript archive or has no usable forward.
+  /// Bad input, naming the file, if it is not a TorchScript archive or has no usable forward().
   static std::unique_ptr<Script> read(const std::filesystem::path& file, const Placement& placement);
 
   ~Script();
-  /// Names of forward's arguments, self left out.
+  /// Names of the arguments of forward(), without self.
   const std::vector<std::string>& input_names() const;
   std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs);
-  /// The profiling executor records types in its first runs and specializes after them.
+  /// Runs several times, since the profiling executor records types in its first runs and then specializes.
   void warm_up(const std::vector<at::Tensor>& inputs);
   /// Bytes of the parameters and buffers before they were folded and packed.
   int64_t weight_bytes() const;
-  /// Nodes of the optimized graph, constants left out.
+  /// Nodes of the optimized graph, without constants.
   std::vector<StepInfo> steps() const;
 
  private:

@@ -1,4 +1,4 @@
-// The TorchScript runner of a graph: its program, traced once on zeros.
+// The TorchScript runner of a graph, whose program is traced once on zeros.
 #include <c10/core/InferenceMode.h>
 
 #include "backend/torch/plugin/program.hpp"
@@ -27,7 +27,7 @@ class ScriptRunner final : public Runner {
 }  // namespace
 
 std::unique_ptr<Runner> make_script_runner(BoundGraph graph, const Placement& placement) {
-  // The tracer records ordinary tensors, not those of inference mode.
+  // The tracer records ordinary tensors, but not those of inference mode.
   const c10::InferenceMode ordinary(false);
   Program program(std::move(graph), placement, "torchscript", /*traced=*/true);
   auto script = Script::trace(program, program.zero_inputs());

@@ -1,4 +1,4 @@
-// See cuda.hpp: for a libtorch that was built without CUDA.
+// The functions of cuda.hpp for a libtorch that was built without CUDA.
 #include <torch/version.h>
 
 #include "backend/torch/plugin/cuda.hpp"

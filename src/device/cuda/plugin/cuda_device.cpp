@@ -48,7 +48,7 @@ TacticList make_tactics(Gpu& gpu, CudnnCompiler& cudnn, Cublaslt& cublaslt) {
   add_direct_convolution_tactics(list, gpu);
   add_winograd_tactics(list, gpu, cublaslt);
   add_transposed_convolution_tactics(list);
-  // The default for few rows, whatever time the search has.
+  // Added before the others, to be the default for few rows even if there is no time to search.
   add_row_product_tactics(list, gpu);
   add_matrix_tactics(list, gpu, cublaslt);
   add_layer_tactics(list, gpu);
@@ -157,8 +157,8 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
 
   std::vector<Layout> image_layouts(Precision) const override { return {Layout::kChannelsLast}; }
 
-  /// Kernels are written for images, not for rows. On some devices they can also pool or add their results,
-  /// or share an image between blocks.
+  /// Kernels are written for images, not for rows. On some devices they can also pool their results, add
+  /// them, or share an image between blocks.
   std::vector<std::string> passes(Precision precision, int64_t images) const override {
     const bool narrow = precision == Precision::kFp16 || precision == Precision::kBf16;
     std::vector<std::string> passes = {"row_lifting",           "rms_norm_fusion",    "rotary_fusion",
@@ -169,7 +169,7 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
                                "quantized_fusion", "quantized_sum_fusion"})
         passes.emplace_back(name);
     }
-    // In fp32 the additional products cost most, and it was not measured that they cost less than launches.
+    // In fp32 the additional products cost most, and no measurement shows that they cost less than launches.
     if (images == 1 && precision != Precision::kFp32) passes.emplace_back("concatenated_convolution_fusion");
     if (narrow && properties().warpgroups) {
       passes.emplace_back("pool_fusion");
@@ -279,7 +279,7 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
 
   double search_seconds() const override { return 20; }
 
-  /// The host's cores, which submit the work.
+  /// The host's cores, which submit work to the GPU.
   engine::OthersUse others_use() const override {
     const system::CpuCounters seen = system::read_cpu_counters(system::kNoWorker);
     return {seen.near_s - seen.own_s + seen.steal_s, seen.wall_s * system::usable_cores()};
@@ -319,7 +319,7 @@ class CudaDevice final : public engine::Device, public engine::FrameDevice {
  private:
   const DeviceProperties& properties() const { return gpu_.properties(); }
 
-  /// The state of the GPU changes, although the device does not.
+  /// Mutable, because the state of the GPU changes although the device does not.
   mutable Gpu gpu_;
   const std::string name_ = tensor::place_text({tensor::PlaceKind::kCuda, properties().ordinal});
   CudnnCompiler cudnn_;

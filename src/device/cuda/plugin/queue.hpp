@@ -14,8 +14,8 @@ class CudaQueue final : public tensor::Queue {
   /// Makes a queue with its own stream.
   explicit CudaQueue(const DeviceProperties& device)
       : own_(std::make_unique<const Stream>()), stream_(own_->get()), device_(device) {}
-  /// Launches record their times where `stamps` says; null: nowhere. The stream, the properties and the
-  /// stamps must outlive it.
+  /// Launches record their times in `stamps`, unless it is null. The stream, the properties and the stamps
+  /// must outlive the queue.
   CudaQueue(cudaStream_t stream, const DeviceProperties& device, StampSource* stamps = nullptr)
       : stream_(stream), device_(device), stamps_(stamps) {}
   CudaQueue(const Stream& stream, const DeviceProperties& device, StampSource* stamps = nullptr)

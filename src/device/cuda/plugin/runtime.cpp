@@ -58,9 +58,9 @@ bool is_loss(cudaError_t status) {
   }
 }
 
-/// If the process can no longer use the GPU, returns the error: `last`, which the runtime knew, or the result
-/// of asking it. A library may have its own runtime, whose errors ours does not know. Otherwise returns
-/// success, because any other error may be left from an earlier refusal.
+/// Returns the error that prevents the process from using the GPU; success if it can still use it. The
+/// runtime is asked in addition to `last`, its last error, because a library may have its own runtime, whose
+/// errors ours does not know. All other errors are ignored, because they may be left from an earlier refusal.
 cudaError_t end_of_use(cudaError_t last) {
   size_t free = 0;
   size_t total = 0;

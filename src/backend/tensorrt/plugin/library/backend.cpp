@@ -1,4 +1,4 @@
-// The backend over one TensorRT library, and the entry point of the plugin of its major.
+// The backend for one TensorRT library, and the entry point of the plugin for its major.
 #include "backend/tensorrt/plugin/library/build.hpp"
 #include "backend/tensorrt/plugin/library/entry.hpp"
 #include "backend/tensorrt/plugin/library/executable.hpp"

@@ -75,7 +75,7 @@ class Build {
     const std::string cached = settings_.timing_cache && std::filesystem::exists(cache_file)
                                    ? base::read_file(cache_file)
                                    : std::string();
-    // One of another version or GPU is refused, and the times are taken anew.
+    // A cache of another version or GPU is refused, and the times are measured again.
     std::unique_ptr<nvinfer1::ITimingCache> cache(config_->createTimingCache(cached.data(), cached.size()));
     if (cache == nullptr) cache.reset(config_->createTimingCache(nullptr, 0));
     if (cache != nullptr) config_->setTimingCache(*cache, /*ignoreMismatch=*/false);
@@ -111,15 +111,15 @@ class Build {
     config_->setBuilderOptimizationLevel(settings_.level);
     config_->setProfilingVerbosity(nvinfer1::ProfilingVerbosity::kDETAILED);
     if (!settings_.tactics.empty()) config_->setTacticSources(tactic_mask(settings_.tactics));
-    // TF32 is on by default in every major.
+    // TF32 is on by default in every major version.
     const bool float32 = options_.precision == Precision::kFp32 ||
                          (options_.precision == Precision::kInt8 && options_.beside_int8 == Precision::kFp32);
     if (float32) config_->clearFlag(BuilderFlag::kTF32);
     if (!float32) config_->setFlag(BuilderFlag::kTF32);
 #if NV_TENSORRT_MAJOR < 10
-    // Contexts of overlapping runs use one profile.
+    // Contexts of overlapping runs share one profile.
     config_->setPreviewFeature(nvinfer1::PreviewFeature::kPROFILE_SHARING_0806, true);
-    // By default 8.6 hands these libraries to plugins only, even where they are among the sources.
+    // By default, 8.6 lets only plugins use these libraries, even if they are among the sources.
     if (names_external_library(settings_.tactics))
       config_->setPreviewFeature(nvinfer1::PreviewFeature::kDISABLE_EXTERNAL_TACTIC_SOURCES_FOR_CORE_0805,
                                  false);
@@ -135,7 +135,7 @@ class Build {
 #endif
   }
 
-  /// Starts the calibration, on runs of the first profile's shapes.
+  /// Starts the calibration with runs of the first profile's shapes.
   void start_calibration() {
 #if NV_TENSORRT_MAJOR < 11
     if (settings_.calibrator == Calibrator::kHone) return;
@@ -186,8 +186,8 @@ class Build {
            fmt::format("timings-{}.bin", base::sha256(of).substr(0, 16));
   }
 
-  /// Adds the times to those that other builds have kept since this one began: several GPUs of a kind share
-  /// the file. It only saves time, so that it cannot be kept is no failure.
+  /// Merges the times with those that other builds stored since this one began, because several GPUs of a
+  /// kind share the file. The cache only saves time, so a failure to store it is ignored.
   void keep(nvinfer1::ITimingCache* cache, const std::filesystem::path& file) {
     try {
       if (std::filesystem::exists(file)) {
@@ -231,13 +231,13 @@ class Build {
   const Settings& settings_;
   std::unique_ptr<nvinfer1::IBuilder> builder_;
   std::unique_ptr<nvinfer1::INetworkDefinition> network_;
-  /// Owns weights that the network refers to.
+  /// Owns the weights to which the network refers.
   std::unique_ptr<nvonnxparser::IParser> parser_;
 #if NV_TENSORRT_MAJOR < 11
   graph::Graph calibrated_;
   std::unique_ptr<Calibration> calibration_;
 #endif
-  /// Null where the shapes are fixed.
+  /// Null if the shapes are fixed.
   nvinfer1::IOptimizationProfile* first_profile_ = nullptr;
   std::unique_ptr<nvinfer1::IBuilderConfig> config_;
 };
@@ -282,14 +282,14 @@ BuiltPlan build_plan(Library& library, const Gpu& gpu, const std::string& model,
   BuiltPlan result;
   PlanRecord& record = result.plan.record = record_of(library, gpu, model, source, options, settings);
   const std::filesystem::path file = cached_plan_path(key_of(record, gpu, source, settings));
-  // The data of TensorRT's own calibrator are no part of the key.
+  // The data of TensorRT's own calibrator are not part of the key, so such plans are not stored.
   const bool kept = settings.timing_cache && settings.calibrator == Calibrator::kHone;
   if (kept && std::filesystem::exists(file)) {
     try {
       result.plan = read_plan(file, /*trusted=*/false);
       return result;
     } catch (const Error&) {
-      // Not whole, or not ours: it is built again and replaced.
+      // The plan is incomplete or not ours, so it is built again and replaced.
     }
   }
   const auto start = base::Clock::now();
@@ -302,7 +302,7 @@ BuiltPlan build_plan(Library& library, const Gpu& gpu, const std::string& model,
     std::filesystem::create_directories(file.parent_path());
     write_plan(file, result.plan);
   } catch (const std::exception&) {
-    // The next one builds it again.
+    // The next build makes it again.
   }
   return result;
 }

@@ -13,7 +13,7 @@
 namespace hone::backend::tensorrt {
 namespace {
 
-/// The tensor as a network of this major takes it.
+/// Converts the tensor to the type that a network of this major takes.
 tensor::Tensor as_input(const tensor::Tensor& tensor) {
   const bool narrow = NV_TENSORRT_MAJOR < 10 && tensor.dtype() == tensor::DType::kInt64;
   return narrow ? tensor.cast(tensor::DType::kInt32) : tensor;
@@ -28,7 +28,7 @@ class DataCalibration final : public Calibration, private Interface {
       data_ = std::make_unique<quantize::CalibrationData>(graph, data);
       return;
     }
-    quantize::read_tensorrt_cache(settings.calibration_cache);  // a damaged one is said so here
+    quantize::read_tensorrt_cache(settings.calibration_cache);  // reports a damaged cache
     given_cache_ = base::read_file(settings.calibration_cache);
   }
 
@@ -40,7 +40,7 @@ class DataCalibration final : public Calibration, private Interface {
   }
 
  private:
-  /// Says nothing to networks whose batch is a dimension.
+  /// Networks whose batch is a dimension ignore this.
   int32_t getBatchSize() const noexcept override { return 1; }
 
   bool getBatch(void* bindings[], const char* names[], int32_t count) noexcept override {
@@ -87,7 +87,7 @@ class DataCalibration final : public Calibration, private Interface {
   }
 
   const graph::Graph& graph_;
-  /// Null where there is a cache.
+  /// Null if there is a cache.
   std::unique_ptr<quantize::CalibrationData> data_;
   std::string given_cache_;
   std::string written_cache_;

@@ -1,4 +1,4 @@
-// TensorRT's own int8 calibrators (8.6 and 10), fed with the data that hone calibrates with.
+// TensorRT's own int8 calibrators (8.6 and 10), which get hone's calibration data.
 #pragma once
 
 #include <NvInfer.h>
@@ -13,21 +13,21 @@
 #if NV_TENSORRT_MAJOR < 11
 namespace hone::backend::tensorrt {
 
-/// Answers the library's questions while it builds. Nothing is thrown into it: an error is kept for
-/// rethrow().
+/// Called by the library while it builds. No exception passes
+/// through the library: an error is kept for rethrow().
 class Calibration {
  public:
   virtual ~Calibration() = default;
   virtual nvinfer1::IInt8Calibrator* calibrator() = 0;
-  /// The cache that the library wrote; empty where it was given one.
+  /// The cache that the library wrote; empty if it was given one.
   virtual const std::string& written_cache() const = 0;
   virtual int64_t samples() const = 0;
-  /// Throws what went wrong with the data.
+  /// Throws the error that occurred with the data, if any.
   virtual void rethrow() const = 0;
 };
 
-/// Runs this graph, whose inputs have the shapes of one run, on data in such runs; with a cache in the
-/// settings, it answers from that. The graph outlives it. Bad input for data that do not fit.
+/// Calibrates with data for this graph, whose inputs have the shapes of one run; or from the cache in the
+/// settings, if there is one. The graph must outlive it. Bad input for data that do not fit.
 std::unique_ptr<Calibration> make_calibration(const graph::Graph& graph, const quantize::DataOptions& data,
                                               const Settings& settings);
 

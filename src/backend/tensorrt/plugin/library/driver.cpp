@@ -84,7 +84,7 @@ int64_t Gpu::free_bytes() const {
 }
 
 DeviceMemory::DeviceMemory(size_t bytes) : size_(bytes) {
-  // An empty tensor has an address, too.
+  // An empty tensor also has an address.
   const CUresult result = driver().cuMemAlloc(&address_, bytes == 0 ? 1 : bytes);
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
     fail_environment("out of memory: the GPU has no {:.1f} MB left for TensorRT",

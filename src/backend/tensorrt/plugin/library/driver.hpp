@@ -1,5 +1,5 @@
-// The CUDA driver, opened at run time: a machine without one says so, and the plugin needs no CUDA library.
-// Objects here own what they are named after, on the GPU whose context is current.
+// The CUDA driver, opened at run time: without it there is a clear error, and the plugin needs no CUDA
+// library. Each object here owns the resource in its name, on the GPU whose context is current.
 #pragma once
 
 #include <cuda.h>
@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <string>
 
-// Its second version, to which the header leads, is missing from drivers that are otherwise new enough.
+// The header maps this to its second version, which drivers that are otherwise new enough may lack.
 #undef cuEventElapsedTime
 
 namespace hone::backend::tensorrt {
 
-// The header renames functions to their newest versions, which the names of members and of symbols follow.
-// clang-format takes the entries for a chain of calls and moves them at every run.
+// The header renames functions to their newest versions; the names of members and symbols follow it.
+// clang-format sees the entries as a chain of calls and would move them every time.
 // clang-format off
 #define HONE_DRIVER_FUNCTIONS(F) \
   F(cuInit) F(cuDriverGetVersion) F(cuDeviceGet) F(cuDeviceGetCount) F(cuDeviceGetName) \
@@ -34,16 +34,16 @@ struct Driver {
   CUresult (*cuEventElapsedTime)(float*, CUevent, CUevent) = nullptr;
 };
 
-/// Environment error where no driver is loaded on this machine.
+/// Environment error if no driver is loaded on this machine.
 const Driver& driver();
 
-/// Environment error, saying what was being done, where the result is no success.
+/// Environment error that says what was being done, unless the result is success.
 void check(CUresult result, const char* doing);
 
-/// A GPU among those that CUDA shows to the process, whose context is current from now on in this thread.
+/// One of the GPUs that are visible to the process. Its context becomes current in this thread.
 class Gpu {
  public:
-  /// Environment error where it is not there.
+  /// Environment error if there is no such GPU.
   explicit Gpu(int ordinal);
 
   void use() const;
@@ -54,7 +54,7 @@ class Gpu {
   /// "NVIDIA H200, sm 9.0".
   std::string text() const;
   std::string bus_id() const { return bus_id_; }
-  /// "13.0": CUDA's version that the driver is of.
+  /// "13.0", the CUDA version of the driver.
   std::string driver_version() const;
   int64_t free_bytes() const;
   int64_t l2_bytes() const { return l2_bytes_; }
@@ -87,7 +87,7 @@ class DeviceMemory {
   size_t size_ = 0;
 };
 
-/// Host memory that copies to and from the device need not stage.
+/// Host memory that can be copied to and from the device without staging.
 class PinnedMemory {
  public:
   explicit PinnedMemory(size_t bytes);
@@ -119,7 +119,7 @@ class Event {
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  /// `captured`: the stream is being captured, and every launch of the graph will record it.
+  /// `captured` means that the stream is being captured; every launch of the graph then records the event.
   void record(const Stream& stream, bool captured = false) const;
   void synchronize() const;
   static double milliseconds_between(const Event& begin, const Event& end);
@@ -128,10 +128,10 @@ class Event {
   CUevent event_ = nullptr;
 };
 
-/// The work that `enqueue` hands to a stream, to be launched as one.
+/// The work that `enqueue` submits to a stream, as a graph that is launched as a whole.
 class CapturedGraph {
  public:
-  /// False of `ok()` where something in it cannot be captured; the stream works on.
+  /// ok() is false if some of the work cannot be captured; the stream remains usable.
   template <class F>
   CapturedGraph(const Stream& stream, F&& enqueue) {
     if (driver().cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) != CUDA_SUCCESS)

@@ -13,7 +13,7 @@ namespace {
 
 using tensor::Tensor;
 
-/// Collects what the library reports, layer by layer; a layer's name may come several times in a run.
+/// Collects the times that the library reports for layers; a layer's name may occur several times in a run.
 class LayerClock final : public nvinfer1::IProfiler {
  public:
   explicit LayerClock(std::vector<LayerTime>& layers) : layers_(layers) {
@@ -34,7 +34,7 @@ class LayerClock final : public nvinfer1::IProfiler {
 
   void begin_run() { ++runs_; }
   bool lost() const { return lost_; }
-  /// A layer that a run did without took no time in it.
+  /// A layer that was absent from a run took no time in it.
   void finish() {
     for (LayerTime& layer : layers_) layer.times_ms.resize(runs_, 0);
   }
@@ -46,7 +46,7 @@ class LayerClock final : public nvinfer1::IProfiler {
   bool lost_ = false;
 };
 
-/// Contexts of one engine, each with a stream of its own.
+/// Contexts of one engine, each with its own stream.
 class SessionPipeline final : public Pipeline {
  public:
   SessionPipeline(std::vector<std::unique_ptr<Session>> sessions, bool transfers)
@@ -54,7 +54,7 @@ class SessionPipeline final : public Pipeline {
 
   void submit() override {
     const size_t lane = next_ % sessions_.size();
-    // Two runs of a stream may be under way: one runs, the next one waits for it.
+    // A stream can have two runs in progress: one runs, and the next one waits for it.
     const size_t turn = next_ / sessions_.size() % 2;
     Event& done = done_[2 * lane + turn];
     if (next_ >= done_.size()) done.synchronize();
@@ -79,7 +79,7 @@ class SessionPipeline final : public Pipeline {
   size_t next_ = 0;
 };
 
-/// A context on memory that others fill.
+/// A context that uses memory of the caller.
 class SessionRuns final : public BoundRuns {
  public:
   SessionRuns(std::unique_ptr<Session> session, const DeviceExchange& exchange)
@@ -144,7 +144,7 @@ class TensorrtExecutable final : public Executable {
       addresses.push_back(reinterpret_cast<CUdeviceptr>(input.data()));
     }
     plan_->gpu->use();
-    // The first run of a session reads them, in a stream of its own.
+    // The first run of a session reads the inputs in its own stream.
     exchange.synchronize();
     if (const Refusal refusal = unfit_for_binding(*plan_->engine, inputs_, outputs_))
       return {nullptr, refusal};
@@ -186,7 +186,7 @@ class TensorrtExecutable final : public Executable {
 
   MemoryUse memory() const override {
     MemoryUse use;
-    // A plan is weights but for some description.
+    // A plan consists of weights, except for some description.
     use.weights = plan_->plan_bytes;
     use.engine_file = plan_->plan_bytes;
 #if NV_TENSORRT_MAJOR < 11
@@ -222,7 +222,7 @@ class TensorrtExecutable final : public Executable {
   }
 
  private:
-  /// The model's nodes for nodes as TensorRT was given them.
+  /// The model's nodes for nodes in the graph that TensorRT was given.
   std::vector<std::string> models_nodes(const std::vector<std::string>& given) const {
     std::vector<std::string> nodes;
     for (const std::string& name : given) {
@@ -272,7 +272,7 @@ class TensorrtExecutable final : public Executable {
     return true;
   }
 
-  /// Shapes are concrete where a context has them.
+  /// Shapes are concrete if there is a context.
   std::string engine_information(Session* session) const {
     const std::unique_ptr<nvinfer1::IEngineInspector> inspector(plan_->engine->createEngineInspector());
     if (inspector == nullptr)
@@ -284,7 +284,7 @@ class TensorrtExecutable final : public Executable {
     return text;
   }
 
-  /// In calls, one run after the other: events around each layer are no part of a captured graph.
+  /// Enqueues calls, one run after the other, because a captured graph has no events around layers.
   void time_layers(int runs, LayerProfile& profile) {
     LayerClock clock(profile.layers);
     Session& session = *current_;

@@ -1,4 +1,4 @@
-// A plan that is loaded, as a benchmark runs it.
+// A loaded plan as an executable.
 #pragma once
 
 #include <functional>
@@ -13,30 +13,30 @@
 
 namespace hone::backend::tensorrt {
 
-/// How the plan came about.
+/// The origin of a plan.
 struct PlanOrigin {
   PlanRecord record;
   bool fresh = false;
   /// Bytes that were free on the GPU before anything was loaded.
   int64_t free_before = 0;
   std::vector<std::string> notes = {};
-  /// The model's nodes that each node given to TensorRT stands for, by its name, if hone created it.
+  /// For each node given to TensorRT, by name, the model's nodes from which hone made it.
   std::map<std::string, std::vector<std::string>> sources = {};
 };
 
-/// Environment error where the library does not take the plan: another version, another GPU, damage.
+/// Environment error if the library refuses the plan: another version, another GPU, or damage.
 std::shared_ptr<const LoadedPlan> load_plan(std::shared_ptr<Library> library, std::shared_ptr<const Gpu> gpu,
                                             const std::string& bytes);
 
-/// Another plan, for inputs of these shapes.
+/// A replacement for a plan, for inputs of other shapes.
 struct Replacement {
   std::shared_ptr<const LoadedPlan> plan;
   PlanOrigin origin;
 };
 using Rebuild = std::function<Replacement(const std::map<std::string, tensor::Shape>& shapes)>;
 
-/// `graph` may be null, of a plan from a file; then `rebuild` is empty. Where `shapes` has every input, by
-/// name, memory for such a run is taken at once.
+/// `graph` is null for a plan from a file; `rebuild` is then empty. If `shapes` has every input, by name,
+/// memory for such a run is allocated at once.
 std::unique_ptr<Executable> make_executable(std::shared_ptr<const LoadedPlan> plan, PlanOrigin origin,
                                             std::shared_ptr<const graph::Graph> graph, Rebuild rebuild,
                                             const std::map<std::string, tensor::Shape>& shapes = {});

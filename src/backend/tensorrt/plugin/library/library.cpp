@@ -11,7 +11,7 @@
 namespace hone::backend::tensorrt {
 namespace {
 
-/// Enough to say what is wrong.
+/// Enough errors to explain a failure.
 constexpr size_t kMostErrors = 8;
 constexpr size_t kMostErrorText = 600;
 
@@ -21,7 +21,7 @@ struct Version {
   int patch;
 };
 
-/// Until version 9 the major counted thousands.
+/// Before version 10, the major was counted in thousands.
 Version parts_of(int number) {
   const int major = number >= 10000 ? number / 10000 : number / 1000;
   return {major, number / 100 % (number >= 10000 ? 100 : 10), number % 100};
@@ -64,7 +64,7 @@ void Logger::log(Severity severity, const char* message) noexcept {
     const std::lock_guard lock(mutex_);
     if (errors_.size() < kMostErrors) errors_.emplace_back(message);
   } catch (const std::exception&) {
-    // The sentence about the failure lacks a detail.
+    // The report of the failure then lacks a detail.
   }
 }
 
@@ -104,8 +104,8 @@ void Library::load_parser() {
     const std::string file = folder_ + "/" + name;
     return std::filesystem::exists(file) ? file : name;
   };
-  // Older parsers need the library of plugins, which the loader finds by its name once it is loaded. That one
-  // needs functions of cuBLAS and cuDNN only where they are called.
+  // Older parsers need the plugin library, which the loader finds by name once it is loaded. That library
+  // needs functions of cuBLAS and cuDNN only when it calls them.
   const std::string plugins = beside(fmt::format("libnvinfer_plugin.so.{}", NV_TENSORRT_MAJOR));
   void* loaded = ::dlopen(plugins.c_str(), RTLD_LAZY | RTLD_GLOBAL);
   const std::string reason = loaded == nullptr ? ::dlerror() : "";
@@ -119,7 +119,7 @@ void Library::load_parser() {
         reason.empty() ? own : reason);
   }
   find(parser_, "createNvOnnxParser_INTERNAL", make_parser_);
-  // The parser's plugins for some operators are in that library, too, once it has registered itself.
+  // After registration, that library also provides the parser's plugins for some operators.
   using Register = bool (*)(void*, const char*);
   if (const auto add_plugins =
           loaded == nullptr ? nullptr : reinterpret_cast<Register>(::dlsym(loaded, "initLibNvInferPlugins")))
@@ -132,7 +132,7 @@ std::string Library::version() const {
 }
 
 std::unique_ptr<nvinfer1::IBuilder> Library::make_builder() {
-  // The library's own version: what hone calls is the same in all of a major.
+  // Passes the library's own version, because the functions that hone calls are the same in a whole major.
   auto* builder = static_cast<nvinfer1::IBuilder*>(make_builder_(&logger_, number_));
   if (builder == nullptr) fail_environment("TensorRT cannot build here: {}", logger_.take_errors());
   return std::unique_ptr<nvinfer1::IBuilder>(builder);
@@ -149,7 +149,7 @@ std::unique_ptr<nvonnxparser::IParser> Library::make_parser(nvinfer1::INetworkDe
       static_cast<nvonnxparser::IParser*>(make_parser_(&network, &logger_, NV_ONNX_PARSER_VERSION));
   if (parser == nullptr) fail_environment("TensorRT's parser does not start: {}", logger_.take_errors());
 #if NV_TENSORRT_MAJOR < 10
-  // Else it is a plugin, which has no implementation for all types.
+  // Otherwise the operator is a plugin, which does not support all types.
   parser->setFlag(nvonnxparser::OnnxParserFlag::kNATIVE_INSTANCENORM);
 #endif
   return std::unique_ptr<nvonnxparser::IParser>(parser);

@@ -1,4 +1,4 @@
-// TensorRT's libraries of this plugin's major, opened at run time, and what they say.
+// The TensorRT libraries of this plugin's major version, opened at run time, and their messages.
 #pragma once
 
 #include <NvInfer.h>
@@ -11,14 +11,14 @@
 
 namespace hone::backend::tensorrt {
 
-/// The flags with which createNetworkV2() makes a network for a graph in this typing.
+/// The flags with which createNetworkV2() makes a network for a graph with this typing.
 uint32_t network_flags(bool strong);
 
-/// Keeps what the library says until somebody asks; called from threads of its own.
+/// Keeps the library's errors until they are requested; called from the library's threads.
 class Logger final : public nvinfer1::ILogger {
  public:
   void log(Severity severity, const char* message) noexcept override;
-  /// The errors since the last call, the first of them first; then they are forgotten.
+  /// Returns the errors since the last call, in order, and forgets them.
   std::string take_errors();
 
  private:
@@ -28,7 +28,8 @@ class Logger final : public nvinfer1::ILogger {
 
 class Library {
  public:
-  /// Environment error where libnvinfer, its plugins or its parser cannot be loaded or is of another major.
+  /// Environment error if libnvinfer, its plugins or its
+  /// parser cannot be loaded, or has another major version.
   explicit Library(const std::string& libnvinfer);
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -36,12 +37,12 @@ class Library {
   /// "8.6.1".
   std::string version() const;
   const std::string& folder() const { return folder_; }
-  /// Environment error, with the library's message, where one cannot be made.
+  /// Environment error, with the library's message, if the builder cannot be made.
   std::unique_ptr<nvinfer1::IBuilder> make_builder();
   std::unique_ptr<nvinfer1::IRuntime> make_runtime();
   std::unique_ptr<nvonnxparser::IParser> make_parser(nvinfer1::INetworkDefinition& network);
   Logger& logger() { return logger_; }
-  /// Which file the builder needs for this GPU and does not have; empty where it has it.
+  /// The name of the file that the builder needs for this GPU but that is missing; empty if none is.
   std::string missing_builder_resource(int sm_major, int sm_minor) const;
 
  private:

@@ -38,8 +38,8 @@ class Questions {
   }
 
  private:
-  /// The graph without the nodes that were refused: what they made comes from outside, and what only they
-  /// read is handed out.
+  /// The graph without refused nodes: their results become
+  /// inputs, and values that only they read become outputs.
   Graph rest() const {
     Graph rest = graph_;
     std::erase_if(rest.nodes, [&](const Node& node) { return bool(refusals_[std::stoul(node.sources[0])]); });
@@ -65,7 +65,7 @@ class Questions {
     return rest;
   }
 
-  /// True if the parser takes all that was not refused before.
+  /// True if the parser accepts all nodes that it has not refused before.
   bool ask() {
     const Graph part = rest();
     if (part.nodes.empty()) return true;

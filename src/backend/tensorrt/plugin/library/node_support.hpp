@@ -1,4 +1,4 @@
-// Which nodes of a model TensorRT's parser takes, and why not the others.
+// Finds the nodes of a model that TensorRT's parser refuses, and the reasons.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace hone::backend::tensorrt {
 
-/// For each node of the graph, in order, returns why the parser does not take it on inputs of the options'
-/// shapes: the parser is asked about the whole graph, then about what is left without the nodes that it
-/// refused, and so on. That it takes a node does not promise that the builder has a kernel for it.
+/// Returns for each node of the graph, in order, the reason why the parser refuses it on inputs of the
+/// options' shapes. The parser is asked about the whole graph, then about the graph without the refused
+/// nodes, and so on. The builder may still lack a kernel for a node that the parser accepts.
 std::vector<Refusal> refused_nodes(Library& library, const graph::Graph& graph, const LoadOptions& options);
 
 }  // namespace hone::backend::tensorrt

@@ -40,7 +40,7 @@ nvinfer1::Dims to_dims(const tensor::Shape& shape) {
 
 tensor::Shape to_shape(const nvinfer1::Dims& dims) { return {dims.d, dims.d + std::max(dims.nbDims, 0)}; }
 
-/// Converts the tensor to the type that the engine takes. Bad input where a number does not fit.
+/// Converts the tensor to the type that the engine takes. Bad input if a number does not fit.
 Tensor as_bound(const Tensor& tensor, DType wanted, const std::string& name) {
   if (tensor.dtype() == wanted) return tensor;
   if (tensor.dtype() == DType::kInt64 && wanted == DType::kInt32) {
@@ -110,7 +110,7 @@ void* OpenOutput::grow(uint64_t size) noexcept {
     if (memory_.size() < size || memory_.address() == 0) memory_ = DeviceMemory(size);
     return memory_.get();
   } catch (const std::exception&) {
-    return nullptr;  // which the engine takes for a failed run
+    return nullptr;  // the engine then reports a failed run
   }
 }
 
@@ -132,14 +132,14 @@ Session::Session(std::shared_ptr<const LoadedPlan> plan, std::span<const Port> i
     fail_environment("TensorRT has no memory for another context: {}", library.logger().take_errors());
   const int profile = find_profile(*plan_->engine, inputs, shapes_);
   if (profile < 0) fail_bad_input("the plan was not built for inputs of these shapes");
-  // The first context of an engine has the first profile already.
+  // The first context of an engine already has the first profile.
   if (context_->getOptimizationProfile() != profile &&
       !context_->setOptimizationProfileAsync(profile, stream_.get()))
     fail_environment("TensorRT does not change to profile {}: {}", profile, library.logger().take_errors());
   stream_.synchronize();
   bind_inputs(inputs, given);
   bind_outputs(outputs);
-  // The first run after a change of shapes brings things to their places, and no capture holds that.
+  // The first run after a change of shapes initialises memory, which a capture cannot contain.
   enqueue();
   stream_.synchronize();
   capture();
@@ -195,7 +195,7 @@ void Session::enqueue() {
 }
 
 void Session::capture() {
-  // Memory of outputs that only the data know is asked for in the middle of a run.
+  // Memory for outputs whose shapes depend on data is requested in the middle of a run.
   if (std::any_of(outputs_.begin(), outputs_.end(),
                   [](const Bound& output) { return output.open != nullptr; }))
     return;
@@ -211,7 +211,7 @@ void Session::upload(std::span<const Tensor> inputs) {
     check(
         driver().cuMemcpyHtoDAsync(bound.memory.address(), tensor.bytes(), tensor.byte_size(), stream_.get()),
         "a copy to the GPU");
-    // A converted tensor is freed at the end of the iteration, so its copy must be over.
+    // A converted tensor is freed at the end of the iteration, so its copy must have finished.
     if (tensor.bytes() != inputs[i].bytes()) stream_.synchronize();
   }
   stream_.synchronize();
@@ -293,7 +293,7 @@ double Session::time_device(bool cold) {
       end_.record(stream_, /*captured=*/true);
       return enqueued;
     });
-    // The first launch brings the graph to the device.
+    // The first launch uploads the graph to the device.
     if (timed_->ok()) timed_->launch(stream_);
     stream_.synchronize();
   }
@@ -316,7 +316,7 @@ double Session::time_device(bool cold) {
 RunPhases Session::time_phases(bool cold) {
   make_pinned();
   RunPhases phases;
-  // The copies that are timed bring back the uploaded values.
+  // The timed copies then restore the uploaded values.
   for (const Bound& input : inputs_) copy(input, /*to_device=*/false);
   stream_.synchronize();
   phases.h2d_ms = time_copies(inputs_, /*to_device=*/true);

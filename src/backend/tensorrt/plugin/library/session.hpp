@@ -1,5 +1,5 @@
-// One execution context of an engine, for inputs of certain shapes: its memory, its stream and its CUDA
-// graphs.
+// One execution context of an engine for inputs of fixed
+// shapes: its memory, its stream and its CUDA graphs.
 #pragma once
 
 #include <NvInfer.h>
@@ -17,32 +17,32 @@
 
 namespace hone::backend::tensorrt {
 
-/// An engine and what runs it; shared by its sessions.
+/// An engine and the objects that run it; shared by its sessions.
 struct LoadedPlan {
   std::shared_ptr<Library> library;
   std::shared_ptr<const Gpu> gpu;
-  /// Outlives the engine.
+  /// Must outlive the engine.
   std::unique_ptr<nvinfer1::IRuntime> runtime;
   std::unique_ptr<nvinfer1::ICudaEngine> engine;
   int64_t plan_bytes = 0;
 };
 
-/// An input or output as the caller has it.
+/// An input or output in the caller's form.
 struct Port {
   std::string name;
   tensor::DType dtype = tensor::DType::kFloat32;
 };
 
-/// Why a session cannot read and write these where a caller has them: types that the engine has otherwise,
-/// and shapes that the data decide.
+/// The reason why a session cannot use the caller's memory for these: their types differ from the engine's,
+/// or their shapes depend on data.
 Refusal unfit_for_binding(const nvinfer1::ICudaEngine& engine, std::span<const Port> inputs,
                           std::span<const Port> outputs);
 
-/// The profile whose ranges hold these shapes, by input name; -1 where none does.
+/// The index of the profile whose ranges contain these shapes, in the order of `inputs`; -1 if there is none.
 int find_profile(const nvinfer1::ICudaEngine& engine, std::span<const Port> inputs,
                  std::span<const tensor::Shape> shapes);
 
-/// The outputs of a run whose shapes the data decide: memory as the engine asks for it.
+/// Memory for an output whose shape depends on data, allocated when the engine asks for it.
 class OpenOutput final : public nvinfer1::IOutputAllocator {
  public:
 #if NV_TENSORRT_MAJOR >= 10
@@ -67,33 +67,33 @@ class OpenOutput final : public nvinfer1::IOutputAllocator {
 
 class Session {
  public:
-  /// Environment error where memory or a context is not to be had; bad input where no profile takes the
-  /// shapes. `given`: addresses on the GPU that the inputs are read from, which hold values that may be
-  /// computed with; without them the inputs get memory of the session's own.
+  /// Environment error if memory or a context is not available; bad input if no profile contains the shapes.
+  /// `given` are addresses on the GPU from which the inputs are read; they must hold valid values. Without
+  /// them, the session allocates memory for its inputs.
   Session(std::shared_ptr<const LoadedPlan> plan, std::span<const Port> inputs, std::span<const Port> outputs,
           std::vector<tensor::Shape> shapes, std::span<const CUdeviceptr> given = {});
 
   const std::vector<tensor::Shape>& shapes() const { return shapes_; }
   bool captured() const { return graph_ != nullptr && graph_->ok(); }
-  /// From the host to the engine's inputs, in their types; bad input for an integer that they do not hold.
-  /// Waits.
+  /// Copies tensors to the engine's inputs, converted to their types, and waits. Bad input for an integer
+  /// that does not fit.
   void upload(std::span<const tensor::Tensor> inputs);
-  /// Hands one run over to the stream.
+  /// Submits one run to the stream.
   void launch();
-  /// The same to a stream of somebody else's.
+  /// Submits one run to a stream of the caller.
   void launch_on(CUstream stream);
   void wait() const { stream_.synchronize(); }
-  /// The outputs of the run before, in the caller's types. Waits.
+  /// Returns the outputs of the previous run in the caller's types. Waits.
   std::vector<tensor::Tensor> download();
   RunPhases time_phases(bool cold);
-  /// Hands over a run between copies of the inputs from pinned memory and of the outputs to it.
+  /// Submits a run together with copies of the inputs from pinned memory and of the outputs to it.
   void launch_with_transfers();
   const Stream& stream() const { return stream_; }
   nvinfer1::IExecutionContext& context() { return *context_; }
-  /// Hands a run over as calls, whatever was captured.
+  /// Submits a run as calls, even if a graph was captured.
   void enqueue();
-  /// Where the outputs lie, in the caller's order and the engine's types; those whose shapes the data decide
-  /// have no address.
+  /// The memory of the outputs, in the caller's order and the engine's types. Outputs whose shapes depend on
+  /// data have no address.
   std::vector<tensor::TensorView> output_views(tensor::Place place) const;
 
  private:
@@ -122,7 +122,8 @@ class Session {
   std::vector<Bound> inputs_;
   std::vector<Bound> outputs_;
   std::unique_ptr<CapturedGraph> graph_;
-  /// The run between two events, which around a launch would hold the way to the device as well.
+  /// The run between two events in the graph; events around
+  /// a launch would include the time from host to device.
   Event begin_;
   Event end_;
   std::unique_ptr<CapturedGraph> timed_;

@@ -22,10 +22,10 @@ namespace {
 
 using graph::Graph;
 
-/// Operators that the parsers of a major lack, or take only by plugins that are no part of it.
+/// Operators that the parsers of a major version lack, or support only through external plugins.
 const std::set<std::string_view>& unknown_operators() {
 #if NV_TENSORRT_MAJOR < 10
-  // It reads Shape without the range that opset 15 gave it.
+  // The parser does not read Shape with the range that opset 15 added.
   static const std::set<std::string_view> kUnknown = {"Gelu", "GroupNormalization", "Mish", "Shape"};
 #else
   static const std::set<std::string_view> kUnknown = {"Mish"};
@@ -34,11 +34,11 @@ const std::set<std::string_view>& unknown_operators() {
 }
 
 #if NV_TENSORRT_MAJOR < 10
-/// The newest that its parser reads; the writer names the node that has no form in it.
+/// The newest opset that its parser reads; the writer names any node that has no form in it.
 int opset_for(const Graph& /*graph*/, bool /*strong*/) { return 17; }
 #else
 int opset_for(const Graph& graph, bool strong) {
-  // From 19 on, what is quantized may be float16.
+  // From opset 19 on, quantized values may be float16.
   constexpr int kHalfQuantization = 19;
   const int usual = importer::usual_opset(graph);
   const bool quantizes = std::any_of(graph.nodes.begin(), graph.nodes.end(),
@@ -53,7 +53,7 @@ std::map<std::string, engine::ShapeProfile> tuned_for(const std::map<std::string
   return profiles;
 }
 
-/// Ranges are those that hone finds on the CPU, where the driver's context is not hone's to make.
+/// hone finds the ranges on the CPU, because it must not create the driver's context here.
 Int8Model quantized(const importer::Model& model, const LoadOptions& options,
                     const std::map<std::string, tensor::Shape>& shapes) {
   Int8Request request;

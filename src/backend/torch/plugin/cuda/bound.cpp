@@ -1,4 +1,4 @@
-// Runs of PyTorch on memory that others filled, in a stream that others use, too.
+// Runs PyTorch on the caller's memory, in a stream that others also use.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/InferenceMode.h>
@@ -44,7 +44,7 @@ class StreamRuns final : public BoundRuns {
     stream_.synchronize();
   }
 
-  /// Memory that a run allocates is reused by the next one, so results are copied to memory that stays.
+  /// The next run reuses memory that a run allocates, so results are copied to memory that stays.
   void submit() override {
     translated([&] {
       const c10::InferenceMode inference;
@@ -73,7 +73,7 @@ class StreamRuns final : public BoundRuns {
 
 std::unique_ptr<BoundRuns> make_stream_runs(const Runner& runner, std::span<const tensor::TensorView> inputs,
                                             const DeviceExchange& exchange, const OutputType& output_type) {
-  // Streams do not wait for the one that the weights came on.
+  // Streams do not wait for the stream in which the weights were copied.
   synchronize(runner.placement().device);
   return std::make_unique<StreamRuns>(runner, inputs, exchange, output_type);
 }

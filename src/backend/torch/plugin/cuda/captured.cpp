@@ -15,11 +15,12 @@
 namespace hone::backend::aten {
 namespace {
 
-/// Before a capture: libraries create their handles and workspaces, cuDNN chooses its algorithms.
+/// Runs before a capture, in which libraries create their
+/// handles and workspaces, and cuDNN chooses algorithms.
 constexpr int kWarmUpRuns = 3;
 
-/// While it lives, ranges are NVTX's: profilers then know which nodes of the captured graph belong to which
-/// node of the model.
+/// Converts ranges to NVTX during its lifetime, so that profilers can assign the captured graph's nodes to
+/// the model's nodes.
 class NvtxRanges final : public base::RangeListener {
  public:
   NvtxRanges() { base::listen_to_ranges(this); }
@@ -31,8 +32,8 @@ class NvtxRanges final : public base::RangeListener {
   void end() override { nvtxRangePop(); }
 };
 
-/// The stream to capture on, since the default stream cannot be captured. Libraries keep a workspace for
-/// every stream, so graphs that may run at the same time are to be captured on streams of their own.
+/// The stream for the capture, since the default stream cannot be captured. Libraries keep a workspace for
+/// every stream, so graphs that may run at the same time must be captured on different streams.
 c10::cuda::CUDAStream capturing_stream(at::Device device) {
   const c10::cuda::CUDAStream current = c10::cuda::getCurrentCUDAStream(device.index());
   if (current != c10::cuda::getDefaultCUDAStream(device.index())) return current;
@@ -50,7 +51,7 @@ class CapturedRunner final : public Runner {
     const c10::cuda::CUDAStreamGuard guard(stream_);
     for (int i = 0; i < kWarmUpRuns; ++i) program_->run(inputs_);
     stream_.synchronize();
-    // A capture allocates from a pool of its own, and gives nothing of the other one back meanwhile.
+    // A capture allocates from its own pool, and cannot return memory of the normal pool meanwhile.
     release_cache(placement_.device);
     graph_.capture_begin();
     capture(graph_, [this] { outputs_ = program_->run(inputs_); });
@@ -62,7 +63,7 @@ class CapturedRunner final : public Runner {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const at::Tensor& source = inputs[i];
       const bool same = source.scalar_type() == inputs_[i].scalar_type() && inputs_[i].is_contiguous();
-      // An input of another type is copied as it is, and converted on the device.
+      // An input of another type is copied unchanged, and converted on the device.
       inputs_[i].copy_(same ? source : source.to(placement_.device, /*non_blocking=*/pinned),
                        /*non_blocking=*/pinned);
     }
@@ -85,8 +86,8 @@ class CapturedRunner final : public Runner {
   std::vector<StepInfo> steps() const override { return program_->steps("ATen, in a CUDA graph"); }
 
  private:
-  /// The steps between two events. Around the launch of a graph, events would hold the way from the host to
-  /// the device as well.
+  /// The steps between two events in one graph. Events around the launch of a graph would include the time
+  /// from the host to the device.
   struct TimedGraph {
     Event begin;
     Event end;
@@ -96,20 +97,20 @@ class CapturedRunner final : public Runner {
   void capture_timed() {
     const c10::cuda::CUDAStreamGuard guard(stream_);
     auto timed = std::make_unique<TimedGraph>();
-    // The two are never launched at the same time, so they use the same memory.
+    // The two graphs never run at the same time, so they share memory.
     timed->graph.capture_begin(graph_.pool());
     capture(timed->graph, [&] {
       timed->begin.record();
       program_->run(inputs_);
       timed->end.record();
     });
-    // The first launch brings the graph to the device.
+    // The first launch uploads the graph to the device.
     timed->graph.replay();
     stream_.synchronize();
     timed_ = std::move(timed);
   }
 
-  /// Ends the capture that has begun after what `enqueue` hands over.
+  /// Runs `enqueue` and ends the capture, which must have begun.
   template <class F>
   static void capture(at::cuda::CUDAGraph& graph, F&& enqueue) {
     const NvtxRanges ranges;
@@ -123,12 +124,12 @@ class CapturedRunner final : public Runner {
     graph.capture_end();
   }
 
-  /// Takes the stream out of a capture that has failed.
+  /// Ends a capture that has failed, so that the stream can be used again.
   static void abandon(at::cuda::CUDAGraph& graph) {
     try {
       graph.capture_end();
     } catch (const std::exception&) {
-      // It ends with the error that has just been reported.
+      // This is the same error that is reported already.
     }
   }
 
@@ -136,7 +137,7 @@ class CapturedRunner final : public Runner {
   c10::cuda::CUDAStream stream_;
   at::cuda::CUDAGraph graph_;
   std::vector<at::Tensor> outputs_;
-  /// Null until it is asked for.
+  /// Null until the first request.
   std::unique_ptr<TimedGraph> timed_;
 };
 

@@ -1,4 +1,4 @@
-// The device side of cuda.hpp.
+// The functions of cuda.hpp that concern the device.
 #include <ATen/ops/zeros.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAException.h>
@@ -23,9 +23,9 @@ at::Device find_device(const LoadOptions& options, std::string_view backend) {
   try {
     if (const auto count = c10::cuda::device_count_ensure_non_zero(); place.ordinal >= count)
       fail_environment("this machine has {}", count == 1 ? "1 GPU, cuda:0" : fmt::format("{} GPUs", count));
-    // Streams and events of this backend's own belong to the thread's GPU; a worker uses one.
+    // Streams and events of this backend belong to the thread's GPU; a worker uses one GPU.
     c10::cuda::set_device(device.index());
-    // Creates the context, so that what is wrong with it is said here.
+    // This creates the context, so that its errors are reported here.
     at::zeros({1}, at::TensorOptions().device(device));
     synchronize(device);
   } catch (const std::exception& error) {

@@ -1,4 +1,4 @@
-// An event of the CUDA runtime with a time.
+// An event of the CUDA runtime with timing.
 #pragma once
 
 #include <c10/cuda/CUDAException.h>
@@ -17,8 +17,8 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  /// Behind the work of the current stream. In a capture it becomes part of the graph: every launch will
-  /// record it.
+  /// Records after the work of the current stream. In a capture the event becomes part of the graph, and
+  /// every launch records it.
   void record() const {
     const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream();
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
@@ -27,10 +27,10 @@ class Event {
     C10_CUDA_CHECK(cudaEventRecordWithFlags(event_, stream,
                                             captured ? cudaEventRecordExternal : cudaEventRecordDefault));
   }
-  /// Waits for the work before it; for nothing when it was never recorded.
+  /// Waits for the work before it; returns at once if it was never recorded.
   void synchronize() const { C10_CUDA_CHECK(cudaEventSynchronize(event_)); }
 
-  /// Both are done.
+  /// Both events must have completed.
   static double milliseconds_between(const Event& begin, const Event& end) {
     float milliseconds = 0;
     C10_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin.event_, end.event_));

@@ -42,7 +42,7 @@ double time_copies(at::Device device, std::span<const int64_t> sizes, Direction 
   const cudaMemcpyKind kind =
       direction == Direction::kToDevice ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
   const cudaStream_t stream = c10::cuda::getCurrentCUDAStream(device.index());
-  // Called directly: what at::copy_ does on the host would stand between the events.
+  // The runtime is called directly; otherwise the host's work in at::copy_ would fall between the events.
   return time_between_events(device, [&] {
     for (const Pair& pair : pairs)
       C10_CUDA_CHECK(

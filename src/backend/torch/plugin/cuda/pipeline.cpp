@@ -1,4 +1,4 @@
-// Runs of PyTorch that overlap on streams.
+// Overlaps runs of PyTorch on several streams.
 #include <ATen/ops/empty.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -12,7 +12,7 @@
 namespace hone::backend::aten {
 namespace {
 
-/// A stream that nobody else uses: PyTorch's pool has 32 and starts over then.
+/// A stream of its own: PyTorch's pool has only 32 streams, which it then hands out again.
 class OwnStream {
  public:
   OwnStream() { C10_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
@@ -34,10 +34,10 @@ at::Tensor make_pinned(at::IntArrayRef shape, at::ScalarType type) {
   return at::empty(shape, at::TensorOptions().dtype(type).pinned_memory(true));
 }
 
-/// One stream, and what runs on it.
+/// One stream and the runner that uses it.
 class Lane {
  public:
-  /// With transfers, every run copies the inputs from pinned memory and its outputs back.
+  /// With `transfers`, every run copies the inputs from pinned memory and its outputs back.
   Lane(const Runner& model, const std::vector<tensor::Tensor>& inputs, bool transfers,
        const OutputType& output_type)
       : stream_(own_stream_.on(model.placement().device)), transfers_(transfers), output_type_(output_type) {
@@ -70,7 +70,8 @@ class Lane {
   void copy(const std::vector<at::Tensor>& outputs) {
     outputs_.resize(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {
-      // Converted on the device, since a copy to pinned memory has not arrived when the call returns.
+      // The output is converted on the device, since a copy to
+      // pinned memory may be incomplete when the call returns.
       const at::Tensor output = outputs[i].to(to_scalar_type(output_type_(i, outputs[i]))).contiguous();
       at::Tensor& host = outputs_[i];
       if (!host.defined() || host.sizes() != output.sizes())
@@ -84,10 +85,10 @@ class Lane {
   const bool transfers_;
   const OutputType output_type_;
   std::unique_ptr<Runner> runner_;
-  /// Inputs in pinned memory; none without transfers.
+  /// Inputs in pinned memory; empty without transfers.
   std::vector<at::Tensor> inputs_;
   std::vector<at::Tensor> outputs_;
-  /// One event for each run that may be under way: one runs, the next one waits for it.
+  /// One event for each run in progress: one runs, and the next one waits for it.
   std::array<Event, 2> done_;
   size_t submissions_ = 0;
 };
@@ -120,7 +121,7 @@ class StreamPipeline final : public Pipeline {
 std::unique_ptr<Pipeline> make_stream_pipeline(const Runner& runner, int streams, bool transfers,
                                                std::span<const std::vector<tensor::Tensor>> sets,
                                                const OutputType& output_type) {
-  // Streams do not wait for the one that the weights came on.
+  // Streams do not wait for the stream in which the weights were copied.
   synchronize(runner.placement().device);
   return std::make_unique<StreamPipeline>(runner, streams, transfers, sets, output_type);
 }

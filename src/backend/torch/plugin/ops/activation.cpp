@@ -1,4 +1,4 @@
-// Activation functions as the ATen calls that torch.nn's modules make.
+// Activation functions as the same ATen calls that torch.nn's modules make.
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/elu.h>
 #include <ATen/ops/gelu.h>
@@ -81,7 +81,7 @@ Operation along_axis(const Lowering& lowering) {
       [axis = lowering.attributes().get_int("axis")](const Arguments& in) { return kCall(in[0], axis, {}); });
 }
 
-/// Bound i as a number; nullopt when absent. Sets `computed` when only the run will know it.
+/// Bound i as a number; nullopt if absent. Sets `computed` if it is known only at run time.
 Optional<at::Scalar> known_bound(const Lowering& lowering, size_t i, bool& computed) {
   if (!lowering.has(i)) return {};
   const tensor::Tensor* bound = lowering.constant(i);

@@ -1,4 +1,4 @@
-// Elementwise operators of several inputs as ATen calls. PyTorch broadcasts as numpy and ONNX do.
+// Elementwise operators with several inputs as ATen calls. PyTorch broadcasts like numpy and ONNX.
 #include <ATen/ops/add.h>
 #include <ATen/ops/bitwise_and.h>
 #include <ATen/ops/bitwise_or.h>
@@ -53,7 +53,7 @@ Operation subtract(const Lowering&) {
   return single([](const Arguments& in) { return at::sub(in[0], in[1]); });
 }
 
-/// ONNX divides integers as C++ does: towards zero.
+/// ONNX divides integers towards zero, as C++ does.
 Operation divide(const Lowering& lowering) {
   if (c10::isFloatingType(lowering.output_type(0))) {
     return single([](const Arguments& in) { return at::div(in[0], in[1]); });
@@ -61,7 +61,7 @@ Operation divide(const Lowering& lowering) {
   return single([](const Arguments& in) { return at::div(in[0], in[1], "trunc"); });
 }
 
-/// fmod takes the sign of the dividend, ONNX's integer remainder that of the divisor.
+/// fmod takes the sign of the dividend; ONNX's integer remainder takes that of the divisor.
 Operation modulo(const Lowering& lowering) {
   if (lowering.attributes().get_int("fmod") != 0) {
     return single([](const Arguments& in) { return at::fmod(in[0], in[1]); });
@@ -69,7 +69,7 @@ Operation modulo(const Lowering& lowering) {
   return single([](const Arguments& in) { return at::remainder(in[0], in[1]); });
 }
 
-/// The result has the type of the base, whatever the exponent's.
+/// The result has the type of the base, whatever the type of the exponent.
 Operation power(const Lowering& lowering) {
   return single(
       [type = lowering.output_type(0)](const Arguments& in) { return at::pow(in[0], in[1]).to(type); });

@@ -39,8 +39,8 @@ Operation convolution(const Lowering& lowering) {
   return call([](auto&&... a) { return at::conv3d(a...); });
 }
 
-/// Pads from output_shape or auto_pad, as ONNX's ConvTranspose derives them: the total is what the full
-/// result has too many; SAME_UPPER takes the larger half from the end.
+/// Derives pads from output_shape or auto_pad as ONNX's ConvTranspose does: their total is the excess length
+/// of the full result, and SAME_UPPER takes the larger half from the end.
 void pad_transposed(const Lowering& lowering, const std::vector<int64_t>& extra, Window& window) {
   const std::string& automatic = lowering.attributes().get_string("auto_pad");
   std::vector<int64_t> wanted = lowering.ints_or("output_shape", {});
@@ -64,7 +64,7 @@ Operation transposed_convolution(const Lowering& lowering) {
   pad_transposed(lowering, extra, window);
   const bool even = window.even();
   const std::vector<int64_t> inner = even ? window.begin : std::vector<int64_t>(window.rank(), 0);
-  // Uneven pads crop the full result: padding by a negative amount.
+  // Uneven pads crop the full result, by negative padding.
   std::vector<int64_t> crop = pad_list(window.begin, window.end);
   for (int64_t& value : crop) value = -value;
   const int64_t groups = lowering.attributes().get_int("group");

@@ -46,7 +46,7 @@ Operation constant_of_shape(const Lowering& lowering) {
   });
 }
 
-/// start, start + delta, ... below limit.
+/// Returns start, start + delta, ... below limit.
 Operation range(const Lowering& lowering) {
   const auto options = at::TensorOptions().dtype(lowering.output_type(0)).device(lowering.device());
   const tensor::Tensor *start = lowering.constant(0), *limit = lowering.constant(1),
@@ -62,7 +62,7 @@ Operation range(const Lowering& lowering) {
   });
 }
 
-/// PyTorch lists positions as rows, ONNX as columns.
+/// PyTorch returns positions as rows, ONNX as columns.
 Operation non_zero(const Lowering&) {
   return single([](const Arguments& in) { return at::nonzero(in[0]).t(); });
 }
@@ -76,7 +76,8 @@ Operation triangle(const Lowering& lowering) {
   });
 }
 
-/// values[1] where the new axis equals the index (counted from the end when negative), else values[0].
+/// values[1] where the coordinate on the new axis equals the index (negative ones count from the end);
+/// values[0] elsewhere.
 Operation one_hot(const Lowering& lowering) {
   const int64_t axis = lowering.attributes().get_int("axis");
   return single([axis, depths = lowering.ints(1)](const Arguments& in) {

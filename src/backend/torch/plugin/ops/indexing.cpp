@@ -1,4 +1,4 @@
-// Operators that pick or place elements by position.
+// Operators that select or place elements by position.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/gather.h>
@@ -28,7 +28,7 @@ at::Tensor non_negative(const at::Tensor& indices, int64_t size) {
   return at::where(wide.lt(0), wide.add(size), wide);
 }
 
-/// x[:, ..., indices, ...]: numpy's indexing, which is also PyTorch's.
+/// x[:, ..., indices, ...] in numpy's indexing, which is also PyTorch's.
 Operation gather(const Lowering& lowering) {
   return single([axis = lowering.attributes().get_int("axis")](const Arguments& in) {
     IndexList list;
@@ -45,7 +45,7 @@ Operation gather_elements(const Lowering& lowering) {
   });
 }
 
-/// One index tensor per leading axis: the batch axes' own positions, then the columns of `indices`.
+/// One index tensor for each leading axis: the positions of the batch axes, then the columns of `indices`.
 IndexList index_columns(const at::Tensor& indices, const at::Tensor& data, int64_t batch_dims) {
   IndexList list;
   const at::Tensor wide = indices.to(at::kLong);
@@ -89,13 +89,13 @@ Operation scatter_elements(const Lowering& lowering) {
   });
 }
 
-/// Backwards: start and end are clamped to the last element and to one before the first.
+/// Slices backwards: start is clamped to the last element, and end to one before the first.
 at::Tensor slice_backwards(const at::Tensor& x, int64_t axis, int64_t start, int64_t end, int64_t step) {
   const int64_t size = x.size(axis);
   if (start < 0) start += size;
   if (end < 0) end = std::max<int64_t>(end, -size - 1) + size;
   if (size == 0) return x;
-  // ONNX keeps a start inside the axis; only an end may lie before it.
+  // ONNX keeps the start inside the axis; only the end may be before it.
   start = std::clamp<int64_t>(start, 0, size - 1);
   end = std::clamp<int64_t>(end, -1, size - 1);
   if (start <= end) return at::slice(x, axis, 0, 0);
@@ -122,7 +122,7 @@ Operation slice(const Lowering& lowering) {
   });
 }
 
-/// Source positions of one padded axis; `before` and `after` may crop.
+/// The source position of each element of one padded axis; `before` and `after` may crop.
 std::vector<int64_t> padded_positions(int64_t size, int64_t before, int64_t after, const std::string& mode) {
   std::vector<int64_t> positions;
   const int64_t period = mode == "wrap" ? size : std::max<int64_t>(1, 2 * (size - 1));
@@ -137,7 +137,7 @@ std::vector<int64_t> padded_positions(int64_t size, int64_t before, int64_t afte
   return positions;
 }
 
-/// begin and end pads for every axis of x.
+/// The begin and end pads for every axis of x.
 std::pair<std::vector<int64_t>, std::vector<int64_t>> all_pads(const at::Tensor& x,
                                                                const std::vector<int64_t>& pads,
                                                                std::vector<int64_t> axes) {

@@ -14,7 +14,7 @@ Operation matrix_product(const Lowering&) {
   return single([](const Arguments& in) { return at::matmul(in[0], in[1]); });
 }
 
-/// True if input 2 is a vector over the columns, as torch.nn.Linear's bias is.
+/// True if input 2 is a vector over the columns, as is the bias of torch.nn.Linear.
 bool linear_bias(const Lowering& lowering) {
   if (!lowering.has(2)) return true;
   const graph::TensorType& bias = lowering.graph.value(lowering.node.input(2)).type;
@@ -38,7 +38,7 @@ Operation general_product(const Lowering& lowering) {
     const at::Tensor a = transpose_a ? in[0].t() : in[0];
     const at::Tensor b = transpose_b ? in[1].t() : in[1];
     if (in.has(2) && in[2].dim() < 2) return at::addmm(in[2], a, b, beta, alpha);
-    // TorchScript takes what addmm adds for a bias of a linear layer, also where it is a matrix.
+    // TorchScript treats the addend of addmm as the bias of a linear layer, even if it is a matrix.
     const at::Tensor product = at::mm(a, b);
     const at::Tensor scaled = alpha == 1 ? product : product.mul(alpha);
     return in.has(2) ? scaled.add(in[2], beta) : scaled;

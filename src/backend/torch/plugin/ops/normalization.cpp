@@ -35,7 +35,7 @@ Operation group_normalization(const Lowering& lowering) {
   });
 }
 
-/// Scale and bias broadcast to the normalized axes in ONNX; PyTorch wants exactly their shape.
+/// In ONNX, scale and bias are broadcast to the normalized axes; PyTorch requires exactly their shape.
 Operation layer_normalization(const Lowering& lowering) {
   const int64_t axis = lowering.attributes().get_int("axis");
   const float epsilon = lowering.attributes().get_float("epsilon");
@@ -56,8 +56,8 @@ Operation layer_normalization(const Lowering& lowering) {
   };
 }
 
-/// y = x / (bias + alpha / size * sum of squares over `size` channels around)^beta. The window has
-/// floor((size - 1) / 2) channels before and ceil((size - 1) / 2) after (ONNX LRN).
+/// y = x / (bias + alpha / size * sum of squares over `size` channels)^beta. The window has floor((size - 1)
+/// / 2) channels before the current one and ceil((size - 1) / 2) after it (ONNX LRN).
 Operation local_response_normalization(const Lowering& lowering) {
   const int64_t size = lowering.attributes().get_int("size");
   const float alpha = lowering.attributes().get_float("alpha");

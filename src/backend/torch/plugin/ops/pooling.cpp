@@ -1,4 +1,4 @@
-// Pools as at::max_pool1d..3d and at::avg_pool1d..3d; uneven pads through an explicit padding call.
+// Pools as at::max_pool1d..3d and at::avg_pool1d..3d; uneven pads use an explicit padding call.
 #include <ATen/ops/adaptive_avg_pool2d.h>
 #include <ATen/ops/amax.h>
 #include <ATen/ops/arange.h>
@@ -39,7 +39,7 @@ bool native_pads(const Window& window) {
   return true;
 }
 
-/// End pads with which floor mode gives the output that shape inference found (ceil mode reaches beyond).
+/// The end pads with which floor mode gives the inferred output (ceil mode may exceed the input).
 std::vector<int64_t> reaching_end(const Lowering& lowering, const Window& window) {
   const std::vector<int64_t> in = spatial_dims(lowering, lowering.node.input(0));
   const std::vector<int64_t> out = spatial_dims(lowering, lowering.node.output(0));
@@ -75,7 +75,7 @@ Operation max_pool(const Lowering& lowering) {
     return [=](Arguments& in) {
       auto [values, indices] =
           at::max_pool2d_with_indices(in[0], window.kernel, window.strides, inner, window.dilations, ceil);
-      // PyTorch counts within a plane, ONNX within the tensor.
+      // PyTorch's indices count within a plane, ONNX's within the tensor.
       const int64_t planes = in[0].size(0) * in[0].size(1);
       const at::Tensor first = at::arange(planes, indices.options()).mul(in[0].size(2) * in[0].size(3));
       in.set(1, indices.add(first.view({in[0].size(0), in[0].size(1), 1, 1})));
@@ -87,7 +87,7 @@ Operation max_pool(const Lowering& lowering) {
   return call([](auto&&... a) { return at::max_pool3d(a...); });
 }
 
-/// Sums over windows, without any padding.
+/// Sums over windows without padding.
 at::Tensor window_sums(const at::Tensor& x, const Window& window) {
   if (window.rank() == 3) {
     return at::avg_pool3d(x, window.kernel, window.strides, 0, false, true, 1);
@@ -97,7 +97,7 @@ at::Tensor window_sums(const at::Tensor& x, const Window& window) {
       .squeeze(2);
 }
 
-/// Sum over the padded window divided by the number of elements that count.
+/// The sum over the padded window, divided by the number of elements that count.
 Operation padded_average_pool(const Lowering& lowering, const Window& window, bool include_pad) {
   const std::vector<int64_t> end = reaching_end(lowering, window);
   std::vector<int64_t> beyond = end;
@@ -140,7 +140,7 @@ std::vector<int64_t> spatial_axes(const at::Tensor& x) {
 
 Operation global_average_pool(const Lowering&) {
   return single([](const Arguments& in) {
-    // adaptive_avg_pool2d refuses empty planes, of which the mean is NaN.
+    // adaptive_avg_pool2d refuses empty planes, whose mean is NaN.
     if (in[0].dim() == 4 && in[0].numel() != 0) return at::adaptive_avg_pool2d(in[0], {1, 1});
     return at::mean(in[0], spatial_axes(in[0]), true);
   });

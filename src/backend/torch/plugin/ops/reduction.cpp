@@ -23,7 +23,7 @@ namespace {
 using Axes = std::vector<int64_t>;
 using Reduce = at::Tensor (*)(const at::Tensor& x, const Axes& axes, bool keep);
 
-/// In the type of x: PyTorch would sum small integers in int64.
+/// Sums in the type of x, because PyTorch would sum small integers in int64.
 at::Tensor sum(const at::Tensor& x, const Axes& axes, bool keep) {
   return at::sum(x, axes, keep, x.scalar_type());
 }
@@ -60,7 +60,7 @@ Operation reduction(const Lowering& lowering) {
   return single([=](const Arguments& in) {
     const Axes given = axes.get(in);
     if (!given.empty()) return kReduce(in[0], given, keep);
-    // Each element by itself: ATen takes no axes for all of them.
+    // Reduces each element by itself, because ATen takes an empty list to mean all axes.
     if (empty_is_none) return kReduce(in[0].unsqueeze(-1), {in[0].dim()}, false);
     return kReduce(in[0], every_axis(in[0]), keep);
   });
@@ -78,7 +78,7 @@ Operation arg_reduction(const Lowering& lowering) {
   });
 }
 
-/// PyTorch's topk leaves the order of equal elements open; ONNX wants the lower index first.
+/// PyTorch's topk does not define the order of equal elements; ONNX requires the lower index first.
 Operation top_k(const Lowering& lowering) {
   const int64_t axis = lowering.attributes().get_int("axis");
   const bool largest = lowering.attributes().get_int("largest") != 0;

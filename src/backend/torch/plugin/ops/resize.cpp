@@ -1,4 +1,4 @@
-// Resize: PyTorch's own upsampling where it means the same, else one interpolation per axis.
+// Resize: PyTorch's own upsampling if it is equivalent; otherwise one interpolation for each axis.
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/upsample_bicubic2d.h>
@@ -17,7 +17,7 @@
 namespace hone::backend::aten {
 namespace {
 
-/// One axis of a Resize: sizes, and output size over input size as ONNX uses it.
+/// One axis of a Resize: its sizes, and ONNX's ratio of output size to input size.
 struct AxisScale {
   int64_t axis;
   int64_t in;
@@ -33,17 +33,17 @@ struct ResizeMode {
   bool exclude_outside;
 };
 
-/// Length of the result before it is rounded down; align_corners goes by it, as ONNX's reference does
+/// Length of the result before it is rounded down. align_corners uses it, as in ONNX's reference
 /// (test_resize_downsample_scales_linear_align_corners).
 double exact_length(const AxisScale& axis) { return axis.scale * static_cast<double>(axis.in); }
 
-/// True if the result has that length, but for the rounding of a float32 scale.
+/// True if the result has that length, apart from the rounding of a float32 scale.
 bool has_exact_length(const AxisScale& axis) {
   const auto out = static_cast<double>(axis.out);
   return std::abs(exact_length(axis) - out) <= out * 0x1p-23;
 }
 
-/// Where output x lies in the input (ONNX Resize, coordinate_transformation_mode).
+/// The position of output x in the input (ONNX Resize, coordinate_transformation_mode).
 double source_coordinate(const ResizeMode& mode, const AxisScale& axis, int64_t x) {
   const auto position = static_cast<double>(x);
   const auto in = static_cast<double>(axis.in);
@@ -87,7 +87,7 @@ at::Tensor nearest_positions(const ResizeMode& mode, const AxisScale& axis, at::
   return literal(positions, device);
 }
 
-/// Row i holds the weights of the input elements that make up output i.
+/// A matrix whose row i holds the weights of the input elements for output i.
 at::Tensor interpolation_matrix(const ResizeMode& mode, const AxisScale& axis) {
   at::Tensor matrix = at::zeros({axis.out, axis.in}, at::TensorOptions().dtype(at::kDouble));
   auto rows = matrix.accessor<double, 2>();
@@ -138,7 +138,7 @@ Operation resize_by_axis(const ResizeMode& mode, const std::vector<AxisScale>& a
   });
 }
 
-/// torch.nn.functional.interpolate's call for the last two axes of four; empty when it has none.
+/// The call of torch.nn.functional.interpolate for the last two axes of four; empty if there is none.
 Operation native_resize(const ResizeMode& mode, const AxisScale& rows, const AxisScale& columns) {
   const std::vector<int64_t> size{rows.out, columns.out};
   const Optional<double> h = rows.scale, w = columns.scale;

@@ -1,4 +1,4 @@
-// Operators that move elements without computing: reshapes, transposes, joins and splits.
+// Operators that move elements without computing: reshapes, transposes, concatenations and splits.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/split_with_sizes.h>
 #include <ATen/ops/squeeze.h>
@@ -11,7 +11,7 @@
 namespace hone::backend::aten {
 namespace {
 
-/// 0 copies the input's dimension unless allowzero is set (ONNX Reshape); PyTorch resolves the -1.
+/// A 0 copies the input's dimension unless allowzero is set (ONNX Reshape); PyTorch resolves -1.
 Operation reshape(const Lowering& lowering) {
   const bool allow_zero = lowering.attributes().get_int("allowzero") != 0;
   return single([allow_zero, wanted = lowering.ints(1)](const Arguments& in) {
@@ -49,7 +49,7 @@ Operation concat(const Lowering& lowering) {
   });
 }
 
-/// Sizes from input 1, or `count` equal parts of which the last may be smaller.
+/// Splits into sizes from input 1, or into `count` equal parts, of which the last may be smaller.
 Operation split(const Lowering& lowering) {
   const int64_t axis = lowering.attributes().get_int("axis");
   const auto count = static_cast<int64_t>(lowering.node.outputs.size());
@@ -95,7 +95,7 @@ Operation unsqueeze(const Lowering& lowering) {
   });
 }
 
-/// Both ways: the result has the broadcast of the input's shape and the wanted one.
+/// Broadcasts in both directions: the result's shape combines the input's shape and the requested one.
 Operation expand(const Lowering& lowering) {
   return single([wanted = lowering.ints(1)](const Arguments& in) {
     const auto sizes = in[0].sizes();

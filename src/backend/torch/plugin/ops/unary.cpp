@@ -1,4 +1,4 @@
-// Elementwise operators of one input as ATen calls.
+// Elementwise operators with one input as ATen calls.
 #include <ATen/ops/abs.h>
 #include <ATen/ops/acos.h>
 #include <ATen/ops/acosh.h>
@@ -41,7 +41,7 @@ Operation identity(const Lowering&) {
   return single([](const Arguments& in) { return in[0]; });
 }
 
-/// Inference only: the input itself, and a mask that drops nothing.
+/// For inference only: returns the input itself, and a mask that drops nothing.
 Operation dropout(const Lowering& lowering) {
   if (lowering.has(2)) {
     const tensor::Tensor* training = lowering.constant(2);

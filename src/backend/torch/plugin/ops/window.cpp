@@ -6,7 +6,8 @@
 namespace hone::backend::aten {
 namespace {
 
-/// SAME_UPPER and SAME_LOWER (ONNX Conv): ceil(in / stride) outputs, an odd pad at the end or at the start.
+/// SAME_UPPER and SAME_LOWER (ONNX Conv): ceil(in / stride)
+/// outputs, with the odd pad at the end or the start.
 void pad_same(Window& window, const std::vector<int64_t>& dims, bool upper) {
   for (size_t i = 0; i < window.rank(); ++i) {
     const int64_t outputs = (dims[i] + window.strides[i] - 1) / window.strides[i];

@@ -38,7 +38,7 @@ CudaBoundRuns::CudaBoundRuns(ProgramSteps& steps, StreamOrder& order, const Stre
       copies_(std::move(copies)),
       bound_(steps.program(), steps.memory(), std::move(io)) {
   if (steps.host_steps() > 0) return;
-  // Kernels are loaded at their first use, which is forbidden during a capture; these only write to the
+  // Loads the kernels of the copies, which is forbidden during a capture. The copies write only to the
   // engine's own memory.
   copy_inputs(stream.get());
   stream.synchronize();

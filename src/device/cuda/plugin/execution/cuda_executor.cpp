@@ -388,11 +388,11 @@ class CudaExecutor final : public engine::Executor {
   bool has_run_ = false;
   std::unique_ptr<StampedSteps> stamped_steps_;
   bool awaits_steps_ = false;
-  bool forks_ = false;  ///< the graph of the steps is no chain, which stamping takes
+  bool forks_ = false;  ///< the steps' graph is not a chain, so that steps cannot be stamped
   std::unique_ptr<CapturedGraph> bracketed_graph_;
-  /// Not ours; null while nobody watches.
+  /// Not owned; null if nothing is watching.
   GpuWatch* watch_ = nullptr;
-  /// One event for each submission that may be under way: one runs, the next one waits for it.
+  /// One event for each submission in progress: one runs, and the next one waits for it.
   std::array<Event, 2> done_;
   size_t submissions_ = 0;
 };

@@ -8,8 +8,8 @@
 
 namespace hone::device::cuda {
 
-/// Runs the program on the GPU, which outlives it: memory, streams and the captured graph are its own. Every
-/// call makes the GPU current and leaves the caller's as it was.
+/// Runs the program on the GPU, which must outlive it. It has its own memory, streams and captured graph.
+/// Every call makes the GPU current, and restores the caller's GPU afterwards.
 std::unique_ptr<engine::Executor> make_cuda_executor(const engine::Program& program, Gpu& gpu);
 
 }  // namespace hone::device::cuda

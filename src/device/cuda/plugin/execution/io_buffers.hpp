@@ -10,13 +10,13 @@
 
 namespace hone::device::cuda {
 
-/// Bytes of the value; 0 where its shape is not known.
+/// Bytes of the value; 0 if its shape is not known.
 int64_t bytes_of(const graph::Graph& graph, graph::ValueId id);
 
-/// One buffer for each input and output, in graph order; empty ones where the shape is not known.
+/// One buffer for each input and output, in graph order; empty if its shape is not known.
 template <class Buffer>
 struct IoBuffers {
-  /// `memory` is what they are made in: a GpuMemory for those on the device, nothing for the others.
+  /// `memory` is a GpuMemory for buffers on the device, and absent for other buffers.
   template <class... Memory>
   explicit IoBuffers(const graph::Graph& graph, Memory&... memory) {
     for (const graph::ValueId id : graph.inputs) inputs.emplace_back(memory..., bytes_of(graph, id));
@@ -32,14 +32,14 @@ using PinnedIo = IoBuffers<PinnedBytes>;
 
 engine::IoAddresses addresses_of(const DeviceIo& io);
 
-/// Hands each input's copy to `copy(to, from, bytes)`.
+/// Calls `copy(to, from, bytes)` for each input.
 template <class Copy>
 void copy_inputs(const PinnedIo& from, const DeviceIo& to, Copy&& copy) {
   for (size_t i = 0; i < to.inputs.size(); ++i)
     copy(to.inputs[i].data(), from.inputs[i].data(), static_cast<size_t>(to.inputs[i].size()));
 }
 
-/// Hands each output's copy to `copy(to, from, bytes)`.
+/// Calls `copy(to, from, bytes)` for each output.
 template <class Copy>
 void copy_outputs(const DeviceIo& from, const PinnedIo& to, Copy&& copy) {
   for (size_t i = 0; i < from.outputs.size(); ++i)

@@ -31,12 +31,12 @@ const DeviceIo& OverlappedRuns::submit() {
   const Lane& lane = lanes_[index];
   const LaneEvents& events = events_[index];
 
-  wait(to_device_, events.computed);  // of the lane's run before, which read the inputs
+  wait(to_device_, events.computed);  // by the lane's previous run, which read the inputs
   copy_inputs(host_, *lane.io, copier(to_device_, cudaMemcpyHostToDevice));
   record(events.arrived, to_device_);
 
   wait(steps_, events.arrived);
-  wait(steps_, events.returned);  // of the run before, whose outputs lay there
+  wait(steps_, events.returned);  // by the lane's previous run, whose outputs are overwritten
   lane.steps->launch(steps_);
   record(events.computed, steps_);
 

@@ -30,7 +30,7 @@ ProgramMemory::ProgramMemory(const engine::Program& program, Gpu& gpu)
     }
   }
   Tensor packed(DType::kUInt8, {size});
-  std::memset(packed.mutable_bytes(), 0, packed.byte_size());  // padding too, because equal content is shared
+  std::memset(packed.mutable_bytes(), 0, packed.byte_size());  // including padding: equal content is shared
   for (const auto& [source, offset] : constant_offsets_)
     std::memcpy(packed.mutable_bytes() + offset, source.first, static_cast<size_t>(source.second));
   constants_ = gpu.copies().of_content(packed);

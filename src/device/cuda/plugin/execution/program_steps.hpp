@@ -20,7 +20,7 @@ class ProgramSteps {
 
   /// Runs all steps; steps that the host computes wait for the stream.
   void run(const BoundSteps& bound, cudaStream_t stream);
-  /// Launches record their times where `stamps` says; null: nowhere.
+  /// Launches record their times in `stamps`, unless it is null.
   void run_step(size_t index, const BoundSteps& bound, cudaStream_t stream, StampSource* stamps = nullptr);
 
   const engine::Program& program() const { return program_; }

@@ -1,4 +1,4 @@
-// The steps of a program of which the host computes some; the steps between these are captured.
+// The steps of a program that the host computes in part; the GPU's steps between those are captured.
 #pragma once
 
 #include <memory>

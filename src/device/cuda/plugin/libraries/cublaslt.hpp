@@ -49,11 +49,11 @@ struct Product {
   bool shared_w = false;
   bool shared_x = false;
   bool bias = false;
-  /// Index of the node's input that is added to the product; -1: none.
+  /// Index of the node's input that is added to the product; -1 if there is none.
   int addend = -1;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   tensor::DType dtype = tensor::DType::kFloat32;
-  /// The result's type: float32 for an output of the graph.
+  /// The result's type; float32 if it is an output of the graph.
   tensor::DType result = tensor::DType::kFloat32;
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
 };

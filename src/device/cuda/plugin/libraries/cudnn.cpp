@@ -1,4 +1,4 @@
-// See cudnn.hpp: descriptors; graphs and plans are in cudnn_plan.cpp.
+// The descriptors of cudnn.hpp. Graphs and plans are in cudnn_plan.cpp.
 #include "device/cuda/plugin/libraries/cudnn.hpp"
 
 #include <utility>

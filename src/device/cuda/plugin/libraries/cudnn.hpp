@@ -46,9 +46,9 @@ struct CudnnPointwise {
   cudnnPointwiseMode_t mode;
   /// Id of the tensor that is the second operand; 0 for none.
   int64_t operand = 0;
-  /// True if the operand has one value per channel instead of the shape of the output.
+  /// True if the operand has one value for each channel; otherwise it has the shape of the output.
   bool per_channel = false;
-  /// Bounds of ReLU, factor of swish, slope of ELU, negative slope of ReLU.
+  /// Bounds of ReLU; `slope` is the factor of swish, the slope of ELU, or the negative slope of ReLU.
   double lower = 0;
   double upper = 0;
   double slope = 0;
@@ -61,7 +61,7 @@ struct CudnnConvolution {
   std::vector<int64_t> x;        // N, C, H, W
   std::vector<int64_t> w;        // K, C / groups, R, S
   std::vector<int64_t> y;        // N, K, P, Q
-  std::vector<int64_t> strides;  // per spatial axis
+  std::vector<int64_t> strides;  // for each spatial axis
   std::vector<int64_t> dilations;
   std::vector<int64_t> pads_begin;
   std::vector<int64_t> pads_end;

@@ -1,4 +1,4 @@
-// cuDNN's plans of convolutions on one GPU, which can also be compiled in advance.
+// Plans of cuDNN for convolutions on one GPU, which can also be compiled in advance.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class CudnnCompiler {
   std::vector<std::string> configs(const CudnnConvolution& convolution, bool swept);
   /// Starts compiling configurations in the background, except those that were already requested.
   engine::Preparation start(const CudnnConvolution& convolution, const std::vector<std::string>& configs);
-  /// Returns the plan, waiting for it if necessary. It is kept as long as it is held, and for long after
+  /// Returns the plan, waiting for it if necessary. The plan lives while it is held, and usually long after
   /// that. Environment error if cuDNN refuses the configuration.
   std::shared_ptr<const CudnnPlan> plan(const CudnnConvolution& convolution, std::string_view config);
 

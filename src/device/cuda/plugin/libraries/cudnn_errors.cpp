@@ -15,7 +15,7 @@ constexpr const char* kLibraries[] = {"libcudnn_graph.so.9",
                                       "libcudnn_engines_precompiled.so.9",
                                       "libcudnn_engines_runtime_compiled.so.9"};
 
-/// It stays open, which it would in cuDNN too.
+/// The library stays open, as it would when cuDNN opens it.
 bool loads(const char* name) { return dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr; }
 
 }  // namespace

@@ -10,7 +10,7 @@ CudnnHandles::~CudnnHandles() {
   for (const cudnnHandle_t handle : free_) (void)cudnnDestroy(handle);
 }
 
-/// Its GPU must be current.
+/// The GPU of these handles must be current.
 cudnnHandle_t CudnnHandles::take() {
   {
     const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// cuDNN's handles on one GPU.
+// The handles of cuDNN on one GPU.
 #pragma once
 
 #include <cuda.h>
@@ -12,8 +12,8 @@
 
 namespace hone::device::cuda {
 
-/// A handle serves one thread at a time, so a thread takes a handle out and returns it. The number of handles
-/// is the largest number that were in use at the same time.
+/// A handle serves one thread at a time, so a thread takes one out and returns it. The number of handles
+/// grows to the largest number in use at the same time.
 class CudnnHandles {
  public:
   explicit CudnnHandles(CUcontext context) : context_(context) {}

@@ -11,8 +11,8 @@
 namespace hone::device::cuda {
 namespace {
 
-/// If there are more plans than this, which is more than a search requests, those that are not held are
-/// dropped; otherwise a process whose shapes change would accumulate them without limit.
+/// A limit on plans, above the number that a search requests. Beyond it, plans that are not held are dropped;
+/// otherwise a process whose shapes change would accumulate them without limit.
 constexpr size_t kMostPlans = 16384;
 
 }  // namespace
@@ -23,7 +23,7 @@ struct PlanCompiler::Request::Task {
 
   bool is_ready() const { return plan.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
 
-  /// True if nobody requests it, and it failed for a reason that may be temporary, such as a lack of memory.
+  /// True if no request is left and the plan failed for a reason that may be temporary (a lack of memory).
   bool has_failed() const {
     if (requests > 0 || !is_ready()) return false;
     try {
@@ -36,7 +36,7 @@ struct PlanCompiler::Request::Task {
     }
   }
 
-  /// True if it was made and is not held, or if it failed.
+  /// True if no request is left and the plan is either not held or has failed.
   bool is_unused() const {
     if (requests > 0 || !is_ready()) return false;
     try {
@@ -85,7 +85,7 @@ std::shared_ptr<const PlanCompiler::Request> PlanCompiler::request(const std::st
   return request;
 }
 
-/// If it throws, it leaves no trace except a task without requests, which work() skips.
+/// If it throws, only a task without requests remains, which work() skips.
 std::shared_ptr<PlanCompiler::Task> PlanCompiler::start(const std::string& key, Make make) {
   if (tasks_.size() >= kMostPlans) drop_unused();
   auto task = std::make_shared<Task>(key, std::move(make));
@@ -107,7 +107,7 @@ void PlanCompiler::start_thread() {
 
 void PlanCompiler::release(Task& task) {
   std::unique_lock lock(mutex_);
-  if (--task.requests == 0 && !task.begun) tasks_.erase(task.key);  // and work() skips it
+  if (--task.requests == 0 && !task.begun) tasks_.erase(task.key);  // work() skips it
   if (--requests_ == 0) idle_.wait(lock, [this] { return running_ == 0 || requests_ > 0; });
 }
 

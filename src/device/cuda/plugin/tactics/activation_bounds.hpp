@@ -9,8 +9,8 @@
 
 namespace hone::device::cuda {
 
-/// Reads the post-ops of a convolution from number `from` on, which may be none, a Relu or a Clip. Returns an
-/// empty refusal if `out` is filled in, else why a kernel that supports only bounds cannot run the node.
+/// Reads the post-ops of a convolution from index `from` on: none, a Relu or a Clip. Returns an empty refusal
+/// if `out` is filled in; otherwise the reason why a kernel that supports only bounds cannot run the node.
 Refusal read_activation_bounds(const graph::Node& node, size_t from, StreamEpilogue& out);
 
 }  // namespace hone::device::cuda

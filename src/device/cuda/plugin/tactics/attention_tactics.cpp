@@ -21,7 +21,7 @@ std::vector<size_t> own_positions(const graph::Graph& body) {
   return positions;
 }
 
-/// A kernel, and the number of blocks or warps that can share keys.
+/// An attention kernel, given the number of blocks or warps that share keys.
 using Launch = cudaError_t (*)(const AttentionArgs&, FloatType, const AttentionSize&, int,
                                const LaunchOptions&);
 using FindRefusal = Refusal (*)(const AttentionSize&, const DeviceProperties&);
@@ -63,9 +63,9 @@ engine::Tactic attention_tactic(const Gpu& gpu, std::string name, const Attentio
 }  // namespace
 
 void add_attention_tactics(TacticList& list, Gpu& gpu) {
-  // The default for few rows, whatever time the search has.
+  // Added before the others, to be the default for few rows even if there is no time to search.
   list.push_back(attention_tactic(gpu, "row_attention", {row_attention, row_attention_refusal, row_ways()}));
-  // By the rows of a block and by the warpgroups that share its keys.
+  // Variants are named by the rows of a block and by the warpgroups that share its keys.
   const auto sharing = [](std::string_view name, WarpgroupShares shares) {
     return AttentionWay{name, static_cast<int>(shares)};
   };

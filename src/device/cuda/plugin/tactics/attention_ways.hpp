@@ -24,7 +24,7 @@ std::vector<AttentionWay> row_ways();
 /// Makes the offer for a way, given its split.
 using OfferWay = std::function<engine::Offer(const engine::StepRequest& request, int split)>;
 
-/// The first way is the best guess.
+/// Makes the tactic; the first way is the best guess.
 engine::Tactic tactic_of_ways(std::string name, std::string operator_name, const Gpu& gpu,
                               const std::vector<AttentionWay>& ways, const OfferWay& offer);
 

@@ -1,4 +1,4 @@
-// Regions of quantized numbers (graph/quantized_chain.hpp) in the form that kernels of this device take.
+// Regions of quantized numbers (graph/quantized_chain.hpp) in the form that this device's kernels take.
 #pragma once
 
 #include <optional>

@@ -27,7 +27,7 @@ std::vector<graph::WindowAxis> axes_of(const graph::Node& node, const Shape& sha
   return axes;
 }
 
-/// Why kernels cannot pool over these axes.
+/// The reason why kernels cannot pool over these axes.
 Refusal axes_refusal(const std::vector<graph::WindowAxis>& axes) {
   if (axes.size() < 2 || axes.size() > 3) return "only images of two or three axes";
   if (!fits_in_int(axes)) return "a window beyond 2^31";

@@ -109,7 +109,7 @@ Refusal choose_result(const StepRequest& request, ByteProductPlan& plan) {
   return {};
 }
 
-/// Weights in the order of byte_gemm.hpp, followed by the sum of each filter as int32.
+/// Packs weights in the order of byte_gemm.hpp, followed by the sum of each filter as int32.
 PackedConstant pack_weights(Gpu& gpu, const StepRequest& request, const ByteProductPlan& plan,
                             engine::WeightStore& weights) {
   const graph::Value& value = request.graph.value(request.node.inputs[plan.chain.w.value]);
@@ -148,7 +148,7 @@ PackedConstant pack_weights(Gpu& gpu, const StepRequest& request, const ByteProd
   return {gpu.copies().of(weights.add(key, std::move(packed))), key};
 }
 
-/// Scales followed by biases, which compensate for what x's zero point adds to the sums.
+/// Packs scales, followed by biases; these compensate for the contribution of x's zero point to the sums.
 std::shared_ptr<const DeviceBytes> pack_scales(Gpu& gpu, const ByteProductPlan& plan, const Tensor& packed) {
   const auto count = static_cast<size_t>(byte_scales(plan.problem));
   const int64_t depth = plan.problem.shape.depth();

@@ -1,4 +1,4 @@
-// quantized_product regions in the form that the byte GEMM takes, alone or as parts of other regions.
+// quantized_product regions in the form that the byte GEMM takes, by themselves or as parts of other regions.
 #pragma once
 
 #include <memory>

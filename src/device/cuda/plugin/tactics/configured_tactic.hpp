@@ -13,11 +13,11 @@ namespace hone::device::cuda {
 /// text(), which names the variant, and parse().
 template <class Plan, class Config>
 struct ConfiguredKernel {
-  /// Why no configuration can run the step; empty if the plan is filled in.
+  /// The reason why no configuration can run the step; empty if the plan is filled in.
   Refusal (*read)(const engine::StepRequest& request, Plan& plan);
   /// The configurations that are worth trying.
   std::vector<Config> (*configs)(const Plan& plan, const DeviceProperties& device);
-  /// Why this configuration cannot run the step.
+  /// The reason why this configuration cannot run the step.
   Refusal (*refusal)(const Plan& plan, const Config& config, const DeviceProperties& device);
   engine::Offer (*make)(Gpu& gpu, const engine::StepRequest& request, const Plan& plan, const Config& config,
                         engine::WeightStore& weights);

@@ -21,7 +21,7 @@ struct ConvolutionRequest {
   engine::TensorDesc result;
 };
 
-/// Returns an empty refusal if `out` is filled in, else why no tactic of this device takes the step.
+/// Returns an empty refusal if `out` is filled in; otherwise the reason why no tactic here takes the step.
 Refusal read_convolution_request(const engine::StepRequest& request, ConvolutionRequest& out);
 
 /// The element type that tensor cores multiply.
@@ -39,12 +39,12 @@ void bind_steps(const std::vector<PostOpRequest>& post_ops, std::span<const void
                 ConvArgs& args);
 
 /// Returns an offer with the arrangement of the convolution's operands: the source; the bias as floats; full
-/// operands in the layout of the result; operands per image and channel, or per channel, in plain layout with
-/// type `operand_type`.
+/// operands in the layout of the result; operands for each image and channel, or for each channel, in plain
+/// layout with type `operand_type`.
 engine::Offer make_convolution_offer(const engine::StepRequest& request,
                                      const ConvolutionRequest& convolution, tensor::DType operand_type);
 
-/// At most Epilogue::kLimit post-ops with their operands from the step's inputs.
+/// At most Epilogue::kLimit post-ops, with their operands taken from the step's inputs.
 Epilogue make_epilogue(const ConvolutionRequest& request, std::span<const void* const> inputs);
 
 }  // namespace hone::device::cuda

@@ -75,8 +75,8 @@ Refusal append(const PostOpRequest& post, Plan& plan) {
   return {};
 }
 
-/// Why filters that would have to be padded cannot be padded; empty if there is no obstacle. Operands that
-/// are added to the result or multiplied with it are not padded.
+/// The reason why filters that need padding cannot be padded; empty if they can. Operands that are added to
+/// the result or multiplied by it are not padded.
 Refusal filter_padding_refusal(const StepRequest& request, const Plan& plan) {
   if (!plan.pads_filters()) return {};
   const int64_t filters = plan.request.geometry.out_channels;
@@ -197,7 +197,7 @@ std::vector<std::string> variants(CudnnCompiler& cudnn, const StepRequest& reque
   try {
     return cudnn.configs(plan.convolution, request.exhaustive);
   } catch (const CudnnRefusal&) {
-    return {};  // refuse() gives the reason
+    return {};  // refuse() returns the reason
   }
 }
 

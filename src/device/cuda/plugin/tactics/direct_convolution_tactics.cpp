@@ -19,11 +19,12 @@ struct DirectProblem {
   ConvolutionRequest request;
   ConvolutionSize size;
   FloatType type = FloatType::kFloat;
-  /// The post-ops in the simple form that tiles require, if they have it.
+  /// The post-ops in the simple form that tiles require; empty if they do not have it.
   std::optional<StreamEpilogue> stream;
 };
 
-/// Returns an empty refusal if `out` is filled in, else why none of the three tactics takes the step.
+/// Returns an empty refusal if `out` is filled in; otherwise
+/// the reason why none of the three tactics takes it.
 Refusal read_problem(const StepRequest& request, DirectProblem& out) {
   if (Refusal reason = read_convolution_request(request, out.request)) return reason;
   if (out.request.post_ops.size() > Epilogue::kLimit) return "too many post-ops";
@@ -99,7 +100,7 @@ bool has_few_outputs(const ConvolutionSize& size) {
   return has_small_windows(size) && size.batch * size.output[1] * size.output[2] * size.out_channels <= kFew;
 }
 
-/// Rows of a thread; 0 for variants without tiles.
+/// Rows that a thread computes; 0 for variants without tiles.
 int tile_run(const DirectProblem& problem, std::string_view variant) {
   for (const int run : depthwise_tile_runs(problem.size)) {
     if (variant == fmt::format("tiles{}", run)) return run;
@@ -170,7 +171,7 @@ cudaError_t launch_grouped(const DirectProblem& problem, const ConvolutionArgume
   return grouped_convolution(arguments, problem.type, problem.size, epilogue, options);
 }
 
-// One filter per channel, rearranged from [K][R][S] to [R][S][K].
+// One filter for each channel, rearranged from [K][R][S] to [R][S][K].
 constexpr Way kDepthwise = {FilterOrder::kRsck, true, depthwise_variants, depthwise_refusal,
                             launch_depthwise};
 constexpr Way kIeee = {FilterOrder::kRsck, false, ieee_variants, ieee_refusal, launch_ieee};

@@ -13,7 +13,7 @@ Refusal make_gemm_plan(const StepRequest& request, GemmPlan& plan) {
   const graph::Convolution& geometry = plan.request.geometry;
   if (geometry.group != 1) return "it has groups";
   if (plan.request.post_ops.size() > kMaxEpilogueSteps) return "too many post-ops";
-  // The kernel reads it before the previous kernel has ended.
+  // The kernel reads the bias before the previous kernel has ended.
   if (plan.request.has_bias && !request.graph.value(request.node.inputs[2]).constant)
     return "the bias is not constant";
   constexpr int64_t kMostElements = int64_t{1} << 31;

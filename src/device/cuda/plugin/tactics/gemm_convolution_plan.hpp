@@ -13,9 +13,10 @@ namespace hone::device::cuda {
 struct GemmPlan {
   ConvolutionRequest request;
   ConvProblem problem;
-  /// For images with few channels, which the problem sees as padded: in kernels for 2-byte elements, ...
+  /// An image with too few channels is padded, and `problem` describes the padded image.
+  /// With 2-byte elements, it is usually padded to this layout.
   std::optional<StemLayout> stem;
-  /// ... otherwise by a reorder; 0 if nothing is padded.
+  /// The image's own number of channels if a reorder pads it instead; otherwise 0.
   int image_channels = 0;
 };
 

@@ -13,7 +13,7 @@ using engine::StepRequest;
 using tensor::DType;
 
 /// Returns an offer with the arrangement of the operands: the bias as floats, full operands in the layout of
-/// the result, operands per column with the type of the multiplied elements.
+/// the result, operands for each column with the type of the multiplied elements.
 Offer arrange(const StepRequest& request, const LayerProduct& layer, const PackedConstant& packed) {
   const Product& product = layer.product;
   Offer offer;
@@ -29,7 +29,7 @@ Offer arrange(const StepRequest& request, const LayerProduct& layer, const Packe
   return offer;
 }
 
-/// Rows as the pixels of a 1 x 1 convolution; each matrix of a stack is an image.
+/// The rows are the pixels of a 1 x 1 convolution; each matrix of a stack is an image.
 struct MatrixPlan {
   LayerProduct layer;
   ConvProblem problem;

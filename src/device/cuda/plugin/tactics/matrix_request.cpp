@@ -47,7 +47,7 @@ int64_t matrix_count(const Shape& shape) {
   return tensor::element_count(std::span<const int64_t>(shape).first(shape.size() - 2));
 }
 
-/// Reads the numbers of rows, depth and columns, and what the batch shares.
+/// Reads the numbers of rows and columns, the depth, and the operands that the whole batch shares.
 Refusal read_extents(const Shape& x, const Shape& w, bool transposes_w, Product& product) {
   const int64_t rows = x[x.size() - (product.transposed_x ? 1 : 2)];
   product.depth = x[x.size() - (product.transposed_x ? 2 : 1)];

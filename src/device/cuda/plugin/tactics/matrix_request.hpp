@@ -1,5 +1,5 @@
-// A Gemm, a MatMul, a convolution that is a product, or a fused form of them, as the tactics of this device
-// use it.
+// A Gemm, a MatMul, a convolution that is a product, or a fused
+// form of these, in the form that this device's tactics use.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ cublasComputeType_t compute_type(engine::Compute compute);
 std::vector<std::string> product_operators();
 bool is_gemm(const graph::Node& node);
 
-/// Returns an empty refusal if the product is filled in, else why no tactic of this device takes the step.
+/// Returns an empty refusal if the product is filled in;
+/// otherwise the reason why no tactic here takes the step.
 Refusal read_product(const engine::StepRequest& request, Product& product);
 
 bool is_convolution(const std::string& op);
@@ -32,8 +33,8 @@ struct LayerProduct {
   std::vector<PostOpRequest> post_ops;
 };
 
-/// Returns an empty refusal if it is one and was filled in. A bias must also be constant, because it may be
-/// read before the previous kernel has ended.
+/// Returns an empty refusal if the step is such a product and was filled in. A bias must also be constant,
+/// because it may be read before the previous kernel has ended.
 Refusal read_layer(const engine::StepRequest& request, LayerProduct& layer);
 
 /// The matrix as rows of its depth.

@@ -16,7 +16,7 @@ using engine::TensorDesc;
 
 constexpr int kMostVariants = 16;
 
-/// Returns an empty refusal if the product is filled in, else why it is not a product.
+/// Returns an empty refusal if the product is filled in; otherwise the reason why the step is not a product.
 Refusal read(const StepRequest& request, Product& product) {
   return is_convolution(request.node.op) ? read_pixel_product(request, product)
                                          : read_product(request, product);

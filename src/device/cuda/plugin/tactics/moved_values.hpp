@@ -13,8 +13,8 @@ inline tensor::DType moved_type(const engine::StepRequest& request) {
   return declared == tensor::DType::kFloat32 ? request.storage() : declared;
 }
 
-/// The layout of an input for images whose type reorders can convert, else plain: tokens with four dimensions
-/// are not images.
+/// The layout for images if an input is channels-last and reorders can convert its type; otherwise plain,
+/// because tokens may also have four dimensions.
 inline engine::Layout moved_layout(const engine::StepRequest& request, tensor::DType dtype) {
   const bool images = std::any_of(request.inputs.begin(), request.inputs.end(), [](const auto& input) {
     return input.layout == engine::Layout::kChannelsLast;

@@ -11,16 +11,16 @@
 
 namespace hone::device::cuda {
 
-/// Sizes in memory order.
+/// The arguments of a pad. All lists of sizes are in memory order.
 struct NodePads {
-  /// Why there are no pads; empty if there are.
+  /// The reason why the node cannot run this way; empty if it can.
   Refusal refusal;
   PadMode mode = PadMode::kConstant;
   std::vector<int64_t> sizes;
   /// Number of elements before the input's first one; negative if the input is cropped.
   std::vector<int64_t> begin;
   std::vector<int64_t> output;
-  /// The bytes of one element.
+  /// The padding value, as the bytes of one element.
   std::vector<std::byte> value;
 };
 

@@ -11,7 +11,7 @@
 namespace hone::device::cuda {
 
 struct NodePicks {
-  /// Why there are no picks; empty if there are.
+  /// The reason why the kernel cannot select; empty if it can.
   Refusal refusal;
   std::variant<ElementPicks, SlicePicks> picks;
 };

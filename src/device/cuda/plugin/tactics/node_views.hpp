@@ -12,11 +12,11 @@
 namespace hone::device::cuda {
 
 struct NodeViews {
-  /// Why there are no views; empty if there are.
+  /// The reason why there are no views; empty if there are.
   Refusal refusal;
   /// Views of input 0 in `layout`, one for each output, which gets the same layout.
   std::vector<StridedView> outputs;
-  /// The layout in which the producer of input 0 leaves it, if the operator can read that; else plain.
+  /// The layout in which input 0 is produced, if the operator can read that; otherwise plain.
   engine::Layout layout = engine::Layout::kPlain;
 };
 
@@ -31,15 +31,15 @@ struct MiddleAxes {
   int64_t inner = 1;
 };
 
-/// For one axis, which must be below the rank.
+/// For one axis, which must be less than the rank.
 MiddleAxes around_axis(const engine::Shape& shape, size_t axis);
 
-/// The extents before, in and after the axes (0 to rank - 1, in any order); nothing if other axes with more
+/// The extents before, in and after the axes (0 to rank - 1, in any order); nullopt if other axes with more
 /// than one element are between them.
 std::optional<MiddleAxes> middle_axes(const engine::Shape& shape, const std::vector<int64_t>& axes);
 
-/// The same elements in row-major order, with these axes (in any order) moved after all others; then `axis`
-/// of MiddleAxes is their product and `inner` is 1.
+/// A view of the same elements in which these axes (in any order) come after all others. In the view's
+/// MiddleAxes, `axis` is the product of their sizes, and `inner` is 1.
 StridedView axes_last(const engine::Shape& shape, const std::vector<int64_t>& axes);
 
 }  // namespace hone::device::cuda

@@ -47,14 +47,14 @@ Offer offer_softmax(const StepRequest& request, engine::WeightStore&) {
   return offer;
 }
 
-/// Layer normalization, and normalization by the root of the mean of squares.
+/// Offers layer normalization, and normalization by the root of the mean of squares.
 Offer offer_row_normalization(const StepRequest& request, engine::WeightStore&) {
   RowNormalization norm;
   if (Refusal reason = read_row_normalization(request, norm)) return Offer::refuse(std::move(reason));
   const auto x = static_cast<size_t>(norm.x);
   const TensorDesc desc{request.storage(), request.inputs[x].shape, Layout::kPlain};
   Offer offer;
-  // Other operands of a region keep their arrangement, because a loaded engine reads them here again.
+  // Other operands of a region keep their arrangement, because a loaded engine reads them again in this form.
   if (graph::is_region(request.node)) offer.inputs = request.inputs;
   offer.inputs.resize(request.inputs.size());
   offer.inputs[x] = desc;
@@ -97,7 +97,7 @@ Refusal read_activations(const graph::ActivatedNormalization& norm, Epilogue& ac
   return {};
 }
 
-/// Groups of channels, and single channels.
+/// Offers normalization over groups of channels and over single channels.
 Offer offer_group_normalization(const StepRequest& request, engine::WeightStore&) {
   const auto step = graph::read_activated_normalization(request.node);
   if (!step) return Offer::refuse("its body is no normalization with activations");

@@ -16,7 +16,7 @@ using tensor::DType;
 using tensor::FilterAxis;
 using tensor::Tensor;
 
-/// The constant's elements as `dtype`.
+/// Converts the constant's elements to `dtype`.
 Tensor in_type(const graph::Value& value, DType dtype, FilterAxis axis, WeightStore& weights) {
   const Tensor& constant = *value.constant;
   if (constant.dtype() == dtype) return constant;

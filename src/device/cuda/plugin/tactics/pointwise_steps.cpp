@@ -77,8 +77,8 @@ std::optional<Bounds> bounds(DType dtype) {
   }
 }
 
-/// saturate(round(x / scale) + zero point) with the rounding of the reference: a float quotient, and half to
-/// even.
+/// Computes saturate(round(x / scale) + zero point) with the rounding of the reference: a float quotient,
+/// with ties to even.
 Refusal read_quantization(const StepRequest& request, PointwiseProgram& program) {
   if (request.node.attributes.get_int("block_size") != 0) return "a scale for each block";
   const auto range = bounds(request.outputs[0].dtype);
@@ -93,10 +93,10 @@ Refusal read_quantization(const StepRequest& request, PointwiseProgram& program)
   return {};
 }
 
-/// (x - zero point) * scale.
+/// Computes (x - zero point) * scale.
 Refusal read_dequantization(const StepRequest& request, PointwiseProgram& program) {
   if (request.node.attributes.get_int("block_size") != 0) return "a scale for each block";
-  // The numbers may be sums of products (a bias, or a result with one), which exceed the range of fp16.
+  // The numbers may be sums of products (a bias, or a result with one), which exceed fp16's range.
   if (request.inputs[0].dtype == DType::kInt32 && request.storage() == DType::kFloat16)
     return "int32 in fp16";
   Steps steps(request.inputs.size(), program);

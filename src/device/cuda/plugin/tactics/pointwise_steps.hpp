@@ -9,10 +9,10 @@
 
 namespace hone::device::cuda {
 
-/// Nothing for a type with which chains cannot compute.
+/// Returns nullopt for a type with which chains cannot compute.
 std::optional<Storage> pointwise_storage(tensor::DType dtype);
 
-/// Fills in the steps of the node's program; returns why it has none otherwise.
+/// Fills in the steps of the node's program; otherwise returns the reason why it has none.
 Refusal read_pointwise_steps(const engine::StepRequest& request, PointwiseProgram& program);
 
 /// The shape with which a node's input is broadcast to the output: its own shape, except for scales and zero

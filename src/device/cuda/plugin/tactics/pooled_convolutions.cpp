@@ -78,7 +78,7 @@ class PooledKernel final : public EarlyKernel {
 
 bool is_global(const StepRequest& request) { return graph::kind_of(request.node) == "conv_global_pool"; }
 
-/// Why the convolution in the body cannot be requested separately; empty if it can.
+/// The reason why the convolution in the body cannot be requested separately; empty if it can.
 Refusal form_refusal(const StepRequest& request, const RegionParts& parts) {
   if (parts.form() != (is_global(request) ? kGlobalForm : kMaxForm))
     return "its body is no convolution and its pool";
@@ -102,7 +102,7 @@ Offer pooled(const StepRequest& whole, Ask&& ask) {
   Pool pool;
   if (is_global(whole)) {
     pool = global_average_pool(result);
-    // The layout of a global pool's result, so that a matrix product can read it.
+    // A global pool's result is plain, so that a matrix product can read it.
     offer.outputs[0].layout = Layout::kPlain;
   } else {
     const auto axes = graph::pool_axes(parts.part("pool").node.attributes, result.shape);

@@ -1,4 +1,4 @@
-// The rows of this device's table for regions of quantized numbers.
+// Adds the tactics for regions of quantized numbers to this device's table.
 #pragma once
 
 #include "device/cuda/plugin/gpu.hpp"

@@ -20,7 +20,7 @@ MiddleAxes parts_of(const Shape& shape, int64_t axis) {
   return around_axis(shape, static_cast<size_t>(at));
 }
 
-/// Limit because every element is compared with all others.
+/// The length is limited, because every element is compared with all others.
 constexpr int64_t kLongest = 65536;
 
 Offer offer_top_k(const StepRequest& request, engine::WeightStore&) {

@@ -23,7 +23,7 @@ using tensor::DType;
 enum Input : size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kPeepholes };
 enum Output : size_t { kY, kLastH, kLastC };
 
-/// The cell of a node with these activation functions; nothing if no kernel has it.
+/// The cell of a node with these activation functions; nullopt if no kernel has it.
 std::optional<RecurrentCell> cell_of(const graph::Node& node, size_t directions) {
   using enum RecurrentFunction;
   const auto are = [&](const std::vector<std::string_view>& usual,
@@ -74,7 +74,7 @@ Refusal read(const StepRequest& request, RecurrentSize& size, Product& product) 
   for (size_t i = 0; i < reversed.size(); ++i) size.reversed[i] = reversed[i];
   if (node.has_input(kLengths) && !are_whole(request.graph.constant(node.inputs[kLengths]), size.steps))
     return "sequences may be shorter than the input";
-  // They are read before the previous kernel has ended.
+  // The weights are read before the previous kernel has ended.
   for (const size_t i : {kR, kB}) {
     if (node.has_input(i) && !request.graph.value(node.inputs[i]).constant)
       return "the weights are not constant";
@@ -91,7 +91,7 @@ Refusal read(const StepRequest& request, RecurrentSize& size, Product& product) 
 
 /// The offsets of the parts of the scratch memory.
 struct Scratch {
-  int64_t states = 0;   ///< after the products
+  int64_t states = 0;   ///< states, after the products
   int64_t library = 0;  ///< memory that cuBLASLt requests
   int64_t end = 0;
 

@@ -40,7 +40,7 @@ class PartOperands {
 };
 
 struct RegionPart {
-  graph::Node node;  ///< graph::outer_part()
+  graph::Node node;  ///< the node as graph::outer_part() returns it
   PartOperands operands;
   /// The request for this node. Operands that are computed inside the region have a type and are plain.
   engine::StepRequest request;
@@ -74,8 +74,8 @@ class RegionParts {
   std::string form_;
 };
 
-/// Why a part of a region is not a convolution without groups that keeps the size of its image, with windows
-/// of `kernel` x `kernel`; empty if it is.
+/// The reason why a part of a region is not a convolution without groups that keeps the size of its image,
+/// with windows of `kernel` x `kernel`; empty if it is.
 Refusal same_size_refusal(const RegionPart& part, int64_t kernel);
 
 }  // namespace hone::device::cuda

@@ -21,7 +21,7 @@ struct ResizeTable {
 };
 
 struct ResizeTables {
-  /// Why there are no tables; empty if there are.
+  /// The reason why there are no tables; empty if there are.
   Refusal refusal;
   std::vector<ResizeTable> axes;
   float extrapolation = 0;

@@ -20,14 +20,14 @@ struct RowNormalization {
   int64_t columns = 0;
 };
 
-/// Returns an empty refusal if it is one and was filled in.
+/// Returns an empty refusal if the step is such a normalization and was filled in.
 Refusal read_row_normalization(const engine::StepRequest& request, RowNormalization& out);
 
 /// Sets the required arrangement of scale and shift; the caller chooses that of the rows.
 void arrange_parameters(const engine::StepRequest& request, const RowNormalization& norm,
                         std::vector<engine::TensorDesc>& inputs);
 
-/// The floats of an input; null for the index -1.
+/// The floats of an input; null if the index is -1.
 const float* floats_of(std::span<const void* const> inputs, int position);
 
 }  // namespace hone::device::cuda

@@ -72,7 +72,7 @@ Offer offer_roi_align(const StepRequest& request, engine::WeightStore&) {
   size.half_pixel = attributes.get_string("coordinate_transformation_mode") == "half_pixel";
   const DType dtype = request.storage();
   Offer offer;
-  // In 16 bits, boxes would be off by pixels.
+  // Boxes stay in float32, because 16 bits would move them by pixels.
   offer.inputs = {{dtype, map, Layout::kPlain},
                   {DType::kFloat32, request.inputs[1].shape, Layout::kPlain},
                   {DType::kInt64, request.inputs[2].shape, Layout::kPlain}};

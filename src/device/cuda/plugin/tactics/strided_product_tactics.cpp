@@ -18,8 +18,8 @@ using engine::TensorDesc;
 
 constexpr size_t kMostDims = StridedMatrix::kAxes + 2;
 
-/// The strides of an operand as a stack with the dims of `result`, aligned at the end; 0 along broadcast
-/// dims.
+/// The strides of an operand as a stack with the result's
+/// dimensions, aligned at the end; 0 for broadcast dimensions.
 std::vector<int64_t> broadcast_strides(const Shape& shape) {
   const Shape dense = tensor::row_major_strides(shape);
   std::vector<int64_t> strides(kMostDims, 0);

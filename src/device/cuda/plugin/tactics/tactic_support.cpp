@@ -1,4 +1,4 @@
-// Helpers of tactics: types, launches, post-ops; see tactics.hpp.
+// Helpers for tactics: types, launches, post-ops. See tactics.hpp.
 #include <algorithm>
 #include <limits>
 
@@ -63,7 +63,7 @@ LaunchOptions launch_options(const engine::Run& run) {
 
 namespace {
 
-/// Makes a kernel that moves elements, with which it does not compute, from the other image order.
+/// Makes a kernel that moves elements from the other image order without computing with them.
 std::shared_ptr<const engine::Kernel> make_move_kernel(size_t bytes, ImageOrder to_order,
                                                        const ImageSize& size) {
   const bool last = to_order == ImageOrder::kChannelsLast;

@@ -94,8 +94,8 @@ void add_reduction_tactics(TacticList& list);
 /// kernel.
 class EarlyKernel : public engine::Kernel {
  public:
-  /// True if it always launches something, and its first launch waits for the previous kernel with
-  /// griddepcontrol.
+  /// True if it always launches a kernel, and if its first
+  /// launch waits for the previous kernel with griddepcontrol.
   virtual bool waits() const = 0;
   /// LaunchOptions::behind_cluster of the next kernel.
   virtual bool leaves_room() const { return false; }
@@ -123,7 +123,7 @@ class LaunchKernel final : public EarlyKernel {
 
 /// A pool of images with this batch and number of channels.
 PoolSize pool_size(int64_t batch, int64_t channels, const std::vector<graph::WindowAxis>& axes);
-/// True if kernels can run these windows, for which they compute in 32 bits.
+/// True if kernels can run these windows, whose positions they compute in 32 bits.
 bool fits_in_int(const std::vector<graph::WindowAxis>& axes);
 
 FloatType float_type(tensor::DType dtype);
@@ -171,12 +171,12 @@ struct PackedConstant {
 };
 
 /// Order of a packed filter's dimensions: [K][R][S][C] or, for depthwise and direct kernels, [R][S][C][K].
-/// kKrscTf32 is the first one with floats rounded to the 11 bits that tensor cores use.
+/// kKrscTf32 is the first order with floats rounded to the 11 bits that tensor cores use.
 enum class FilterOrder : uint8_t { kKrsc, kKrscTf32, kRsck };
 
 /// The constant filter (K, C, spatial...) in this element type and order, padded with zeros to `channels` for
-/// C and to `filters` for K (0: no padding); taken from the store, or packed and added to it. Environment
-/// error if only another form is stored.
+/// C and to `filters` for K (0 for no padding). It is taken from the store, or packed and added to it.
+/// Environment error if the store has only another form.
 PackedConstant pack_filter(Gpu& gpu, const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                            FilterOrder order, int64_t channels, engine::WeightStore& weights,
                            int64_t filters = 0);
@@ -197,7 +197,7 @@ PackedConstant pack_stem(Gpu& gpu, const engine::StepRequest& request, size_t op
 PackedConstant pack_winograd(Gpu& gpu, const engine::StepRequest& request, size_t operand,
                              const Winograd& size, engine::WeightStore& weights);
 /// The constant matrix as rows of `depth`, one for each column of the product. The graph holds it in this
-/// form if `transposed`, else as (depth, columns).
+/// form if `transposed`, otherwise as (depth, columns).
 PackedConstant pack_matrix(Gpu& gpu, const engine::StepRequest& request, size_t operand, tensor::DType dtype,
                            bool transposed, engine::WeightStore& weights);
 

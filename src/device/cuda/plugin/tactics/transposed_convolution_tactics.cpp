@@ -16,7 +16,7 @@ using engine::Shape;
 using engine::StepRequest;
 using tensor::DType;
 
-/// The geometry is that of the convolution whose gradient this is, so its output is the input here.
+/// `geometry` is that of the convolution whose gradient this is, so its output is the input here.
 ConvolutionSize transposed_size(const graph::Convolution& geometry) {
   ConvolutionSize size = convolution_size(geometry);
   std::swap(size.in_channels, size.out_channels);

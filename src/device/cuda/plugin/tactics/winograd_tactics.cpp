@@ -1,6 +1,6 @@
 // Runs 3 x 3 and 5 x 5 convolutions in fp32 with minimal filtering: hone's own kernels transform, and
-// cuBLASLt multiplies. A variant consists of the size in MB up to which tiles are transformed at once, and an
-// algorithm of the library. Every variant runs all shapes, because an engine that stores the transformed
+// cuBLASLt multiplies. A variant consists of an algorithm of the library and a limit, in MB, on the tiles
+// that are transformed at once. Every variant runs all shapes, because an engine that stores the transformed
 // filters has no other form of them.
 #include <algorithm>
 #include <functional>
@@ -75,7 +75,7 @@ struct Choice {
   }
 };
 
-/// Choices that differ for this size.
+/// The choices whose number of parts differs for this size.
 std::vector<Choice> choices(const Winograd& size, Cublaslt& cublaslt) {
   std::vector<Choice> result;
   int64_t before = 0;
@@ -163,7 +163,7 @@ Offer offer_variant(Gpu& gpu, Cublaslt& cublaslt, const StepRequest& request, en
   auto matmul = std::make_shared<const Matmul>(product_of(plan.size, parts), cublaslt);
   const auto algorithms = matmul->recommended(kMostAlgorithms);
   if (algorithms.empty()) return Offer::refuse(kNoAlgorithm);
-  // Another shape than the one for which it was timed may have fewer algorithms.
+  // A shape other than the one that was timed may have fewer algorithms.
   const size_t chosen = std::min(static_cast<size_t>(choice->algorithm), algorithms.size() - 1);
   PackedConstant filter = pack_winograd(gpu, request, 1, plan.size, weights);
   Offer offer = make_convolution_offer(request, plan.request, request.storage());

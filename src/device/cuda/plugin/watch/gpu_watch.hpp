@@ -81,7 +81,7 @@ class GpuWatch final : public engine::DeviceWatch {
   std::vector<base::DeviceWork> pattern_;  ///< the work of one run of the steps, without times
 };
 
-/// A watch of these steps; null if their graph is not a chain, which recording times requires.
+/// A watch of these steps; null if their graph is not a chain, because times are only recorded in chains.
 std::unique_ptr<GpuWatch> watch_steps(Gpu& gpu, const Stream& stream,
                                       const std::vector<engine::ProgramStep>& steps,
                                       const StepRunner& run_step, std::function<void()> at_end);

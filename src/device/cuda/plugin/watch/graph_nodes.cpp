@@ -93,7 +93,7 @@ struct Predecessor {
   bool programmatic = false;
 };
 
-/// Null for the first node.
+/// The node before this one; null for the first node.
 Predecessor predecessor(cudaGraphNode_t node) {
   size_t count = 0;
   check(cudaGraphNodeGetDependencies(node, nullptr, nullptr, &count), "the edges of a graph");
@@ -113,8 +113,7 @@ std::vector<NodeDescription> describe_chain(const Graph& graph) {
   check(cudaGraphGetNodes(graph.get(), nullptr, &count), "the nodes of a graph");
   std::vector<cudaGraphNode_t> nodes(count);
   if (count > 0) check(cudaGraphGetNodes(graph.get(), nodes.data(), &count), "the nodes of a graph");
-  std::map<cudaGraphNode_t, std::pair<cudaGraphNode_t, bool>>
-      next;  // key null: the successor of no node, which is the first one
+  std::map<cudaGraphNode_t, std::pair<cudaGraphNode_t, bool>> next;  // a null key maps to the first node
   for (const cudaGraphNode_t node : nodes) {
     const Predecessor before = predecessor(node);
     next[before.node] = {node, before.programmatic};

@@ -1,4 +1,4 @@
-// Decides which recorded times show when a node of the steps' graph ran. It does not use CUDA, so it is
+// Decides which recorded times define when a node of the steps' graph ran. It does not use CUDA, so it is
 // tested without a GPU.
 #pragma once
 
@@ -33,8 +33,8 @@ struct Moment {
   bool end = false;
 };
 
-/// Adjacent nodes of a step that are timed together: either one node that records its time, or other nodes,
-/// from the end of the previous node to the beginning of the next one.
+/// Adjacent nodes of a step that are timed together. This is either one node that records its own time, or
+/// nodes that do not; those are timed from the end of the node before them to the start of the one after.
 struct Stretch {
   size_t first = 0;  ///< among the recorded nodes
   size_t count = 0;
@@ -42,12 +42,12 @@ struct Stretch {
   Moment stop;
 };
 
-/// Before which steps (and after the last one) the time must be recorded by a mark: where adjacent nodes of
-/// two steps do not record their own times, and at a first or last node that does not.
+/// Returns the mark before each step, and as the last entry the one at the end. A mark is needed between
+/// adjacent nodes of two steps if neither records its own time, and at a first or last node that does not.
 std::vector<Mark> find_marks(const std::vector<RecordedNode>& nodes, size_t steps);
 
-/// `marks` holds, for each step and for the end, the index of the stamp whose beginning is the time before
-/// it; -1 if there is none.
+/// `marks` holds the index of the stamp of the mark before each step, and of the one at the end; -1 if there
+/// is no mark.
 std::vector<Stretch> find_stretches(const std::vector<RecordedNode>& nodes,
                                     const std::vector<int64_t>& marks);
 

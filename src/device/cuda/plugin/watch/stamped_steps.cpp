@@ -37,7 +37,7 @@ class Places final : public StampSource {
  private:
   const Stream& stream_;
   KernelStamp* stamps_;
-  std::vector<size_t> nodes_;  ///< of the launches of the present step
+  std::vector<size_t> nodes_;  ///< launches of the current step
   int64_t taken_ = 0;
 };
 
@@ -52,7 +52,7 @@ class Marks {
     check(launch_time(time, (beside ? side_ : stream_).get()), "a launch");
     branched_ = branched_ || beside;
   }
-  /// Makes the following work wait for all of them.
+  /// Makes the following work wait for all marks.
   void join() {
     if (std::exchange(branched_, false)) follow(stream_, side_);
   }

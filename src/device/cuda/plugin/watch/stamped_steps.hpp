@@ -13,7 +13,7 @@
 
 namespace hone::device::cuda {
 
-/// Submits a step to the stream; its kernels record their times where the source says.
+/// Submits a step to the stream; its kernels record their times in the memory of `stamps`.
 using StepRunner = std::function<void(size_t step, StampSource* stamps)>;
 
 /// hone's own kernels record their own times; before and after steps of libraries, small kernels read the

@@ -26,8 +26,8 @@ int64_t host_time(const ClockReading& first, const ClockReading& last, int64_t g
 int64_t put_in_line(std::vector<base::DeviceWork>& kernels);
 
 /// Places copies of one direction that were submitted from `called_ns` on and waited for until `waited_ns`.
-/// They follow each other, each as long as its share of the bytes, within that time minus `latency_ns` (the
-/// time of a copy of a few bytes), half of which is at either side.
+/// Half of `latency_ns` (the time of a copy of a few bytes) passes before the first copy and half after the
+/// last. Within the rest, the copies follow each other, each as long as its share of the bytes.
 void place_copies(std::vector<base::DeviceWork>& copies, int64_t called_ns, int64_t waited_ns,
                   int64_t latency_ns);
 

@@ -1,4 +1,4 @@
-// Activations on one float. A NaN stays a NaN. Formulas: reference/activations.hpp.
+// Activations on one float. NaN inputs give NaN. Formulas: reference/activations.hpp.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/epilogue.hpp"
@@ -10,8 +10,8 @@ __device__ __forceinline__ float clip(float x, float low, float high) {
   x = x < low ? low : x;
   return x > high ? high : x;
 }
-/// Right to a few ulp; the exact division is a subroutine that costs registers. Beyond 2^126 it gives 0, as
-/// the limit does.
+/// Accurate to a few ulp. It avoids the exact division, a subroutine that costs registers. If the denominator
+/// exceeds 2^126, the result is 0, which is the limit.
 __device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0f, 1.0f + expf(-x)); }
 __device__ __forceinline__ float softplus(float x) { return (x < 0.0f ? 0.0f : x) + log1pf(expf(-fabsf(x))); }
 __device__ __forceinline__ float gelu_erf(float x) { return 0.5f * x * (1.0f + erff(x * 0.707106781f)); }
@@ -19,7 +19,7 @@ __device__ __forceinline__ float gelu_tanh(float x) {
   return 0.5f * x * (1.0f + tanhf(0.797884561f * (x + 0.044715f * x * x * x)));
 }
 
-/// The activations that convolutions seldom have.
+/// The activations that convolutions rarely have.
 __device__ __forceinline__ float rare_activation(graph::PostOp op, float x, float alpha) {
   switch (op) {
     case graph::PostOp::kTanh: return tanhf(x);

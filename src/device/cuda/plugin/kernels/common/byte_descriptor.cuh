@@ -1,4 +1,4 @@
-// Descriptors of the operands of bytes for wgmma. PTX ISA 9.0, 9.7.15.5.
+// Shared-memory descriptors of byte operands for wgmma. PTX ISA 9.0, 9.7.15.5.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace hone::device::cuda::ptx {
 
-/// Descriptor of a matrix of rows of kRowBytes in shared memory, 128 or 64, swizzled by the same number:
-/// eight rows lie without a gap before the next eight.
+/// Descriptor of a matrix in shared memory whose rows have kRowBytes (128 or 64) bytes, with the swizzle of
+/// that width. Groups of eight rows follow each other without gaps.
 template <int kRowBytes>
 HONE_HOST_DEVICE uint64_t byte_descriptor(uint32_t address) {
   static_assert(kRowBytes == 128 || kRowBytes == 64);

@@ -1,4 +1,4 @@
-// The GPU's global timer, told to the host.
+// Kernels that report the GPU's global timer to the host.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,17 +9,17 @@
 
 namespace hone::device::cuda {
 
-/// In pinned memory: the host asks for the time, the kernel answers.
+/// Lies in pinned memory: the host asks for the time and the kernel answers.
 struct ClockEcho {
-  uint32_t asked;     ///< one more for each question
-  uint32_t answered;  ///< the last question that `time` answers
+  uint32_t asked;     ///< incremented for each question
+  uint32_t answered;  ///< number of the question that `time` answers
   uint64_t time;
 };
 
-/// Answers that many questions, each within 0.1 s, or ends.
+/// Answers this number of questions; the kernel ends early if a question takes longer than 0.1 s to come.
 cudaError_t launch_clock_echo(ClockEcho* echo, uint32_t questions, cudaStream_t stream);
 
-/// Writes the time when everything handed to the stream before it has ended.
+/// Writes the time when all earlier work of the stream has ended.
 cudaError_t launch_time(uint64_t* time, cudaStream_t stream);
 
 /// Copies stamps to pinned memory.

@@ -1,8 +1,8 @@
-// A convolution as our tensor-core kernels take it: its extents, its epilogue and its operands.
+// A convolution as our tensor-core kernels see it: its extents, its epilogue and its operands.
 //
-// As a matrix product: rows are output pixels (batch * out_height * out_width), columns are filters, and the
-// depth is kernel_h * kernel_w * channels. Layouts: x and y are NHWC, w is [filters][kernel_h][kernel_w]
-// [channels]; elements are half, bfloat16 or float, sums are float32.
+// As a matrix product, rows are output pixels (batch * out_height * out_width), columns are filters, and the
+// depth is kernel_h * kernel_w * channels. Layouts: x and y are NHWC, w is
+// [filters][kernel_h][kernel_w][channels]. Elements are half, bfloat16 or float; sums are float32.
 #pragma once
 
 #include <array>
@@ -15,21 +15,21 @@
 
 namespace hone::device::cuda {
 
-/// The type of the elements of x, w and y. kTf32 are floats that tensor cores multiply after rounding them to
-/// 11 bits; w is rounded already.
+/// The type of the elements of x, w and y. Elements of kTf32 are floats that tensor cores round to 11 bits
+/// before they multiply; w has already been rounded.
 enum class Element : uint8_t { kHalf, kBFloat16, kFloat, kTf32 };
 
 inline int element_bytes(Element element) {
   return element == Element::kFloat || element == Element::kTf32 ? 4 : 2;
 }
-/// Elements in 16 bytes, which kernels load at once.
+/// Elements in the 16 bytes that kernels load at once.
 inline int vector_elements(Element element) { return 16 / element_bytes(element); }
 
-/// A convolution without groups. `channels` is a multiple of vector_elements(), `filters` of 8.
+/// A convolution without groups. `channels` is a multiple of vector_elements(), `filters` a multiple of 8.
 struct ConvProblem {
   Element element = Element::kHalf;
   int batch = 1;
-  int height = 0;  ///< of the input
+  int height = 0;  ///< of the input, as is `width`
   int width = 0;
   int channels = 0;
   int filters = 0;
@@ -39,14 +39,15 @@ struct ConvProblem {
   int stride_w = 1;
   int pad_top = 0;
   int pad_left = 0;
-  int pad_bottom = 0;  ///< negative crops, as pad_right
+  int pad_bottom = 0;  ///< negative values crop, also in pad_right
   int pad_right = 0;
   int dilation_h = 1;
   int dilation_w = 1;
-  /// Elements between two pixels of a row when they overlap or have gaps; 0: `channels`, densely packed.
+  /// Elements from one pixel of a row to the next if pixels
+  /// overlap or have gaps; 0 means `channels`, without gaps.
   int pixel_pitch = 0;
-  /// True if y has floats whatever x and w have, as logits do. Only clusters of the warpgroup GEMM do that,
-  /// with bounds after the sums at most.
+  /// True if y is float whatever the type of x and w, as for logits. Only the warpgroup GEMM in clusters
+  /// supports it, with at most bounds as its epilogue.
   bool float_result = false;
 
   int out_height() const {
@@ -67,20 +68,20 @@ inline bool is_pointwise(const ConvProblem& p) {
          p.pad_left == 0 && p.pad_bottom == 0 && p.pad_right == 0 && p.pitch() == p.channels;
 }
 
-/// How an operand lies over the output.
+/// The shape of a binary step's operand.
 enum class OperandShape : uint8_t {
-  kFull,             ///< as y: [batch][out_height][out_width][filters]
+  kFull,             ///< [batch][out_height][out_width][filters], as y
   kPerImageChannel,  ///< [batch][filters]
   kPerChannel        ///< [filters]
 };
 
-/// Applied to the sum plus bias; what alpha and beta mean says the post-op.
+/// A step applied to the sum plus bias; the post-op defines alpha and beta.
 struct EpilogueStep {
   graph::PostOp op = graph::PostOp::kRelu;
   float alpha = 0;
   float beta = 0;
-  OperandShape shape = OperandShape::kFull;  ///< of a binary operation's operand
-  const void* operand = nullptr;             ///< elements as y, 16-byte aligned
+  OperandShape shape = OperandShape::kFull;  ///< of a binary step's operand
+  const void* operand = nullptr;             ///< elements of y's type, 16-byte aligned
 };
 
 inline constexpr int kMaxEpilogueSteps = 6;
@@ -93,16 +94,16 @@ struct ConvArgs {
   void* y = nullptr;
   std::array<EpilogueStep, kMaxEpilogueSteps> steps{};
   int step_count = 0;
-  /// True if the next kernel of the stream is one of ours that waits for this one itself
-  /// (griddepcontrol.wait), so that it may be let in early. Kernels of libraries need not wait as ours do.
+  /// True if the next kernel of the stream is one of ours and itself waits for this one
+  /// (griddepcontrol.wait), so that it may start early. Kernels of libraries do not always wait.
   bool next_waits = false;
-  /// Conv_workspace_bytes() bytes of any content; launches on one stream share them.
+  /// Memory of conv_workspace_bytes() bytes with any content; launches on one stream share it.
   void* workspace = nullptr;
-  /// Conv_counter_bytes() bytes, zeroed once before the first launch; launches on one stream share them.
+  /// Memory of conv_counter_bytes() bytes, zeroed before the first launch; launches on one stream share it.
   void* counters = nullptr;
 };
 
-/// Why the problem cannot run at all; empty when it can.
+/// The reason why the problem cannot run at all; empty if it can.
 Refusal conv_refusal(const ConvProblem& problem);
 
 }  // namespace hone::device::cuda

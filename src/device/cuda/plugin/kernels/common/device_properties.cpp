@@ -4,7 +4,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Kernels for 9.0a are empty in the code of other architectures.
+/// On other architectures, kernels for 9.0a are compiled with empty bodies.
 #ifdef HONE_COMPILED_FOR_HOPPER
 constexpr bool kCompiledForHopper = true;
 #else

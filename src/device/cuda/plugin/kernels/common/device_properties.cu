@@ -8,10 +8,10 @@
 namespace hone::device::cuda {
 namespace {
 
-/// A block of it takes all shared memory of a multiprocessor, so that no other runs there.
+/// One of its blocks takes all shared memory of a multiprocessor, so that no other block runs there.
 __global__ void fill_multiprocessor() {}
 
-/// Which clusters fit is a matter of how multiprocessors are grouped, which only the driver knows.
+/// The clusters that fit depend on how multiprocessors are grouped, which only the driver knows.
 cudaError_t count_clusters(DeviceProperties& device) {
   const void* const kernel = kernel_address(&fill_multiprocessor);
   for (const auto& [attribute, value] :
@@ -32,7 +32,7 @@ cudaError_t count_clusters(DeviceProperties& device) {
     config.attrs = &attribute;
     config.numAttrs = 1;
     if (cudaOccupancyMaxActiveClusters(&count, kernel, &config) != cudaSuccess) {
-      (void)cudaGetLastError();  // it means that there is no room, and is nobody else's
+      (void)cudaGetLastError();  // the error means that there is no room; clear it
       count = 0;
     }
     blocks *= 2;

@@ -1,4 +1,4 @@
-// Reading and writing elements in kernels: conversion to float, 16-byte accesses, fast division.
+// Reads and writes elements in kernels: conversion to float, 16-byte accesses, fast division.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -54,7 +54,7 @@ struct WordOf<16> {
 template <class T>
 constexpr int kVector = 16 / static_cast<int>(sizeof(T));
 
-/// Loads `count` neighbours, in accesses of up to 16 bytes; the address is a multiple of one access.
+/// Loads `count` adjacent elements in accesses of up to 16 bytes; the address is aligned to one access.
 template <int count, class T>
 __device__ __forceinline__ void load(const T* from, T (&to)[count]) {
   constexpr int kBytes = count * static_cast<int>(sizeof(T));
@@ -96,8 +96,8 @@ __device__ __forceinline__ void store_floats(T* to, const float (&from)[count]) 
   store<count>(to, values);
 }
 
-/// Division by a number known at launch. For 32 bits: multiplication and shift, right for dividends below
-/// 2^31 (Granlund and Montgomery, "Division by invariant integers using multiplication", 1994).
+/// Division by a number known at launch. The 32-bit version multiplies and shifts; it is exact for dividends
+/// below 2^31 (Granlund and Montgomery, "Division by invariant integers using multiplication", 1994).
 template <class Index>
 struct Divisor {
   Index value = 1;
@@ -121,7 +121,7 @@ struct Divisor<uint32_t> {
   }
 };
 
-/// Splits off the last dimension of a flat index: returns the coordinate, leaves the rest in `index`.
+/// Splits off the last dimension of a flat index: returns its coordinate and leaves the rest in `index`.
 template <class Index>
 __device__ __forceinline__ Index take_coordinate(Index& index, const Divisor<Index>& size) {
   const Index rest = size.quotient(index);
@@ -141,7 +141,7 @@ cudaError_t with_float_type(FloatType type, const Function& function) {
   return cudaErrorInvalidValue;
 }
 
-/// Calls it with the unsigned type of 1, 2, 4 or 8 bytes, for kernels that only move data.
+/// Calls `function` with the unsigned type of 1, 2, 4 or 8 bytes, for kernels that only move data.
 template <class Function>
 cudaError_t with_word(size_t bytes, const Function& function) {
   switch (bytes) {
@@ -153,7 +153,8 @@ cudaError_t with_word(size_t bytes, const Function& function) {
   }
 }
 
-/// Calls it with uint32_t where all indices below `count` fit the fast division, with uint64_t otherwise.
+/// Calls `function` with uint32_t if all indices below
+/// `count` suit the fast division, otherwise with uint64_t.
 template <class Function>
 cudaError_t with_index(int64_t count, const Function& function) {
   if (count < (int64_t{1} << 31)) return function.template operator()<uint32_t>();
@@ -162,7 +163,7 @@ cudaError_t with_index(int64_t count, const Function& function) {
 
 inline bool is_aligned(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % 16 == 0; }
 
-/// Position of this thread in a one-dimensional grid, and threads in the grid.
+/// Index of this thread in a one-dimensional grid; grid_threads() is the number of threads.
 __device__ __forceinline__ int64_t thread_index() {
   return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }

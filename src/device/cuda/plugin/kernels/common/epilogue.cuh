@@ -19,7 +19,7 @@ __device__ __forceinline__ float sigmoid_for(float x) {
   return sizeof(T) == 2 ? quick_sigmoid(x) : sigmoid(x);
 }
 
-/// Second operands for `width` channels from `c` of image `n`, whose first output lies at `offset`.
+/// Loads the second operands for `width` channels from `c` of image `n`, whose first output is at `offset`.
 template <class T, int width>
 __device__ __forceinline__ void load_operand(const PostOpLink& link, int64_t n, int64_t c, int64_t offset,
                                              float (&to)[width]) {
@@ -33,7 +33,7 @@ __device__ __forceinline__ void load_operand(const PostOpLink& link, int64_t n, 
   for (int i = 0; i < width; ++i) to[i] = from[i * link.channel_stride];
 }
 
-/// Applies all links to `width` neighbouring channels of one channels-last pixel of type T.
+/// Applies all links to `width` adjacent channels of one channels-last pixel of type T.
 template <class T, int width>
 __device__ __forceinline__ void apply_epilogue(const Epilogue& epilogue, float (&x)[width], int64_t n,
                                                int64_t c, int64_t offset) {
@@ -68,7 +68,7 @@ __device__ __forceinline__ void apply_epilogue(const Epilogue& epilogue, float (
         for (int k = 0; k < width; ++k) x[k] -= y[k];
         break;
       default:
-        // One copy of the code: the values take turns in the first register.
+        // Only one copy of this code is compiled: the values pass through the first register in turn.
 #pragma unroll 1
         for (int k = 0; k < width; ++k) {
           const float v = rare_activation(link.op, x[0], alpha);

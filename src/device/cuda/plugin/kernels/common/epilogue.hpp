@@ -12,8 +12,8 @@ struct PostOpLink {
   graph::PostOp op = graph::PostOp::kRelu;
   float alpha = 0;
   float beta = 0;
-  /// For kAdd, kMul, kSub: of the output's type, order and shape when `full`; else float, read at
-  /// n * batch_stride + c * channel_stride.
+  /// For kAdd, kMul, kSub. If `full`, it has the type, order and shape of the output; otherwise it is float
+  /// and read at n * batch_stride + c * channel_stride.
   const void* operand = nullptr;
   bool full = false;
   int64_t batch_stride = 0;

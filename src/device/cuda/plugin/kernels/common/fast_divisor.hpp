@@ -1,4 +1,4 @@
-// Division of 31-bit numbers by a number known on the host: one multiplication on the device.
+// Division of 31-bit numbers by a number that the host knows: one multiplication on the device.
 #pragma once
 
 #include <cstdint>

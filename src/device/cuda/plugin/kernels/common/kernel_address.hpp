@@ -1,4 +1,4 @@
-// The address of a kernel, as launches take it.
+// The address of a kernel in the form that launch functions take.
 #pragma once
 
 namespace hone::device::cuda {

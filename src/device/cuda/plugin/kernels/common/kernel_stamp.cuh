@@ -1,4 +1,4 @@
-// How a kernel stamps itself.
+// Records when a kernel starts and ends, from within the kernel.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/kernel_stamp.hpp"
@@ -6,11 +6,11 @@
 
 namespace hone::device::cuda {
 
-/// A kernel's first object: stamps when it is made and when the thread that ends its block's work leaves the
-/// kernel. Costs two branches where nobody asks.
+/// The first object of a kernel. It stamps the start of the kernel when it is constructed, and the end when
+/// the last thread of a block leaves the kernel. It costs two branches if no stamps are wanted.
 class RunningKernel {
  public:
-  /// `last`: the thread of each block that stamps its end.
+  /// `last` is the thread of each block that stamps the end.
   __device__ __forceinline__ explicit RunningKernel(KernelStamp* stamp, unsigned last = 0)
       : stamp_(stamp), last_(last) {
     if (stamp_ != nullptr && threadIdx.x == 0 && threadIdx.y == 0 && blockIdx.x == 0 && blockIdx.y == 0 &&
@@ -20,14 +20,14 @@ class RunningKernel {
   __device__ __forceinline__ ~RunningKernel() {
     if (is_last() && !left_) stamp_end(near_end_ == 0 ? ptx::global_time() : near_end());
   }
-  /// Begins to count ticks from here, when some microseconds are left: reading the global timer takes longer.
+  /// Counts clock ticks from here, some microseconds before the end: reading the global timer takes too long.
   __device__ __forceinline__ void finishing() {
     if (!is_last()) return;
     near_end_ = ptx::global_time();
     ticks_ = ptx::clock_ticks();
   }
-  /// Stamps the end before the last results are stored, after finishing(). Kernels end when what they wrote
-  /// has arrived; a stamp that came last would be waited for.
+  /// Stamps the end before the last results are stored; needs finishing() first. A kernel ends when its
+  /// writes have arrived, so a stamp written last would delay the end.
   __device__ __forceinline__ void leave() {
     if (!is_last()) return;
     stamp_end(near_end());
@@ -40,7 +40,7 @@ class RunningKernel {
   __device__ __forceinline__ bool is_last() const {
     return stamp_ != nullptr && threadIdx.x == last_ && threadIdx.y == 0;
   }
-  /// Half a nanosecond a tick: 2 GHz.
+  /// Counts half a nanosecond for a tick, which corresponds to 2 GHz.
   __device__ __forceinline__ uint64_t near_end() const {
     return near_end_ + ((ptx::clock_ticks() - ticks_) >> 1);
   }

@@ -1,14 +1,14 @@
-// Kernels that say themselves when they ran, for whoever must not disturb them as a profiler does.
+// Kernels that record when they ran, for measurements that must not disturb them as a profiler does.
 #pragma once
 
 #include <cstdint>
 
 namespace hone::device::cuda {
 
-/// When a launch ran, nanoseconds of the GPU's global timer. `end` only grows, so that a place can be used
-/// again and again without being cleared.
+/// When a launch ran, in nanoseconds of the GPU's global timer. `end` only grows, so that a stamp can be
+/// reused without being cleared.
 struct alignas(16) KernelStamp {
-  uint64_t begin;  ///< the first block's first instruction, which may be before the kernel ahead has ended
+  uint64_t begin;  ///< the first block's first instruction; the previous kernel may still run
   uint64_t end;    ///< the last block's last instruction
 };
 
@@ -16,7 +16,7 @@ struct alignas(16) KernelStamp {
 class StampSource {
  public:
   virtual ~StampSource() = default;
-  /// A place in device memory for the launch that follows; null leaves it without.
+  /// Returns the device memory for the next launch's stamp; null if that launch gets none.
   virtual KernelStamp* next() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Launching a kernel, and the two instructions that make programmatic dependent launch correct.
+// Launches kernels, and has the two instructions that make programmatic dependent launch correct.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,18 +16,18 @@ namespace hone::device::cuda {
 
 constexpr int kThreads = 256;
 
-/// First call of kernels that have nothing to prepare: waits until the kernels before it have ended and
-/// their writes are visible; a no-op without the launch attribute. The next kernel is not let in early: it
-/// may be one of a library, which need not wait as ours do.
+/// The first call of kernels that have nothing to prepare. It waits until the earlier kernels have ended and
+/// their writes are visible; without the launch attribute it does nothing. It does not let the next kernel
+/// start early, since that may be a library's, which does not always wait.
 __device__ __forceinline__ void begin_kernel() { ptx::wait_for_previous_kernel(); }
 
-/// Begins a kernel after which another of ours may come early, when that one waits itself.
+/// The first call of a kernel that lets the next one start early if that is one of ours and waits itself.
 __device__ __forceinline__ void begin_kernel(bool next_waits) {
   if (next_waits) ptx::allow_next_kernel();
   begin_kernel();
 }
 
-/// The kernel's parameters are the arguments and, after them, the place of its stamp.
+/// The kernel's parameters are the arguments, followed by the address of its stamp.
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, const LaunchOptions& options,
                    Arguments&&... arguments) {
@@ -48,8 +48,8 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, const L
   return run(std::forward<Arguments>(arguments)..., next_stamp(options));
 }
 
-/// Blocks so that `units` of work get a thread (or a block, with threads = 1) each. Kernels step by the size
-/// of the grid, so that the limit on it costs nothing.
+/// Number of blocks that gives each of `units` a thread (or a block, with threads = 1). Kernels loop in steps
+/// of the grid's size, so that the limit on that size does no harm.
 inline dim3 grid_for(int64_t units, int64_t threads = kThreads) {
   return dim3(static_cast<unsigned>(std::min<int64_t>((units + threads - 1) / threads, 0x7fffffff)));
 }

@@ -1,9 +1,9 @@
-// The common part of all launchers of this folder: element types, orders of an image's elements, where to
+// Types that all launchers of this folder share: element types, memory orders of images, and the options of a
 // launch.
 //
 // All launchers enqueue and return; they neither allocate nor wait, so they can be captured into a graph.
-// They return what the launch returned, or cudaErrorInvalidValue for a request they do not cover. Sizes are
-// in elements unless a name says bytes. An empty tensor is success without a launch.
+// They return the error of the launch, or cudaErrorInvalidValue for a request that they do not support. Sizes
+// are in elements unless the name says bytes. For an empty tensor they return success without a launch.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,31 +21,31 @@ enum class FloatType : uint8_t { kFloat, kHalf, kBfloat16 };
 
 constexpr size_t float_bytes(FloatType type) { return type == FloatType::kFloat ? 4 : 2; }
 
-/// Memory order of an image of rank 3 to 5: (N, C, pixels) or (N, pixels, C), pixels row-major.
+/// Memory order of an image of rank 3 to 5: (N, C, pixels) or (N, pixels, C), with pixels row-major.
 enum class ImageOrder : uint8_t { kPlain, kChannelsLast };
 
-/// One launch: where it goes, what it may rely on of its neighbours, and the memory that it needs besides its
-/// operands.
+/// The options of one launch: its stream and device, what it can assume about its neighbours in the stream,
+/// and the memory that it needs besides its operands.
 struct LaunchOptions {
   cudaStream_t stream = nullptr;
   /// Properties of the stream's GPU; kernels whose configuration depends on them need it.
   const DeviceProperties* device = nullptr;
-  /// Programmatic dependent launch: the kernel may start while its predecessor in the stream ends. Needs
-  /// sm_90 or newer.
+  /// Programmatic dependent launch: the kernel may start before its predecessor in the stream has ended.
+  /// Needs sm_90 or newer.
   bool pdl = false;
-  /// True if the next kernel of the stream is one of ours that waits for this one itself
-  /// (griddepcontrol.wait), so that it may be let in early, where this one can.
+  /// True if the next kernel of the stream is one of ours and itself waits for this one
+  /// (griddepcontrol.wait). This kernel may then let it start early, if it supports that.
   bool next_waits = false;
-  /// True if the kernel ahead is a bottleneck in clusters, whose blocks leave room for one each of the next
-  /// such kernel (cluster_bottleneck.hpp).
+  /// True if the previous kernel is a bottleneck in clusters (cluster_bottleneck.hpp), each of whose blocks
+  /// leaves room for one block of the next such kernel.
   bool behind_cluster = false;
-  /// Zeroed once before the first launch; kernels that count reset it to zeros.
+  /// Zeroed once before the first launch; kernels that count leave it zero again.
   void* counters = nullptr;
-  /// The memory in which launches leave their stamps; null: none.
+  /// The memory for the stamps of launches; null if no stamps are wanted.
   StampSource* stamps = nullptr;
 };
 
-/// The place for the stamp of the launch that is being made; null where nobody asks.
+/// The address for the stamp of the current launch; null if no stamps are wanted.
 inline KernelStamp* next_stamp(const LaunchOptions& options) {
   return options.stamps == nullptr ? nullptr : options.stamps->next();
 }

@@ -1,12 +1,13 @@
-// How a warpgroup takes the left matrices of its products into registers, where they stay.
+// Loads a warpgroup's left matrices into registers, where they stay.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/ptx.cuh"
 
 namespace hone::device::cuda {
 
-/// Left matrices of 64 x 16 each for multiply(), one after the other as left_place() lays them out, by the
-/// warpgroup's 128 threads. Nobody writes them while the kernel runs, and nothing is waited for.
+/// Loads left matrices of 64 x 16 each for multiply(), stored one after the other in the order of
+/// left_place(). All 128 threads of the warpgroup call it. No kernel writes this memory while this one runs,
+/// so it does not wait.
 template <int kCount>
 __device__ __forceinline__ void load_left(uint32_t (&to)[kCount][4], const void* from) {
   const auto* const mine = static_cast<const uint4*>(from) + threadIdx.x % 128;

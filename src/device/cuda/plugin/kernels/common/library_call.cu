@@ -26,7 +26,7 @@ cudaError_t read_capture(cudaStream_t stream, Capture& capture) {
   return error;
 }
 
-/// Makes the programmatic edges that leave a node full ones.
+/// Replaces the programmatic edges that leave a node by full dependencies.
 cudaError_t complete_edges(cudaGraph_t graph, cudaGraphNode_t from) {
   size_t count = 0;
   cudaError_t error = cudaGraphNodeGetDependentNodes(from, nullptr, nullptr, &count);

@@ -1,5 +1,6 @@
-// The PTX instructions that our kernels use and CUDA C++ has no name for. PTX ISA 9.0, sections named below.
-// Empty where an architecture lacks them, whose devices refuse the kernels (DeviceProperties).
+// PTX instructions that our kernels use and that have no name in CUDA C++. The comments name sections of PTX
+// ISA 9.0. The functions are empty on architectures without the instruction; kernels refuse those devices
+// (DeviceProperties).
 #pragma once
 
 #include <cuda_bf16.h>
@@ -13,8 +14,8 @@ __device__ __forceinline__ uint32_t shared_address(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-/// The value in a register from here on: the compiler would rather read parameters again where they are used,
-/// which takes longer than anything else in a short loop.
+/// Keeps the value in a register from here on. The compiler would otherwise read a parameter again at each
+/// use, which takes longer than anything else in a short loop.
 template <class T>
 __device__ __forceinline__ T in_register(T value) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8);
@@ -26,10 +27,10 @@ __device__ __forceinline__ T in_register(T value) {
   return value;
 }
 
-/// Code that reads the value after this stays after it.
+/// Keeps the compiler from moving reads of the value to before this point.
 __device__ __forceinline__ void hold(float& value) { asm volatile("" : "+f"(value)); }
 
-/// The larger of both; NaN where one is NaN.
+/// The larger of two values; NaN if either is NaN.
 __device__ __forceinline__ float larger(float a, float b) {
   float result = 0;
 #if __CUDA_ARCH__ >= 800
@@ -38,21 +39,22 @@ __device__ __forceinline__ float larger(float a, float b) {
   return result;
 }
 
-/// 2 to the power of x to 2 ulp (5 beyond 2 in magnitude); 0 where that is below the normal numbers.
+/// 2 to the power of x, to 2 ulp (5 ulp if |x| > 2); 0 if the result would be subnormal.
 __device__ __forceinline__ float power_of_two(float x) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 }
 
-/// 1 / x to 1 ulp; 0 where that is below the normal numbers.
+/// 1 / x to 1 ulp; 0 if the result would be subnormal.
 __device__ __forceinline__ float reciprocal(float x) {
   float result;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 }
 
-/// 16 bytes that no kernel writes, asked for here: the compiler moves other loads to where they are used.
+/// Loads 16 bytes that no kernel writes. The load stays
+/// here; the compiler would move an ordinary one to its use.
 __device__ __forceinline__ uint4 load_constant(const uint4* from) {
   uint4 value;
   asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -61,30 +63,30 @@ __device__ __forceinline__ uint4 load_constant(const uint4* from) {
   return value;
 }
 
-/// Nanoseconds; on an H200 it goes in steps of 32.
+/// Nanoseconds; on an H200 the timer advances in steps of 32.
 __device__ __forceinline__ uint64_t global_time() {
   uint64_t time;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
   return time;
 }
 
-/// Ticks of the multiprocessor's own clock, which is read at once.
+/// Ticks of the multiprocessor's own clock, which is fast to read.
 __device__ __forceinline__ uint32_t clock_ticks() {
   uint32_t ticks;
   asm volatile("mov.u32 %0, %clock;" : "=r"(ticks));
   return ticks;
 }
 
-/// The value of the lane whose number differs in its last bit. __shfl_xor_sync() takes floats for integers,
-/// with which the compiler loses track of the sums of wgmma and waits for every product.
+/// The value of the lane whose index differs in the lowest bit. __shfl_xor_sync() treats floats as integers;
+/// the compiler then loses track of the sums of wgmma and waits for every product.
 __device__ __forceinline__ float from_neighbour(float value) {
   float other;
   asm volatile("shfl.sync.bfly.b32 %0, %1, 1, 31, 0xffffffff;" : "=f"(other) : "f"(value));
   return other;
 }
 
-/// cp.async: 16 bytes to shared memory; zeros when not `valid`, and then `source` is not read. A GPU without
-/// such copies loads and stores, and the copy is done at once.
+/// cp.async: copies 16 bytes to shared memory, or zeros without reading `source` if not `valid`. A GPU
+/// without such copies loads and stores instead, and the copy is then complete on return.
 __device__ __forceinline__ void copy16(uint32_t target, const void* source, bool valid) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(valid ? 16 : 0)
@@ -97,7 +99,7 @@ __device__ __forceinline__ void copy16(uint32_t target, const void* source, bool
 #endif
 }
 
-/// cp.async of 4 bytes, as copy16.
+/// cp.async of 4 bytes; the arguments are those of copy16.
 __device__ __forceinline__ void copy4(uint32_t target, const void* source, bool valid) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(target), "l"(source), "r"(valid ? 4 : 0)
@@ -111,7 +113,7 @@ __device__ __forceinline__ void commit_copies() {
 #endif
 }
 
-/// Waits until at most kPending of the newest groups of this thread's copies are under way.
+/// Waits until at most the newest kPending groups of this thread's copies are incomplete.
 template <int kPending>
 __device__ __forceinline__ void wait_copies() {
 #if __CUDA_ARCH__ >= 800
@@ -126,7 +128,7 @@ __device__ __forceinline__ void load_matrix_x4(uint32_t (&fragment)[4], uint32_t
                : "memory");
 }
 
-/// ldmatrix.trans: the same of matrices whose rows are columns of the fragment.
+/// ldmatrix.trans: loads matrices whose rows are columns of the fragment.
 __device__ __forceinline__ void load_matrix_x4_transposed(uint32_t (&fragment)[4], uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
@@ -159,12 +161,12 @@ __device__ __forceinline__ void mma<__nv_bfloat16>(float (&d)[4], const uint32_t
 #endif
 }
 
-/// A float whose product tensor cores take from its first 11 bits.
+/// A float of which tensor cores multiply only the first 11 bits of the significand.
 struct Tf32 {
   float value;
 };
 
-/// To the nearest, which mma does not do by itself: it cuts the other bits off.
+/// Rounds to the nearest tf32, since mma itself truncates.
 __device__ __forceinline__ void round_to_tf32(uint32_t (&fragment)[4]) {
 #pragma unroll
   for (uint32_t& bits : fragment) {
@@ -203,36 +205,37 @@ __device__ __forceinline__ void load_words(uint32_t (&words)[4], uint32_t addres
                : "memory");
 }
 
-/// Brings what lies there from memory to the L2 cache, where other kernels' writes are seen all the same.
+/// Prefetches memory into the L2 cache, where later writes of other kernels are still seen.
 __device__ __forceinline__ void prefetch_to_l2(const void* from) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(from) : "memory");
 }
 
-/// griddepcontrol: returns when the kernels before this one have finished and their writes are visible; at
-/// once when the launch was an ordinary one.
+/// griddepcontrol.wait: returns when the previous kernels have finished and their writes are visible. It
+/// returns at once in an ordinary launch.
 __device__ __forceinline__ void wait_for_previous_kernel() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// griddepcontrol: lets the next kernel start as soon as every block has said so.
+/// griddepcontrol.launch_dependents: lets the next kernel start as soon as every block has executed it.
 __device__ __forceinline__ void allow_next_kernel() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/// Barrier of all threads of the cluster; what was written before it, in shared memory too, is visible after
-/// it.
+/// Barrier of all threads of the cluster. Writes before it,
+/// also those to shared memory, are visible after it.
 __device__ __forceinline__ void sync_cluster() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 #endif
 }
 
-/// mbarrier: a barrier in shared memory (8 bytes, 8-byte aligned) that one thread arrives at and copies
-/// complete. Visible to the copies of this block, and to its other threads after the next barrier.
+/// mbarrier: a barrier in shared memory (8 bytes, 8-byte aligned) with one
+/// arriving thread, completed by copies. It is visible to the copies of
+/// this block at once, and to its other threads after the next barrier.
 __device__ __forceinline__ void init_copy_barrier(uint32_t barrier) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier)
@@ -240,7 +243,7 @@ __device__ __forceinline__ void init_copy_barrier(uint32_t barrier) {
 #endif
 }
 
-/// The arrival, which says how many bytes will be copied.
+/// Arrives at the barrier and announces the number of bytes that will be copied.
 __device__ __forceinline__ void expect_copies(uint32_t barrier, uint32_t bytes) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
@@ -248,7 +251,7 @@ __device__ __forceinline__ void expect_copies(uint32_t barrier, uint32_t bytes) 
 #endif
 }
 
-/// cp.async.bulk: `bytes`, a multiple of 16, between addresses that are multiples of 16.
+/// cp.async.bulk: copies `bytes`, a multiple of 16, between addresses that are multiples of 16.
 __device__ __forceinline__ void copy_bulk(uint32_t target, const void* source, uint32_t bytes,
                                           uint32_t barrier) {
 #if __CUDA_ARCH__ >= 900
@@ -259,7 +262,7 @@ __device__ __forceinline__ void copy_bulk(uint32_t target, const void* source, u
 #endif
 }
 
-/// Waits for the first completion of the barrier.
+/// Waits until the barrier's first phase is complete.
 __device__ __forceinline__ void wait_copy_barrier(uint32_t barrier) {
 #if __CUDA_ARCH__ >= 900
   uint32_t done = 0;
@@ -273,7 +276,8 @@ __device__ __forceinline__ void wait_copy_barrier(uint32_t barrier) {
 #endif
 }
 
-/// First half of sync_cluster without its promise on memory: says that this thread has come so far.
+/// First half of sync_cluster(), without its memory ordering:
+/// signals that this thread has reached this point.
 __device__ __forceinline__ void arrive_cluster() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
@@ -286,7 +290,7 @@ __device__ __forceinline__ void wait_cluster() {
 #endif
 }
 
-/// The address that block `rank` of the cluster has where this one has `address`.
+/// The address in block `rank` of the cluster that corresponds to `address` in this block.
 __device__ __forceinline__ uint32_t address_in_block(uint32_t address, uint32_t rank) {
   uint32_t remote = 0;
 #if __CUDA_ARCH__ >= 900
@@ -295,14 +299,14 @@ __device__ __forceinline__ uint32_t address_in_block(uint32_t address, uint32_t 
   return remote;
 }
 
-/// A float to an address of address_in_block().
+/// Stores a float at an address from address_in_block().
 __device__ __forceinline__ void store_remote(uint32_t address, float value) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
 #endif
 }
 
-/// Four floats to an address of address_in_block().
+/// Stores four floats at an address from address_in_block().
 __device__ __forceinline__ void store_remote(uint32_t address, const float4& value) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(value.x), "f"(value.y),
@@ -311,7 +315,7 @@ __device__ __forceinline__ void store_remote(uint32_t address, const float4& val
 #endif
 }
 
-/// The same, counted by the barrier at `barrier` of that block as 16 bytes copied.
+/// Stores four floats too; the barrier at `barrier` of that block counts them as 16 bytes copied.
 __device__ __forceinline__ void store_counted(uint32_t address, const float4& value, uint32_t barrier) {
 #if __CUDA_ARCH__ >= 900
   asm volatile(
@@ -322,7 +326,8 @@ __device__ __forceinline__ void store_counted(uint32_t address, const float4& va
 #endif
 }
 
-/// Four floats from the shared memory of block `rank` of the cluster, at the address that `address` has here.
+/// Loads four floats from the shared memory of block `rank`,
+/// at the address that corresponds to `address` here.
 __device__ __forceinline__ float4 load_from_block(uint32_t address, uint32_t rank) {
   float4 value{};
 #if __CUDA_ARCH__ >= 900

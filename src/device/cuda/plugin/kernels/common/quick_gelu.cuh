@@ -1,4 +1,4 @@
-// The GELUs of epilogues whose results have two bytes, with special functions instead of erff() and tanhf(),
+// GELUs of epilogues whose results have two bytes. They use special functions instead of erff() and tanhf(),
 // which take some 30 instructions.
 #pragma once
 
@@ -6,8 +6,9 @@
 
 namespace hone::device::cuda {
 
-/// x * Phi(x). Phi(-|x|) is erfc(|x| / sqrt(2)) / 2 by formula 7.1.26 of Abramowitz and Stegun, Handbook of
-/// Mathematical Functions: off by less than 1e-7, as the rounding of 1 + erf(x / sqrt(2)) is.
+/// x * Phi(x). Phi(-|x|) is erfc(|x| / sqrt(2)) / 2, computed by formula 7.1.26 of Abramowitz and Stegun,
+/// Handbook of Mathematical Functions. Its error is below 1e-7, as is the rounding error of 1 + erf(x /
+/// sqrt(2)).
 __device__ __forceinline__ float quick_gelu_erf(float x) {
   const float z = fabsf(x) * 0.707106781f;
   const float t = ptx::reciprocal(fmaf(0.3275911f, z, 1.0f));

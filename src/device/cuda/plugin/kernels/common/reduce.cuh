@@ -12,8 +12,8 @@ __device__ __forceinline__ T reduce_warp(T value, const Combine& combine) {
   return value;
 }
 
-/// Every thread of the one-dimensional block (whole warps) gets the result. `scratch` holds one value per
-/// warp.
+/// Returns the result in every thread of the one-dimensional block, which consists of whole warps. `scratch`
+/// holds one value for each warp.
 template <class T, class Combine>
 __device__ __forceinline__ T reduce_block(T value, T* scratch, const Combine& combine) {
   const unsigned warp = threadIdx.x / 32;
@@ -32,7 +32,7 @@ struct Plus {
   __device__ __forceinline__ float operator()(float a, float b) const { return a + b; }
 };
 
-/// NaN wins.
+/// Returns NaN if either value is NaN.
 struct Maximum {
   __device__ __forceinline__ float operator()(float a, float b) const { return b > a || b != b ? b : a; }
 };

@@ -1,4 +1,4 @@
-// The driver's functions that describe tensors to the copy unit. Internal to the kernels.
+// The driver's functions that encode tensor maps for the copy unit (TMA). Internal to the kernels.
 #pragma once
 
 #include <cuda.h>
@@ -11,7 +11,7 @@
 
 namespace hone::device::cuda {
 
-/// Null where the driver has none.
+/// A function is null if the driver does not have it.
 struct MapEncoders {
   PFN_cuTensorMapEncodeTiled_v12000 tiled = nullptr;
   PFN_cuTensorMapEncodeIm2col_v12000 im2col = nullptr;
@@ -22,8 +22,8 @@ const MapEncoders& map_encoders();
 /// The map's type for elements of two bytes.
 CUtensorMapDataType map_type(Element element);
 
-/// Boxes of a tensor of up to four dimensions without gaps, the first the innermost; false when
-/// there is no such map.
+/// Encodes boxes of a dense tensor of up to four dimensions,
+/// innermost first. Returns false if no such map exists.
 bool encode_boxes(CUtensorMap& map, Element element, const void* memory,
                   std::initializer_list<int64_t> extents, std::initializer_list<int64_t> box,
                   CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B);

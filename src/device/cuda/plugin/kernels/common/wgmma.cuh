@@ -1,5 +1,5 @@
 // Matrix products of a warpgroup (wgmma) and copies by tensor map (TMA), which only compute capability 9.0a
-// has. PTX ISA 9.0, 9.7.15 (wgmma) and 9.7.9.27 (cp.async.bulk.tensor).
+// has. PTX ISA 9.0, sections 9.7.15 (wgmma) and 9.7.9.27 (cp.async.bulk.tensor).
 #pragma once
 
 #include <cuda.h>
@@ -13,7 +13,7 @@
 
 namespace hone::device::cuda::ptx {
 
-/// Number of this thread's warp, in a register that the compiler knows to be the same in all of a warp.
+/// Index of this thread's warp, in a register that the compiler knows to be uniform within the warp.
 __device__ __forceinline__ int warp() {
   return __shfl_sync(0xffffffff, static_cast<int>(threadIdx.x) / 32, 0);
 }
@@ -21,9 +21,9 @@ __device__ __forceinline__ int warp() {
 /// The index of the thread's warpgroup.
 __device__ __forceinline__ int warpgroup() { return warp() / 4; }
 
-/// True for one lane of a warp whose lanes are all here, the same one each time. Where a whole warp goes
-/// round and one lane starts copies, their addresses stay in uniform registers; where only one thread does,
-/// the compiler makes a loop over lanes of each copy.
+/// True for one lane of a fully active warp, always the same one. If the whole warp runs the loop and one
+/// lane starts the copies, their addresses stay in uniform registers. If only one thread runs it, the
+/// compiler turns each copy into a loop over lanes.
 __device__ __forceinline__ bool elected() {
   uint32_t chosen = 0;
 #ifdef HONE_HAS_WGMMA
@@ -32,7 +32,8 @@ __device__ __forceinline__ bool elected() {
   return chosen != 0;
 }
 
-/// setmaxnreg: registers a thread, a multiple of 8, by all warps of a warpgroup. More are waited for.
+/// setmaxnreg: sets the registers of each thread, a multiple of 8. All warps of a warpgroup call it; an
+/// increase waits until registers are free.
 template <int kCount>
 __device__ __forceinline__ void give_registers() {
 #ifdef HONE_HAS_WGMMA
@@ -46,19 +47,19 @@ __device__ __forceinline__ void take_registers() {
 #endif
 }
 
-/// mbarrier in shared memory that `arrivals` threads arrive at in each phase.
+/// Initialises an mbarrier in shared memory at which `arrivals` threads arrive in each phase.
 __device__ __forceinline__ void init_barrier(uint32_t barrier, uint32_t arrivals) {
 #ifdef HONE_HAS_WGMMA
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 #endif
 }
 
-/// Barrier `number`, 1 to 15, of `count` threads of the block.
+/// Barrier `number` (1 to 15) among `count` threads of the block.
 __device__ __forceinline__ void sync_threads(int number, int count) {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(count) : "memory");
 }
 
-/// Makes initialised barriers visible to copies, and to the cluster's other blocks.
+/// Makes initialised barriers visible to copies and to the other blocks of the cluster.
 __device__ __forceinline__ void fence_barriers() {
 #ifdef HONE_HAS_WGMMA
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -71,7 +72,7 @@ __device__ __forceinline__ void arrive(uint32_t barrier) {
 #endif
 }
 
-/// Waits until the phase of that parity has completed.
+/// Waits until the phase with this parity has completed.
 __device__ __forceinline__ void wait_barrier(uint32_t barrier, uint32_t parity) {
 #ifdef HONE_HAS_WGMMA
   uint32_t done = 0;
@@ -85,8 +86,8 @@ __device__ __forceinline__ void wait_barrier(uint32_t barrier, uint32_t parity) 
 #endif
 }
 
-/// Waits for the first phase of a barrier that other blocks of the cluster complete: what they have written
-/// is visible then.
+/// Waits for the first phase of a barrier that other blocks
+/// of the cluster complete. Their writes are then visible.
 __device__ __forceinline__ void wait_received(uint32_t barrier) {
 #ifdef HONE_HAS_WGMMA
   uint32_t done = 0;
@@ -102,14 +103,14 @@ __device__ __forceinline__ void wait_received(uint32_t barrier) {
 #endif
 }
 
-/// Brings a tensor map near, before its first copy.
+/// Prefetches a tensor map before its first copy.
 __device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
 #ifdef HONE_HAS_WGMMA
   asm volatile("prefetch.tensormap [%0];" ::"l"(reinterpret_cast<uint64_t>(&map)) : "memory");
 #endif
 }
 
-/// A box of a tiled map of three dimensions, at (c, tap, row).
+/// Copies a box of a tiled map of three dimensions, at (c, tap, row).
 __device__ __forceinline__ void copy_box(uint32_t target, const CUtensorMap& map, uint32_t barrier, int c,
                                          int tap, int row) {
 #ifdef HONE_HAS_WGMMA
@@ -121,7 +122,7 @@ __device__ __forceinline__ void copy_box(uint32_t target, const CUtensorMap& map
 #endif
 }
 
-/// A box of a tiled map of four dimensions, at column x and row y of all planes of image `n`.
+/// Copies a box of a tiled map of four dimensions, at column x and row y of all planes of image `n`.
 __device__ __forceinline__ void copy_planes(uint32_t target, const CUtensorMap& map, uint32_t barrier, int x,
                                             int y, int n) {
 #ifdef HONE_HAS_WGMMA
@@ -133,7 +134,7 @@ __device__ __forceinline__ void copy_planes(uint32_t target, const CUtensorMap& 
 #endif
 }
 
-/// A box of a map of four dimensions, at (channel, x, y, image). Elements outside of the tensor are zero.
+/// Copies a box of a map of four dimensions, at (channel, x, y, image). Elements outside the tensor are zero.
 __device__ __forceinline__ void copy_pixels(uint32_t target, const CUtensorMap& map, uint32_t barrier,
                                             int channel, int x, int y, int image) {
 #ifdef HONE_HAS_WGMMA
@@ -145,7 +146,8 @@ __device__ __forceinline__ void copy_pixels(uint32_t target, const CUtensorMap& 
 #endif
 }
 
-/// A column of windows' pixels of an im2col map: channels from c of tap (tap_w, tap_h), already dilated.
+/// Copies a column of window pixels by an im2col map: channels from c on, at the tap (tap_w, tap_h), which
+/// already includes dilation.
 __device__ __forceinline__ void copy_windows(uint32_t target, const CUtensorMap& map, uint32_t barrier, int c,
                                              const WindowCorner& corner, int tap_w, int tap_h) {
 #ifdef HONE_HAS_WGMMA
@@ -159,7 +161,7 @@ __device__ __forceinline__ void copy_windows(uint32_t target, const CUtensorMap&
 #endif
 }
 
-/// A box of a map of two dimensions, at (column, row), from memory ...
+/// Copies a box of a map of two dimensions, at (column, row), from global memory.
 __device__ __forceinline__ void copy_rows(uint32_t target, const CUtensorMap& map, uint32_t barrier,
                                           int column, int row) {
 #ifdef HONE_HAS_WGMMA
@@ -171,7 +173,7 @@ __device__ __forceinline__ void copy_rows(uint32_t target, const CUtensorMap& ma
 #endif
 }
 
-/// ... and to it. Elements outside of the tensor are not written.
+/// Stores a box of a map of two dimensions to global memory. Elements outside the tensor are not written.
 __device__ __forceinline__ void store_rows(const CUtensorMap& map, uint32_t source, int column, int row) {
 #ifdef HONE_HAS_WGMMA
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(
@@ -181,7 +183,7 @@ __device__ __forceinline__ void store_rows(const CUtensorMap& map, uint32_t sour
 #endif
 }
 
-/// A box of a map of four dimensions, at (channel, x, y, image), to memory.
+/// Stores a box of a map of four dimensions, at (channel, x, y, image), to global memory.
 __device__ __forceinline__ void store_pixels(const CUtensorMap& map, uint32_t source, int channel, int x,
                                              int y, int image) {
 #ifdef HONE_HAS_WGMMA
@@ -214,8 +216,8 @@ __device__ __forceinline__ void fence_for_copies() {
 #endif
 }
 
-/// stmatrix: four matrices of 8 x 8 elements of two bytes, rows at the addresses that the lanes have: those
-/// of matrix m at lanes 8 m to 8 m + 7. Registers are those of load_matrix_x4().
+/// stmatrix: stores four matrices of 8 x 8 elements of two bytes. Lanes 8 m to 8 m + 7 hold the row addresses
+/// of matrix m. The registers are those of load_matrix_x4().
 __device__ __forceinline__ void store_matrix_x4(uint32_t address, const uint32_t (&fragment)[4]) {
 #ifdef HONE_HAS_WGMMA
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
@@ -224,8 +226,8 @@ __device__ __forceinline__ void store_matrix_x4(uint32_t address, const uint32_t
 #endif
 }
 
-/// stmatrix.trans: the same of two matrices, whose rows are then columns of the fragment, at the addresses of
-/// lanes 0 to 15.
+/// stmatrix.trans: stores two matrices whose rows are columns
+/// of the fragment, at the addresses of lanes 0 to 15.
 __device__ __forceinline__ void store_matrix_x2_transposed(uint32_t address, const uint32_t (&fragment)[2]) {
 #ifdef HONE_HAS_WGMMA
   asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(address),
@@ -234,7 +236,7 @@ __device__ __forceinline__ void store_matrix_x2_transposed(uint32_t address, con
 #endif
 }
 
-/// Stores four matrices, at the addresses of all lanes.
+/// Stores four such matrices, at the addresses of all lanes.
 __device__ __forceinline__ void store_matrix_x4_transposed(uint32_t address, const uint32_t (&fragment)[4]) {
 #ifdef HONE_HAS_WGMMA
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
@@ -243,7 +245,7 @@ __device__ __forceinline__ void store_matrix_x4_transposed(uint32_t address, con
 #endif
 }
 
-/// Before the first wgmma, and whenever registers of sums were touched by other instructions.
+/// Needed before the first wgmma, and whenever other instructions have touched the registers of sums.
 __device__ __forceinline__ void fence_sums() {
 #ifdef HONE_HAS_WGMMA
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -256,7 +258,7 @@ __device__ __forceinline__ void commit_products() {
 #endif
 }
 
-/// Waits until at most kPending of the newest groups are under way.
+/// Waits until at most the newest kPending groups are incomplete.
 template <int kPending>
 __device__ __forceinline__ void wait_products() {
 #ifdef HONE_HAS_WGMMA
@@ -264,7 +266,7 @@ __device__ __forceinline__ void wait_products() {
 #endif
 }
 
-// The lists of registers of the instruction: kN / 2 sums a thread.
+// Register lists for the instruction: each thread has kN / 2 sums.
 #define HONE_SUMS4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define HONE_SUMS16(d, i) HONE_SUMS4(d, i), HONE_SUMS4(d, i + 4), HONE_SUMS4(d, i + 8), HONE_SUMS4(d, i + 12)
 #define HONE_SUMS28(d, i) \
@@ -346,7 +348,7 @@ __device__ __forceinline__ void wait_products() {
 #define HONE_WGMMA_ALL(type)
 #endif
 
-/// Starts d += left * right for 64 x kN x 16, both with the depth running along rows (matrix_descriptor()).
+/// Starts d += left * right for 64 x kN x 16, both with the depth along rows (matrix_descriptor()). Element
 /// d[4 j + 2 h + i] is row lane / 4 + 8 h of the warp's 16, column 8 j + lane % 4 * 2 + i.
 template <class T, int kN>
 __device__ __forceinline__ void multiply(float (&d)[kN / 2], uint64_t left, uint64_t right) {
@@ -357,9 +359,9 @@ __device__ __forceinline__ void multiply(float (&d)[kN / 2], uint64_t left, uint
   }
 }
 
-/// Multiplies with the left matrix in registers: left[2 i + h] are row lane / 4 + 8 h of the warp's 16,
-/// columns 8 i + lane % 4 * 2 and the next, as the sums of two neighbouring j of d lie. They must stay as
-/// they are until the product is waited for.
+/// Multiplies with the left matrix in registers. Register left[2 i + h] holds row lane / 4 + 8 h of the
+/// warp's 16, in columns 8 i + lane % 4 * 2 and the next; the sums of two adjacent j of d have the same
+/// order. The registers must not change until the product has been waited for.
 template <class T, int kN>
 __device__ __forceinline__ void multiply(float (&d)[kN / 2], const uint32_t (&left)[4], uint64_t right) {
   if constexpr (__is_same(T, __half)) {
@@ -369,7 +371,7 @@ __device__ __forceinline__ void multiply(float (&d)[kN / 2], const uint32_t (&le
   }
 }
 
-/// Multiplies into 64 columns with a right matrix that has the depth across rows: 16 rows of 64 columns
+/// Multiplies into 64 columns with a right matrix whose depth runs across rows: 16 rows of 64 columns
 /// (matrix_descriptor()).
 template <class T>
 __device__ __forceinline__ void multiply_across(float (&d)[32], const uint32_t (&left)[4], uint64_t right) {

@@ -1,11 +1,11 @@
-// Matrix products of bytes by a warpgroup (wgmma with sums of int32). PTX ISA 9.0, 9.7.15.
+// Matrix products of bytes by a warpgroup (wgmma with int32 sums). PTX ISA 9.0, 9.7.15.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/wgmma.cuh"
 
 namespace hone::device::cuda::ptx {
 
-// The lists of registers of the instruction: kN / 2 sums a thread.
+// Register lists for the instruction: each thread has kN / 2 sums.
 #define HONE_INTS4(d, i) "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3])
 #define HONE_INTS16(d, i) HONE_INTS4(d, i), HONE_INTS4(d, i + 4), HONE_INTS4(d, i + 8), HONE_INTS4(d, i + 12)
 #define HONE_INTS64(d, i) \
@@ -46,8 +46,8 @@ namespace hone::device::cuda::ptx {
 #define HONE_WGMMA_BYTES_ALL(type)
 #endif
 
-/// Starts d += left * right for 64 x kN x 32, both with the depth running along rows (matrix_descriptor()).
-/// The right matrix is signed, the left one as kUnsigned says. Sums lie as those of multiply().
+/// Starts d += left * right for 64 x kN x 32, both with the depth along rows (matrix_descriptor()). The right
+/// matrix is signed; the left one is unsigned if kUnsigned. The sums have the order of multiply().
 template <bool kUnsigned, int kN>
 __device__ __forceinline__ void multiply_bytes(int32_t (&d)[kN / 2], uint64_t left, uint64_t right) {
   if constexpr (kUnsigned) {
@@ -57,7 +57,7 @@ __device__ __forceinline__ void multiply_bytes(int32_t (&d)[kN / 2], uint64_t le
   }
 }
 
-/// Four integers, each the nearest that an unsigned byte holds, the first one in the lowest bits.
+/// Converts four integers to unsigned bytes with saturation, the first one in the lowest bits.
 __device__ __forceinline__ uint32_t pack_unsigned_bytes(int a, int b, int c, int d) {
   uint32_t high;
   uint32_t bytes;

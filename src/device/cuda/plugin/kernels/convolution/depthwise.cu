@@ -1,5 +1,5 @@
-// See depthwise.hpp. Memory-bound: a thread holds 16 bytes of channels and a strip of outputs along a row, so
-// that each input it loads serves all windows of the strip that cover it.
+// See depthwise.hpp. The kernel is memory-bound: a thread holds 16 bytes of channels and a strip of outputs
+// along a row, so that each input that it loads serves all windows of the strip that cover it.
 #include "device/cuda/plugin/kernels/convolution/depthwise.hpp"
 
 #include "device/cuda/plugin/kernels/common/epilogue.cuh"
@@ -8,7 +8,7 @@ namespace hone::device::cuda {
 namespace {
 
 constexpr int kBlock = 128;
-/// Channels of a thread where there are few outputs: more threads, which wait for less each.
+/// Channels of a thread if there are few outputs: with more threads, each one has less to wait for.
 constexpr int kNarrow = 2;
 
 struct Plan {
@@ -25,7 +25,7 @@ __device__ __forceinline__ void start(float (&sums)[width], const float* bias, i
   for (int k = 0; k < width; ++k) sums[k] = bias != nullptr ? bias[c + k] : 0.0f;
 }
 
-/// Square kernel of `taps`, equal strides, no dilation.
+/// For a square kernel of `taps` x `taps` with equal strides and without dilation.
 template <class T, int width, int taps, int stride, int strip>
 __global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
     strip_kernel(const T* input, const float* weights, const float* bias, T* output,
@@ -33,9 +33,9 @@ __global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
                  bool next_waits, KernelStamp* stamp) {
   using Word = typename WordOf<width * sizeof(T)>::Type;
   constexpr int kReach = (strip - 1) * stride + taps;
-  // More would not leave registers for the image.
+  // A larger filter would not leave registers for the image.
   constexpr bool kHoldsFilter = taps == 3 || width == kNarrow;
-  // Few channels leave room for the whole window, which takes one trip to memory then.
+  // With few channels there is room for the whole window, which then takes one round trip to memory.
   constexpr int kRowsAhead = width == kNarrow ? taps : 1;
   RunningKernel running(stamp);
   auto unit = static_cast<uint32_t>(thread_index());
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kBlock, taps == 3 && strip == 1 ? 4 : 3)
   const int column = static_cast<int>(take_coordinate(unit, plan.by_strip)) * strip;
   const int row = static_cast<int>(take_coordinate(unit, plan.by_row));
   const auto n = static_cast<int64_t>(unit);
-  // The filter does not depend on the kernel before this one.
+  // The filter does not depend on the previous kernel.
   float filter[taps][taps][width];
   const auto load_filter = [&](int r) {
 #pragma unroll
@@ -165,7 +165,7 @@ Kernel<T> narrow_of(int stride) {
   return stride == 1 ? strip_kernel<T, kNarrow, taps, 1, 1> : strip_kernel<T, kNarrow, taps, 2, 1>;
 }
 
-/// Long strips load less; short ones make more threads, which small images need to fill the device.
+/// Long strips load less. Short ones give more threads, which small images need to fill the device.
 int choose_strip(int64_t outputs) {
   constexpr int64_t kEnough = 1 << 17;
   if (outputs >= 4 * kEnough) return 4;

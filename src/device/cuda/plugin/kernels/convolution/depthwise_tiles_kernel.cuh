@@ -1,6 +1,6 @@
-// The kernel of depthwise_tiles(). A block has 32 channels of a part of an image; while it multiplies them
-// those of the next part come. Threads go down the image: a thread holds the sums of all output rows that the
-// next input row adds to, so that it reads each input of its strip once, and turns it into float once.
+// The kernel of depthwise_tiles(). A block computes 32 channels of a part of an image while the next part is
+// copied. Threads go down the image: a thread holds the sums of all output rows to which the next input row
+// contributes, so that it reads each input of its strip, and converts it to float, only once.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/kernel_stamp.cuh"
@@ -10,7 +10,7 @@
 
 namespace hone::device::cuda {
 
-/// A tile's first outputs.
+/// The first output of a tile.
 struct DepthwiseCorner {
   int column;
   int row;
@@ -26,7 +26,7 @@ struct DepthwiseCorner {
   }
 };
 
-/// A thread's part of each tile: kRun rows of a square kernel's outputs.
+/// A thread's part of each tile: kRun rows of outputs of a square kernel.
 template <class T, int kTaps, int kStride, int kRun, StreamKind kKind>
 class DepthwiseStrip {
  public:
@@ -48,7 +48,7 @@ class DepthwiseStrip {
                     Plan::kPixelBytes;
   }
 
-  /// It does not depend on the kernel before this one.
+  /// Loads the filter, which does not depend on the previous kernel.
   __device__ __forceinline__ void load_filter(int chunk) {
     if constexpr (kHoldsFilter) {
       if (idle_) return;
@@ -68,7 +68,7 @@ class DepthwiseStrip {
     if (p_.bias != nullptr && !idle_) bias_ = *reinterpret_cast<const float2*>(p_.bias + channel_);
   }
 
-  /// Computes a tile whose pixels lie in `stage` when `barrier` completes phase `parity`.
+  /// Computes a tile whose pixels are in `stage` once `barrier` completes the phase with `parity`.
   __device__ __forceinline__ void run(const DepthwiseCorner& corner, int stage, uint32_t barrier,
                                       uint32_t parity, bool is_last_tile, RunningKernel& running) const {
     const int columns = p_.out_columns - corner.column - column_;
@@ -92,7 +92,7 @@ class DepthwiseStrip {
       from += p_.plan.box_columns * Plan::kPixelBytes;
 #pragma unroll
       for (int r = 0; r < kTaps; ++r) {
-        const int row = (y - r) / kStride;  // of the outputs
+        const int row = (y - r) / kStride;  // row of the outputs
         if (y < r || (y - r) % kStride != 0 || row >= kRun) continue;
         add(r, values, sums[row % kLive]);
       }
@@ -106,11 +106,11 @@ class DepthwiseStrip {
 
  private:
   static constexpr int kReach = (Plan::kStrip - 1) * kStride + kTaps;  ///< inputs along a row
-  static constexpr int kLive = (kTaps + kStride - 1) / kStride;        ///< output rows that one adds to
-  /// More would not leave registers for the sums.
+  static constexpr int kLive = (kTaps + kStride - 1) / kStride;        ///< output rows that use an input row
+  /// A larger filter would not leave registers for the sums.
   static constexpr bool kHoldsFilter = kTaps == 3;
 
-  /// An input row as row r of the windows.
+  /// Adds an input row that is row r of the windows.
   __device__ __forceinline__ void add(int r, const float2 (&values)[kReach],
                                       float2 (&sums)[Plan::kStrip]) const {
 #pragma unroll
@@ -131,7 +131,7 @@ class DepthwiseStrip {
     return filter[(tap * Plan::kChannels + static_cast<int>(threadIdx.x) % (Plan::kChannels / 2) * 2) / 2];
   }
 
-  /// So many columns of a row of outputs, or the whole strip.
+  /// Stores `columns` outputs of a row, at most the whole strip.
   __device__ __forceinline__ void store(int columns, const float2 (&sums)[Plan::kStrip], T* to) const {
     uint32_t packed[Plan::kStrip];
 #pragma unroll
@@ -148,7 +148,7 @@ class DepthwiseStrip {
   PairFinish<T, kKind> finish_;
   bool idle_;
   int channel_;
-  int column_;  ///< of the tile's
+  int column_;  ///< first column within the tile
   int row_;
   int image_;
   int input_at_;
@@ -156,7 +156,7 @@ class DepthwiseStrip {
   float2 filter_[kHoldsFilter ? kTaps * kTaps : 1];
 };
 
-/// Blocks of a multiprocessor: more would leave too few registers for the sums.
+/// Blocks for each multiprocessor; more would leave too few registers for the sums.
 constexpr int depthwise_blocks(int taps, int run) { return taps == 3 ? 4 : taps == 7 && run == 7 ? 2 : 3; }
 
 template <class T, int kTaps, int kStride, int kRun, StreamKind kKind>

@@ -12,22 +12,22 @@
 
 namespace hone::device::cuda {
 
-/// How a block's strips lie next to and below each other, and in how many images.
+/// The arrangement of a block's strips: side by side, one below the other, and over images.
 struct DepthwiseTilePlan {
   static constexpr int kThreads = 128;
-  static constexpr int kChannels = 32;                      ///< of a block; a thread has two of them
-  static constexpr int kStrip = 7;                          ///< outputs along a row that a thread makes
-  static constexpr int kStrips = kThreads * 2 / kChannels;  ///< of a block
-  static constexpr int kMostAcross = 4;                     ///< strips side by side
+  static constexpr int kChannels = 32;                      ///< channels of a block; a thread has two of them
+  static constexpr int kStrip = 7;                          ///< outputs along a row that a thread computes
+  static constexpr int kStrips = kThreads * 2 / kChannels;  ///< strips of a block
+  static constexpr int kMostAcross = 4;                     ///< most strips side by side
   static constexpr int kStages = 2;                         ///< tiles in a block's memory
   static constexpr int kPixelBytes = kChannels * 2;
   static constexpr int kFilterAt = 128;  ///< after the barriers
 
   int run;     ///< rows of a strip
-  int across;  ///< strips side by side
-  int down;    ///< and below
+  int across;  ///< strips side by side in a block
+  int down;    ///< strips one below the other
   int images;
-  int box_columns;  ///< of the input
+  int box_columns;  ///< columns of the input in a box
   int box_rows;
   int stages_at;
   int stage_bytes;
@@ -41,7 +41,7 @@ struct DepthwiseTilePlan {
     across = fit(ceil_divide(size.output[2], kStrip), kMostAcross);
     down = fit(ceil_divide(size.output[1], run), kStrips / across);
     images = fit(size.batch, kStrips / across / down);
-    // Threads may idle, multiprocessors should not.
+    // Idle threads are acceptable, idle multiprocessors are not.
     for (int* const each : {&images, &down, &across}) {
       while (*each > 1 && tiles(size) * chunks(size) < multiprocessors) *each = ceil_divide(*each, 2);
     }
@@ -51,7 +51,8 @@ struct DepthwiseTilePlan {
     stage_bytes = ceil_divide(box_bytes(), 128) * 128;
   }
 
-  /// Tiles next to and below each other, and of all images; blocks of all channels.
+  /// Numbers of tiles across and down an image and over all
+  /// images; chunks() is the number of blocks for all channels.
   int64_t tiles_across(const ConvolutionSize& size) const {
     return ceil_divide(size.output[2], across * kStrip);
   }
@@ -65,7 +66,7 @@ struct DepthwiseTilePlan {
   int64_t shared_bytes() const { return stages_at + int64_t{kStages} * stage_bytes; }
 };
 
-/// The kernel for windows of 7 x 7: of fp16, else bf16, and `run` rows of outputs.
+/// The kernel for windows of 7 x 7 and `run` rows of outputs, in fp16 or, if not `is_half`, in bf16.
 const void* wide_depthwise_tiles_kernel(bool is_half, StreamKind kind, int run);
 
 struct DepthwiseTiles {
@@ -85,7 +86,7 @@ struct DepthwiseTiles {
   int tiles;
   FastDivisor tiles_across;
   FastDivisor tiles_down;
-  FastDivisor chunks;  ///< blocks of all channels
+  FastDivisor chunks;  ///< number of blocks for all channels
   bool next_waits;
 };
 

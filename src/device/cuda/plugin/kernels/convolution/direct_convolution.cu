@@ -1,6 +1,6 @@
-// See direct_convolution.hpp. An implicit GEMM: rows are output pixels, columns output channels, and the
-// depth runs over (r, s, c). Blocks own a tile of the output; its operands pass through double-buffered
-// shared memory, and every thread keeps a patch of sums in registers.
+// See direct_convolution.hpp. An implicit GEMM: rows are output pixels, columns are output channels, and the
+// depth runs over (r, s, c). A block computes one tile of the output. The operands pass through
+// double-buffered shared memory, and every thread keeps a patch of sums in registers.
 #include "device/cuda/plugin/kernels/convolution/direct_convolution.hpp"
 
 #include "device/cuda/plugin/kernels/common/epilogue.cuh"
@@ -21,18 +21,18 @@ struct Plan {
   Divisor<uint32_t> by_pixels, by_out_columns, by_channels, by_kernel_columns;
 };
 
-/// Threads hold patches of `patch` x 4 sums.
+/// A tile whose threads hold patches of `patch` x 4 sums.
 template <int tile_rows, int tile_columns, int patch, bool vector>
 struct Tile {
   static constexpr int kThreadCount = tile_rows / patch * (tile_columns / kPatchColumns);
-  /// Elements that one thread loads: neighbours along c where channels allow it.
+  /// Elements that one thread loads at once: adjacent along c if the channels allow it.
   static constexpr int kWidth = vector ? 4 : 1;
   static constexpr int kInputLoads = tile_rows * kDepth / kThreadCount / kWidth;
   static constexpr int kWeightLoads = tile_columns * kDepth / kThreadCount / kWidth;
   static_assert(kInputLoads > 0 && kWeightLoads > 0);
 };
 
-/// The beginning of one output pixel's window.
+/// The first position of one output pixel's window.
 struct Corner {
   int y, x;
   int64_t image;
@@ -49,7 +49,7 @@ __device__ __forceinline__ Corner corner_of(const Plan& plan, int64_t sample) {
           static_cast<int64_t>(index) * plan.rows * plan.columns};
 }
 
-/// `width` inputs at depth k of the window at `corner`; zeros outside the image.
+/// Loads `width` inputs at depth k of the window at `corner`; zeros outside the image.
 template <int width>
 __device__ __forceinline__ void load_input(const Plan& plan, const float* input, const Corner& corner, int k,
                                            float (&to)[width]) {
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(Tile<tile_rows, tile_columns, patch, vector>::
   begin_kernel();
   using Shape = Tile<tile_rows, tile_columns, patch, vector>;
   constexpr int kWidth = Shape::kWidth;
-  // Rows are padded by one access, so that the scattered writes of a warp meet different banks.
+  // Rows are padded by one access, so that the scattered writes of a warp go to different banks.
   __shared__ __align__(16) float inputs[2][kDepth][tile_rows + 4];
   __shared__ __align__(16) float taps[2][kDepth][tile_columns + 4];
   const int thread = static_cast<int>(threadIdx.x);
@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(Tile<tile_rows, tile_columns, patch, vector>::
         float value[1] = {sums[i][0] + (bias != nullptr ? bias[k + j] : 0.0f)};
         apply_epilogue<float>(epilogue, value, n, k + j, offset + j);
         output[offset + j] = value[0];
-        // The columns take turns in the first register.
+        // The columns pass through the first register in turn.
 #pragma unroll
         for (int m = 0; m + 1 < kPatchColumns; ++m) sums[i][m] = sums[i][m + 1];
       }
@@ -230,7 +230,7 @@ cudaError_t direct_convolution(const ConvolutionArguments& arguments, const Conv
                       is_aligned(arguments.input) && is_aligned(arguments.weights) &&
                       is_aligned(arguments.output) && is_aligned(epilogue);
   if (!vector) {
-    // The bookkeeping of single loads leaves no registers for the large patch.
+    // The address computations of single loads leave no registers for the large patch.
     return tile == DirectTile::k32x32 ? launch_tile<32, 32, 4, false>(arguments, size, epilogue, options)
                                       : launch_tile<64, 64, 4, false>(arguments, size, epilogue, options);
   }

@@ -1,4 +1,4 @@
-// See depthwise.hpp: the direct kernel for any group count.
+// See depthwise.hpp. This is the direct kernel for any number of groups.
 #include "device/cuda/plugin/kernels/common/epilogue.cuh"
 #include "device/cuda/plugin/kernels/convolution/depthwise.hpp"
 

@@ -6,7 +6,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// The input along one axis that the tap adds to output `at`, or -1.
+/// The input position along one axis that contributes to output `at` through the tap, or -1.
 __device__ __forceinline__ int64_t source_of(const ConvolutionSize& size, int axis, int64_t at, int64_t tap) {
   const int64_t shifted = at + size.pad_begin[axis] - tap * size.dilation[axis];
   if (shifted < 0 || shifted % size.stride[axis] != 0) return -1;
@@ -14,16 +14,16 @@ __device__ __forceinline__ int64_t source_of(const ConvolutionSize& size, int ax
   return source < size.input[axis] ? source : -1;
 }
 
-/// The place from which one output reads: its pixel, and where its channels begin.
+/// The position of one output: its pixel, and the addresses of its input channels and weights.
 struct Place {
   int64_t at[3];
-  int64_t input;           ///< of channel 0 of the group, at pixel 0
-  int64_t input_channel;   ///< between two channels of a pixel
-  int64_t input_pixel;     ///< between two pixels of a channel
-  int64_t weight;          ///< of that channel, at tap 0
-  int64_t weight_channel;  ///< between two channels of the input
+  int64_t input;           ///< offset of channel 0 of the group, at pixel 0
+  int64_t input_channel;   ///< elements from one channel of a pixel to the next
+  int64_t input_pixel;     ///< elements from one pixel of a channel to the next
+  int64_t weight;          ///< offset of the weights of that channel, at tap 0
+  int64_t weight_channel;  ///< elements from one input channel's weights to the next
   int64_t weight_tap;
-  int64_t channels;  ///< of the group
+  int64_t channels;  ///< channels of the group
 };
 
 template <class T>

@@ -1,4 +1,4 @@
-// The host's part of winograd.hpp.
+// The host code of winograd.hpp.
 #include "device/cuda/plugin/kernels/convolution/winograd.hpp"
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Below, transforms take longer than the products that they save.
+/// With fewer channels, the transforms take longer than the products that they save.
 constexpr int64_t kFewestChannels = 16;
-/// Filters grow fourfold (3 x 3): with few tiles, reading them takes longer than a direct convolution.
+/// Filters of 3 x 3 grow fourfold; with few tiles, reading them takes longer than a direct convolution.
 constexpr int64_t kFewestTiles = 64;
 constexpr int64_t kMultiple = 4;
 constexpr int64_t kMostUnits = int64_t{1} << 31;
@@ -27,7 +27,7 @@ Refusal winograd_refusal(const Winograd& size) {
     if (channels % kMultiple != 0)
       return std::to_string(channels) + " channels, no multiple of " + std::to_string(kMultiple);
   }
-  // Bounds the units of one element each: more than a part ever has.
+  // Limits the elements: kernels never have more units than that, and number them in 31 bits.
   if (size.tiles() * std::max(size.channels, size.filters) >= kMostUnits) return "a huge image";
   return {};
 }

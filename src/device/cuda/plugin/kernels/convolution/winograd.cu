@@ -1,4 +1,4 @@
-// The device's part of winograd.hpp. Memory-bound: a thread transforms two channels of a tile.
+// The device code of winograd.hpp. It is memory-bound: a thread transforms two channels of a tile.
 #include "device/cuda/plugin/kernels/common/epilogue.cuh"
 #include "device/cuda/plugin/kernels/convolution/winograd.hpp"
 #include "device/cuda/plugin/kernels/convolution/winograd_transforms.hpp"
@@ -12,7 +12,7 @@ constexpr int kBlock = 128;
 constexpr int kWidth = 2;
 
 struct Plan {
-  int first, count, tiles;  ///< of the part, and of all
+  int first, count, tiles;  ///< the part's first tile and number of tiles; the number of all tiles
   int channels;             ///< of the result
   int rows, columns;        ///< of the image that is read or written
   int pad_y, pad_x;
@@ -94,7 +94,7 @@ template <int tile>
 __global__ void __launch_bounds__(kBlock)
     result_kernel(const float* m, const float* bias, float* y, const __grid_constant__ Plan plan,
                   const __grid_constant__ Epilogue epilogue, KernelStamp* stamp) {
-  // Each thread's own outputs, so that one copy of the epilogue serves all of them.
+  // The outputs of each thread go through shared memory, so that one copy of the epilogue serves all of them.
   __shared__ float2 outputs[tile * tile][kBlock];
   const RunningKernel running(stamp);
   begin_kernel();
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(kBlock)
   const Place place = place_of(plan, unit);
   const float* const from = m + static_cast<int64_t>(place.tile) * plan.channels + place.c;
   const int64_t step = static_cast<int64_t>(plan.count) * plan.channels;
-  float rows[kWidth][kPoints][tile];  // of the products, each transformed along x
+  float rows[kWidth][kPoints][tile];  // the products, with each row transformed along x
 #pragma unroll
   for (int i = 0; i < kPoints; ++i) {
     float line[kWidth][kPoints];
@@ -159,7 +159,7 @@ Plan plan_of(const Winograd& size, int64_t first, int64_t count, bool image) {
   plan.by_group = Divisor<uint32_t>(plan.channels / kWidth);
   plan.by_column = Divisor<uint32_t>(size.tiles_x());
   plan.by_row = Divisor<uint32_t>(size.tiles_y());
-  // Tiles after the last one are transformed as zeros, but nothing is written for them.
+  // Tiles after the last one are transformed as zeros, but their results are not written.
   const int64_t made = image ? count : std::min(count, size.tiles() - first);
   plan.units = static_cast<uint32_t>(std::max<int64_t>(made, 0) * plan.channels / kWidth);
   return plan;

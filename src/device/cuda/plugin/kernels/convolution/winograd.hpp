@@ -1,7 +1,7 @@
-// Convolutions of 3 x 3 and 5 x 5 by minimal filtering (winograd_transforms.hpp): the image and the filters
-// are transformed, multiplied as 36 matrix products, and transformed back. Only in float: the sums are nearly
-// as exact as those of a direct convolution, but a narrower type would lose what the transforms cancel. An
-// infinity in the image makes every output of its tiles NaN.
+// Convolutions of 3 x 3 and 5 x 5 by minimal filtering (winograd_transforms.hpp): image and filters are
+// transformed, multiplied as 36 matrix products, and transformed back. Only float is supported: its sums are
+// nearly as accurate as those of a direct convolution, but a narrower type would lose digits to the
+// cancellation in the transforms. An infinity in the image makes every output of its tiles NaN.
 #pragma once
 
 #include <string>
@@ -31,8 +31,8 @@ struct Winograd {
   int64_t tiles_y() const { return (out_height + tile() - 1) / tile(); }
   int64_t tiles_x() const { return (out_width + tile() - 1) / tile(); }
   int64_t tiles() const { return batch * tiles_y() * tiles_x(); }
-  /// Sizes of a part's transformed image and of its products, when the tiles are taken in `parts` equal
-  /// parts.
+  /// For a division of the tiles into `parts` equal parts: the number of tiles of one part, and the bytes of
+  /// its transformed image and of its products.
   int64_t part_tiles(int64_t parts) const { return (tiles() + parts - 1) / parts; }
   int64_t image_bytes(int64_t parts) const { return product_bytes(parts, channels); }
   int64_t result_bytes(int64_t parts) const { return product_bytes(parts, filters); }
@@ -42,26 +42,26 @@ struct Winograd {
   int64_t product_bytes(int64_t parts, int64_t columns) const;
 };
 
-/// Why the kernels do not take it; empty when they do.
+/// The reason why the kernels cannot run the problem; empty if they can.
 Refusal winograd_refusal(const Winograd& size);
 
-/// Why they take it without gain; empty when there may be one.
+/// The reason why the kernels would not be faster; empty if they may be.
 Refusal winograd_loss(const Winograd& size);
 
-/// The number of parts in which the tiles are taken so that the transform of a part has at most `most_bytes`
-/// bytes, if that of a single tile has.
+/// The number of equal parts into which the tiles are divided so that the transformed image and the products
+/// of a part have about `most_bytes` bytes or fewer; a part has at least one tile.
 int64_t winograd_parts(const Winograd& size, int64_t most_bytes);
 
-/// The filters [K][C][taps][taps] as [36][K][C], on the host.
+/// Transforms the filters [K][C][taps][taps] to [36][K][C], on the host.
 void winograd_filter(const Winograd& size, const float* filter, float* to);
 
-/// The tiles [first, first + count) of x as v [36][count][C]; zeros for those after the last one. x is 8-byte
-/// aligned.
+/// Transforms the tiles [first, first + count) of x to v [36][count][C], with zeros for tiles after the last
+/// one. x is 8-byte aligned.
 cudaError_t winograd_image(const Winograd& size, const float* x, int64_t first, int64_t count, float* v,
                            const LaunchOptions& options);
 
-/// The products m [36][count][K] of those tiles as outputs y, 8-byte aligned, with bias (or null) and
-/// post-ops.
+/// Transforms the products m [36][count][K] of those tiles to outputs y, 8-byte aligned, and applies the bias
+/// (or null) and the post-ops.
 cudaError_t winograd_result(const Winograd& size, const float* m, int64_t first, int64_t count,
                             const float* bias, const Epilogue& epilogue, float* y,
                             const LaunchOptions& options);

@@ -1,7 +1,7 @@
-// Minimal filtering of six values a row (Winograd, "Arithmetic Complexity of Computations", 1980; Lavin and
-// Gray, "Fast Algorithms for Convolutional Neural Networks", 2016): 7 - taps outputs under a filter of `taps`
-// by six products, y = A^T ((G g) * (B^T d)). The polynomials are evaluated at 0, +-a, +-b and infinity, with
-// a = 5/8 and b = 3/2: exact in float, and with half the error of the common choice of 1 and 2.
+// Minimal filtering of six values in a row (Winograd, "Arithmetic Complexity of Computations", 1980; Lavin
+// and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016). Six products give 7 - taps outputs of
+// a filter with `taps` taps: y = A^T ((G g) * (B^T d)). The polynomials are evaluated at 0, +-a, +-b and
+// infinity with a = 5/8 and b = 3/2, which are exact in float and give half the error of the usual 1 and 2.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -30,7 +30,7 @@ HONE_HOST_DEVICE void transform_input(float (&d)[kPoints]) {
   d[5] = infinity;
 }
 
-/// y = A^T m: `outputs` of 2 or 4.
+/// y = A^T m, for 2 or 4 `outputs`.
 template <int outputs>
 HONE_HOST_DEVICE void transform_output(const float (&m)[kPoints], float (&y)[outputs]) {
   static_assert(outputs == 2 || outputs == 4);
@@ -47,7 +47,7 @@ HONE_HOST_DEVICE void transform_output(const float (&m)[kPoints], float (&y)[out
   y[outputs - 1] += m[5];
 }
 
-/// u = G g in double, for `taps` values that are `step` apart.
+/// u = G g in double, for `taps` values at a distance of `step`.
 inline void transform_filter(const double* g, int taps, int step, double (&u)[kPoints]) {
   constexpr double kAa = double{kA} * kA;
   constexpr double kBb = double{kB} * kB;

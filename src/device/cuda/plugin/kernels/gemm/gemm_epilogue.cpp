@@ -1,4 +1,4 @@
-// Turns the steps of a convolution into what its kernel is given. See gemm_epilogue.hpp.
+// Converts the steps of a convolution to the parameters of its kernel. See gemm_epilogue.hpp.
 #include "device/cuda/plugin/kernels/gemm/gemm_epilogue.hpp"
 
 namespace hone::device::cuda {

@@ -6,7 +6,7 @@
 
 namespace hone::device::cuda {
 
-/// Epilogues that are compiled as straight code; everything else walks the list of steps.
+/// Epilogues that are compiled as straight code; kSteps loops over the list of steps.
 enum class EpilogueMode : uint8_t { kPlain, kRelu, kAddRelu, kSteps };
 
 /// Floats between two rows of a staged tile: the pad spreads a half-warp's 8-byte stores over all banks.
@@ -15,15 +15,15 @@ inline constexpr int kStagePad = 8;
 struct EpilogueParams {
   const float* bias;
   void* y;
-  /// Operand of the step that adds, multiplies or subtracts a full tensor first: prefetched into shared
-  /// memory.
+  /// Operand of the step that adds, multiplies or subtracts a
+  /// full tensor first. It is prefetched into shared memory.
   const void* prefetched;
   int prefetched_step;
   int rows;
   int filters;
   FastDivisor pixels;  ///< out_height * out_width
   EpilogueMode mode;
-  bool float_y;  ///< of depths split over a cluster, with only bounds
+  bool float_y;  ///< y is float; only if the depth is split over a cluster and the steps are only bounds
   int step_count;
   EpilogueStep steps[kMaxEpilogueSteps];
 };

@@ -9,9 +9,9 @@
 namespace hone::device::cuda {
 namespace {
 
-/// The settings are the same for every configuration: those of an earlier, captured launch must stay valid,
-/// and a multiprocessor must be idle to change its split between cache and shared memory, so that kernels
-/// which prefer different splits could not overlap.
+/// The settings are the same for every configuration, for two reasons. The settings of an earlier, captured
+/// launch must stay valid. A multiprocessor must be idle to change its split between cache and shared memory,
+/// so kernels with different splits could not overlap.
 cudaError_t prepare(const GemmLaunch& launch, const DeviceProperties& device) {
   constexpr int kPortableCluster = 8;
   const std::pair<cudaFuncAttribute, int> attributes[] = {
@@ -28,7 +28,8 @@ cudaError_t prepare(const GemmLaunch& launch, const DeviceProperties& device) {
   return cudaSuccess;
 }
 
-/// How a launch is configured. The attributes are its own, so that it stays where it is made.
+/// The configuration of a launch. It must not be moved or
+/// copied, since `config` points to its own attributes.
 struct Configured {
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t config{};

@@ -1,4 +1,4 @@
-// The epilogue's operations on eight neighbouring channels in float32.
+// The epilogue's operations on eight adjacent channels in float32.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/activation.cuh"
@@ -18,7 +18,7 @@ __device__ __forceinline__ void narrow(float2 pair, float2& to) { to = pair; }
 
 template <class T>
 struct PairOf {
-  using Type = float2;  // of float and of tf32, which is a float in memory
+  using Type = float2;  // also for tf32, which is a float in memory
 };
 template <>
 struct PairOf<__half> {
@@ -29,11 +29,11 @@ struct PairOf<__nv_bfloat16> {
   using Type = __nv_bfloat162;
 };
 
-/// 16-byte words of eight elements.
+/// The number of 16-byte words in eight elements.
 template <class T>
 inline constexpr int kRunWords = static_cast<int>(sizeof(T)) / 2;
 
-/// Eight elements as they lie in memory.
+/// Eight elements as stored in memory.
 template <class T>
 union Packed {
   uint4 words[kRunWords<T>];
@@ -62,12 +62,12 @@ __device__ __forceinline__ void pack(const float (&values)[8], uint4* to) {
   for (int i = 0; i < kRunWords<T>; ++i) to[i] = packed.words[i];
 }
 
-/// Softplus by the fast exponential; softplus() is right to a few ulp.
+/// Softplus with the fast exponential; softplus() is accurate to a few ulp.
 __device__ __forceinline__ float quick_softplus(float v) {
   return (v < 0.0f ? 0.0f : v) + log1pf(__expf(-fabsf(v)));
 }
 
-/// One unary step.
+/// Applies one unary step.
 __device__ __forceinline__ float apply_unary(graph::PostOp op, float alpha, float beta, float v) {
   switch (op) {
     case graph::PostOp::kRelu: return v < 0.0f ? 0.0f : v;
@@ -97,8 +97,8 @@ __device__ __forceinline__ void apply_binary(graph::PostOp op, const float (&ope
   }
 }
 
-/// All steps of the list on the channels from `channel` of pixel `row`; `prefetched` are the elements of the
-/// operand that was fetched ahead.
+/// Applies all steps of the list to the channels from `channel` of pixel `row`; `prefetched` holds the
+/// elements of the operand that was fetched early.
 template <class T>
 __device__ __forceinline__ void apply_steps(const EpilogueParams& p, int row, int channel,
                                             const uint4* prefetched, float (&values)[8]) {
@@ -106,8 +106,8 @@ __device__ __forceinline__ void apply_steps(const EpilogueParams& p, int row, in
   for (int s = 0; s < p.step_count; ++s) {
     const EpilogueStep& step = p.steps[s];
     if (sizeof(T) == 2 && step.op == graph::PostOp::kGeluErf) {
-      // Applies the step to all values at once, so that one's special functions pass while others are
-      // computed.
+      // Applies the step to all values at once, so that the special functions of one value overlap with the
+      // arithmetic of others.
 #pragma unroll
       for (float& value : values) value = quick_gelu_erf(value);
       continue;
@@ -118,7 +118,8 @@ __device__ __forceinline__ void apply_steps(const EpilogueParams& p, int row, in
       continue;
     }
     if (step.operand == nullptr) {
-      // One copy of the formulas: the loop stays, and the values rotate through the first place.
+      // Only one copy of the formulas is compiled: the loop
+      // stays, and the values rotate through the first place.
 #pragma unroll 1
       for (int i = 0; i < 8; ++i) {
         const float result = apply_unary(step.op, step.alpha, step.beta, values[0]);

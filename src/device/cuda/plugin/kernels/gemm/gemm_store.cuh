@@ -1,4 +1,5 @@
-// From the sums of a tile to y: bias, steps and stores of runs of eight channels, shared by the GEMM kernels.
+// Turns the sums of a tile into y: bias, steps and stores of
+// runs of eight channels. Shared by the GEMM kernels.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/kernel_stamp.cuh"
@@ -6,8 +7,8 @@
 
 namespace hone::device::cuda {
 
-/// The runs of eight channels that a block finishes: `count` from run `first` of the tile whose corner is
-/// pixel `row`, channel `channel`.
+/// The runs of eight channels that a block finishes: `count` runs from run `first` of the tile whose corner
+/// is at pixel `row` and channel `channel`.
 struct TileShare {
   int row;
   int channel;
@@ -15,7 +16,7 @@ struct TileShare {
   int count;
 };
 
-/// Copies a tile's bias, zeros where there is none, to shared memory; `anywhere` is readable memory.
+/// Copies a tile's bias, or zeros without one, to shared memory; `anywhere` is any readable address.
 template <int kN>
 __device__ __forceinline__ void load_bias(const EpilogueParams& p, int channel, const void* anywhere,
                                           float* target) {
@@ -26,8 +27,8 @@ __device__ __forceinline__ void load_bias(const EpilogueParams& p, int channel, 
   ptx::copy4(ptx::shared_address(target + i), source, valid);
 }
 
-/// Starts copying what the runs of this thread will need of the prefetched operand. The same thread reads
-/// what it copied, so no barrier is needed.
+/// Starts copying the part of the prefetched operand that this thread's runs need. The thread that copies an
+/// element also reads it, so no barrier is needed.
 template <class T, int kN, int kThreads>
 __device__ __forceinline__ void prefetch_operand(const EpilogueParams& p, const TileShare& share,
                                                  uint4* target) {
@@ -50,7 +51,8 @@ __device__ __forceinline__ void add4(float (&values)[8], int at, const float4& p
   values[at + 3] += part.w;
 }
 
-/// Applies the epilogue to a run's sums plus bias. `prefetched` is read only where the epilogue has it.
+/// Applies the epilogue to a run's sums plus bias. `prefetched`
+/// is read only if the epilogue has such an operand.
 template <class T>
 __device__ __forceinline__ void finish_run(const EpilogueParams& p, int row, int channel,
                                            const uint4* prefetched, float (&values)[8]) {
@@ -69,8 +71,8 @@ __device__ __forceinline__ void finish_run(const EpilogueParams& p, int row, int
   }
 }
 
-/// Finishes and stores the runs of this block; `sums(run, values)` gives a run's sums. `bias` is the tile's.
-/// `running` leaves before the last store.
+/// Finishes and stores the runs of this block; `sums(run, values)` returns a run's sums, and `bias` belongs
+/// to the tile. Calls `running->leave()` before the last store.
 template <class T, int kN, int kThreads, class Sums>
 __device__ __forceinline__ void store_runs(const EpilogueParams& p, const TileShare& share, const float* bias,
                                            const uint4* prefetched, const Sums& sums,

@@ -1,6 +1,6 @@
-// See box_search.hpp. A thread looks at one box of a head; few of them are candidates. A block sorts those of
-// an image by a bitonic network, whose size is the next power of two, then goes through them from the best
-// on: while one box stays, all threads compare the later ones with it.
+// See box_search.hpp. A thread decodes one box of a head; few boxes are candidates. One block sorts the
+// candidates of an image with a bitonic network, whose size is the next power of two. It then visits them
+// from best to worst: for each box that is kept, all threads compare the later boxes with it.
 #include "device/cuda/plugin/kernels/image/box_search.hpp"
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
@@ -12,7 +12,7 @@ constexpr int kSortThreads = 1024;
 constexpr int kMostCandidates = static_cast<int>(engine::BoxCandidates::kMost);
 constexpr int kOwnCandidates = kMostCandidates / kSortThreads;
 
-/// Shared memory of a block: keys by which candidates are sorted, where each lies, and whether it stays.
+/// Shared memory of a block: the sort keys of candidates, their original places, and whether they are kept.
 struct SortedCandidates {
   uint64_t keys[kMostCandidates];
   uint16_t places[kMostCandidates];
@@ -21,7 +21,7 @@ struct SortedCandidates {
 static_assert(sizeof(SortedCandidates) <= 48 << 10, "more has to be asked for");
 static_assert(kMostCandidates <= 1 << 16 && (kMostCandidates & (kMostCandidates - 1)) == 0);
 
-/// Blocks of one image.
+/// The number of blocks for one image.
 HONE_HOST_DEVICE int64_t blocks_of(const engine::BoxHead& head) {
   return (head.rows.boxes + kThreads - 1) / kThreads;
 }
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Better candidates have smaller keys. Scores are positive, so their bits rise with them.
+/// Better candidates have smaller keys. Scores are positive, so their bits increase with them.
 __device__ __forceinline__ uint64_t key_of(float score, uint32_t order) {
   uint32_t bits;
   memcpy(&bits, &score, sizeof bits);

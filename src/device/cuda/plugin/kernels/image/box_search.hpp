@@ -1,5 +1,5 @@
-// From a detector's outputs to the boxes that stay: decoding and non-maximum suppression, so that nothing
-// else comes to the host. The rules are engine/box_rule.hpp's, which the host follows, too.
+// Decodes a detector's outputs and suppresses overlapping boxes, so that only the remaining boxes are copied
+// to the host. The host follows the same rules (engine/box_rule.hpp).
 //
 //     outputs                 candidates of an image           its list
 //     head 0  x y w h o c c   5                                2
@@ -7,8 +7,8 @@
 //             one launch      ...                              box score class
 //             for each head   in any order              one block for each image sorts and suppresses
 //
-// Candidates are sorted by score and by the order in which the host meets them, so that what is found does
-// not depend on the order in which threads list them.
+// Candidates are sorted by score, then by the order in which the host would meet them, so that the result
+// does not depend on the order in which threads append them.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace hone::device::cuda {
 
-/// All pointers are to device memory, those of the head included.
+/// All pointers point to device memory, also those in the head.
 struct BoxDecoding {
   engine::BoxHead head;
-  uint32_t first_order = 0;  ///< of the head's answers, after those of the heads before
+  uint32_t first_order = 0;  ///< order of the head's first answer, after those of earlier heads
   int64_t images = 1;
-  const engine::BoxPlace* places = nullptr;     ///< of each image
-  engine::BoxCandidates* candidates = nullptr;  ///< of each image
+  const engine::BoxPlace* places = nullptr;     ///< one for each image
+  engine::BoxCandidates* candidates = nullptr;  ///< one for each image
 };
 
 /// Appends the answers of a head to the candidates, in pixels of their image.
@@ -39,8 +39,8 @@ struct BoxSuppression {
   void* lists = nullptr;  ///< an engine::BoxList for each image
 };
 
-/// Fills the lists, and leaves counts of zero in the candidates. `most` is no more than candidates have room
-/// for.
+/// Fills the lists and resets the candidates' counts to
+/// zero. `most` must not exceed the room for candidates.
 cudaError_t suppress_boxes(const BoxSuppression& suppression, const LaunchOptions& options);
 
 }  // namespace hone::device::cuda

@@ -1,6 +1,6 @@
-// See frame_input.hpp. A thread makes the three channels of one pixel or, where one store takes both, of two
-// next to each other. Frames are read through the caches: four source pixels with their chroma a target
-// pixel, or the pixels of its window.
+// See frame_input.hpp. A thread computes the three channels of one pixel, or of two adjacent pixels if one
+// store takes both. Frames are read through the caches: a target pixel needs four source pixels with their
+// chroma, or the pixels of its window.
 #include "device/cuda/plugin/kernels/image/frame_input.hpp"
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
@@ -43,7 +43,7 @@ cudaError_t launch_frame_input(const FrameInput& input, void* image, ImageOrder 
                                const LaunchOptions& options) {
   const bool last = order == ImageOrder::kChannelsLast;
   const bool windows = input.columns.windows != nullptr;
-  // Rows of an odd width begin between two of the larger stores.
+  // If the width is odd, rows are not aligned to the larger stores.
   constexpr size_t kStore = 2 * sizeof(T);
   const bool pairs =
       !windows && input.input_width % 2 == 0 && reinterpret_cast<uintptr_t>(image) % kStore == 0;

@@ -1,11 +1,11 @@
-// Decoded frames to the input of a network in one kernel: colours, resizing into a rectangle of the input,
-// and normalization, without a copy between them.
+// Converts decoded frames to the input of a network in one kernel: colours, resizing into a rectangle of the
+// input, and normalization, without a copy between these steps.
 //
-// The rules are those of the CPU (src/media/colour.cpp, src/media/resize.cpp, src/import/image/resize.cpp,
-// src/task/preprocess.cpp) to the bit: every source pixel becomes red, green and blue in whole levels. Four
-// of them are mixed with weights of 11 bits and rounded to a level again, or, antialiased, all of a window
-// with weights of 22 bits, rounded after the columns and after the rows. A table holds the value of each
-// level.
+// The results are bit-identical to the CPU's (src/media/colour.cpp, src/media/resize.cpp,
+// src/import/image/resize.cpp, src/task/preprocess.cpp). Every source pixel is converted to red, green and
+// blue in integer levels. Four of them are mixed with weights of 11 bits and rounded to a level again. With
+// antialiasing, all pixels of a window are mixed with weights of 22 bits, and rounded after the columns and
+// after the rows. A table holds the value of each level.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ using engine::FrameFormat;
 using engine::FrameTap;
 using engine::FrameWindow;
 
-/// A frame and the input that it goes to. All pointers are to device memory.
+/// A frame and its destination in the input. All pointers point to device memory.
 struct FrameInput : engine::FrameImage {
   int32_t input_width = 0;
   int32_t input_height = 0;
   /// For each channel of the input: its colour (0 red, 1 green, 2 blue), the values of the levels 0 to 255
-  /// ([3][256]), and the value around the rectangle.
+  /// ([3][256]), and the value outside the rectangle.
   int32_t colour[3] = {0, 1, 2};
   const float* levels = nullptr;
   float margin[3] = {};
@@ -38,7 +38,7 @@ constexpr int kColourBits = 16;
 constexpr int kWeightBits = 11;
 constexpr int kWindowBits = 22;
 
-/// Red, green and blue of a pixel of the frame.
+/// Red, green and blue of one pixel of the frame.
 struct Pixel {
   int32_t colour[3];
 };
@@ -92,7 +92,7 @@ HONE_HOST_DEVICE Pixel mixed_at(const FrameInput& input, int32_t x, int32_t y) {
   return result;
 }
 
-/// The pixel filtered by windows. Sums of 255 times all weights have room in 32 bits.
+/// The pixel filtered by windows. 255 times the sum of all weights fits in 32 bits.
 template <FrameFormat format>
 HONE_HOST_DEVICE Pixel filtered_at(const FrameInput& input, int32_t x, int32_t y) {
   constexpr int32_t kHalf = 1 << (kWindowBits - 1);
@@ -113,7 +113,7 @@ HONE_HOST_DEVICE Pixel filtered_at(const FrameInput& input, int32_t x, int32_t y
   return sum;
 }
 
-/// The three channels of a pixel of the network's input; `windows`: antialiased.
+/// The three channels of a pixel of the network's input; `windows` selects antialiasing.
 template <FrameFormat format, bool windows = false>
 HONE_HOST_DEVICE void values_at(const FrameInput& input, int32_t x, int32_t y, float (&values)[3]) {
   const int32_t column = x - input.left;
@@ -137,7 +137,7 @@ HONE_HOST_DEVICE void values_at(const FrameInput& input, int32_t x, int32_t y, f
 
 }  // namespace frame
 
-/// Fills one image of a batch, three channels of the input's type in the input's order.
+/// Fills one image of a batch: three channels of the given type, in the given order.
 cudaError_t fill_frame_input(const FrameInput& input, void* image, FloatType type, ImageOrder order,
                              const LaunchOptions& options);
 

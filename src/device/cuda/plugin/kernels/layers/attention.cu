@@ -1,4 +1,4 @@
-// See attention.hpp: for GPUs without warpgroups, and for heads of any width.
+// See attention.hpp. These kernels are for GPUs without warpgroups, and for heads of any width.
 #include <algorithm>
 
 #include "device/cuda/plugin/kernels/common/kernel_address.hpp"
@@ -15,8 +15,8 @@ constexpr int kWarps = 4;
 constexpr int kBlockThreads = 32 * kWarps;
 static_assert(kWarps * kWarpRows == kTileKeys, "tiles of all operands have the same size at most");
 
-/// Rows of a tile lie kDepth + kRun elements apart, so that they begin in different banks. Copies rows
-/// [first, first + kRows) of a matrix to shared memory, and zeros for rows beyond it.
+/// Copies rows [first, first + kRows) of a matrix to shared memory, and zeros for rows beyond its end. The
+/// rows of a tile are kDepth + kRun elements apart, so that they begin in different banks.
 template <int kDepth, int kRows, class T>
 __device__ __forceinline__ void load_tile(T* tile, const T* matrix, int64_t row_stride, int64_t first,
                                           int64_t rows, int columns, bool aligned) {
@@ -41,7 +41,7 @@ __device__ __forceinline__ void load_tile(T* tile, const T* matrix, int64_t row_
   }
 }
 
-/// scores = q k', without scale.
+/// scores = q k', not yet scaled.
 template <int kDepth, int kBlocks, class T>
 __device__ __forceinline__ void multiply_keys(Sums<kBlocks>& scores, const uint32_t (&q)[kDepth / 16][4],
                                               const T* keys) {
@@ -63,7 +63,7 @@ __device__ __forceinline__ void multiply_keys(Sums<kBlocks>& scores, const uint3
   }
 }
 
-/// sums += weights v, with weights as multiply_keys() leaves scores.
+/// sums += weights v; the weights have the layout of the scores from multiply_keys().
 template <int kDepth, int kBlocks, class T>
 __device__ __forceinline__ void multiply_values(Sums<kDepth / 8>& sums, const Sums<kBlocks>& weights,
                                                 const T* values) {
@@ -88,23 +88,23 @@ __device__ __forceinline__ void multiply_values(Sums<kDepth / 8>& sums, const Su
   }
 }
 
-/// Rows of a warp's part of a mask in shared memory, so far apart that four of them begin in different banks.
+/// The pitch of a warp's mask rows in shared memory, chosen so that four rows begin in different banks.
 template <int kKeys>
 constexpr int kMaskPitch = kKeys + 8;
 template <int kKeys>
 constexpr int kMaskFloats = kWarpRows* kMaskPitch<kKeys>;
 
-/// How masks come to the scores.
+/// How the scores get their masks.
 enum class MaskWay : uint8_t { kNone, kLoaded, kStaged };
 
-/// True if the mask goes through shared memory. Lanes that read it as they need it, two elements of eight
-/// rows at a time, would touch eight lines of the cache.
+/// True if the mask goes through shared memory. If lanes read it directly, two elements of eight rows at a
+/// time, they would touch eight cache lines.
 bool stages_mask(const AttentionSize& size) {
   return size.masks == 1 && !size.fill[0].fills && size.mask[0].column == 1;
 }
 
-/// Asks for the warp's rows of the mask and `keys_left` of its keys; `mask` is where the first key of row 0
-/// lies.
+/// Starts copying the warp's rows of the mask for `keys_left`
+/// of its keys; `mask` points to the first key of row 0.
 template <int kKeys>
 __device__ __forceinline__ void copy_mask(float* to, const float* mask, const AttentionSize& size,
                                           int64_t first_row, int keys_left) {
@@ -119,7 +119,7 @@ __device__ __forceinline__ void copy_mask(float* to, const float* mask, const At
   }
 }
 
-/// Brings scores to logarithms of base 2 with the mask that copy_mask() brought.
+/// Adds the mask from copy_mask() to the scores and converts them to logarithms of base 2.
 template <int kBlocks>
 __device__ __forceinline__ void add_staged_mask(Sums<kBlocks>& scores, float scale, const float* mask) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -138,8 +138,8 @@ __device__ __forceinline__ void add_staged_mask(Sums<kBlocks>& scores, float sca
 
 }  // namespace
 
-/// kDepth: the columns of all operands, rounded up. kSplit: warps that share rows, each of which takes its
-/// part of every tile's keys.
+/// kDepth is the number of columns of all operands, rounded up. kSplit is the number of warps that share
+/// rows; each takes its part of every tile's keys.
 template <int kDepth, MaskWay kMasks, int kSplit, class T>
 __global__ void __launch_bounds__(kBlockThreads)
     attention_kernel(const __grid_constant__ Params params, KernelStamp* stamp) {
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     }
     ptx::commit_copies();
   };
-  // The queries go through the second stage, which is not needed yet.
+  // The queries use the memory of the second stage, which is not needed yet.
   load_tile<kDepth, kTileRows>(tiles + 2 * kTile, queries, size.q.row, first_row, size.rows, size.depth,
                                params.aligned);
   load(0, 0);
@@ -199,11 +199,11 @@ __global__ void __launch_bounds__(kBlockThreads)
   int stage = 0;
   for (int64_t first = 0; first < size.keys; first += kTileKeys, stage ^= 1) {
     const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys})) - warp_key;
-    // They come while the products are made.
+    // The masks are loaded while the products run.
     MaskTile<kWarpKeys / 8> added;
     if constexpr (kMasks == MaskWay::kLoaded) load_masks(added, params, masks, first + warp_key, keys_left);
     ptx::wait_copies<0>();
-    // The copy has arrived, and nobody reads the other stage any more.
+    // The copy has arrived, and no thread still reads the other stage.
     __syncthreads();
     if (first + kTileKeys < size.keys) load(stage ^ 1, first + kTileKeys);
     const T* const tile = tiles + stage * 2 * kTile + warp_key * (kDepth + kRun);

@@ -1,5 +1,5 @@
-// The common part of the kernels of attention: where a head lies, the softmax of the scores that a thread
-// has, and the result. Internal to the kernels.
+// The common part of the attention kernels: the position of a head, the softmax of a thread's scores, and the
+// result. Internal to the kernels.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,10 @@ struct Params {
   AttentionArgs args;
   AttentionSize size;
   int row_tiles = 1;
-  /// True if every run of an operand begins at a multiple of 16 bytes.
+  /// True if every run of an operand is 16-byte aligned.
   bool aligned = false;
   bool next_waits = false;
-  /// By the lengths of the loops over heads, of which there are fewer than 2^31 in all.
+  /// Divisors by the lengths of the loops over heads; there are fewer than 2^31 heads.
   Divisor<uint32_t> lengths[AttentionMatrix::kMostLoops];
 };
 
@@ -60,17 +60,18 @@ struct Head {
   }
 };
 
-/// A thread's part of a warp's 16 rows: two rows, and two neighbouring columns of every eight.
+/// A thread's part of a warp's 16 rows: two rows, and two adjacent columns of every eight.
 template <int kBlocks>
 using Sums = float[kBlocks][4];
 
-/// The sums as instructions of a warpgroup name them.
+/// The sums as a flat array, as warpgroup instructions take them.
 template <int kBlocks>
 __device__ __forceinline__ float (&flat(Sums<kBlocks>& sums))[kBlocks * 4] {
   return *reinterpret_cast<float(*)[kBlocks * 4]>(&sums);
 }
 
-/// Code that reads the sums after it stays after it, and so after the wait for the products.
+/// Keeps the compiler from moving reads of the sums to
+/// before this point, and so before the wait for products.
 template <int kBlocks>
 __device__ __forceinline__ void hold(Sums<kBlocks>& sums) {
 #pragma unroll
@@ -80,13 +81,13 @@ __device__ __forceinline__ void hold(Sums<kBlocks>& sums) {
   }
 }
 
-/// The largest score so far and the sum of exponentials relative to it, of a thread's two rows.
+/// The largest score so far, and the sum of exponentials relative to it, for a thread's two rows.
 struct Normalizers {
   float largest[2] = {-INFINITY, -INFINITY};
   float sum[2] = {0.0f, 0.0f};
 };
 
-/// The larger of the values of four neighbouring lanes, which share a row.
+/// The largest value of four adjacent lanes, which share a row.
 __device__ __forceinline__ float largest_of_row(float value) {
   value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
   return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
@@ -97,12 +98,12 @@ __device__ __forceinline__ float sum_of_row(float value) {
   return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
-/// Where the masks of a thread's two rows begin, in elements of each mask.
+/// Offsets, in elements of each mask, at which the masks of a thread's two rows begin.
 struct MaskRows {
   int64_t rows[AttentionSize::kMostMasks][2];
 };
 
-/// The masks of row `row` and of the one 8 below, if these rows exist.
+/// The masks of row `row` and of the row 8 below, both limited to the last row.
 __device__ __forceinline__ MaskRows mask_rows(const AttentionSize& size, const Head& head, int64_t row) {
   MaskRows masks;
 #pragma unroll
@@ -115,23 +116,23 @@ __device__ __forceinline__ MaskRows mask_rows(const AttentionSize& size, const H
   return masks;
 }
 
-/// Times the logarithm that scores are in, where finite masks stay finite: a row of nothing but the lowest
-/// float is a row of equal scores.
+/// Multiplies by log2(e), because scores are logarithms of base 2. Finite masks stay finite, so that a row in
+/// which all masks are the lowest float has equal scores.
 __device__ __forceinline__ float in_base_2(float mask) {
   const float scaled = mask * kLog2E;
   const bool finite = mask > -INFINITY && mask < INFINITY;
   return finite ? fminf(fmaxf(scaled, -FLT_MAX), FLT_MAX) : scaled;
 }
 
-/// The masks' effect on the scores of a thread: `added` is added, or replaces those whose bit of `filled` is
-/// set, which has four for each block.
+/// The masks of a thread's scores. `added` is added to the scores, but replaces those whose bit in `filled`
+/// is set. There are four bits for each block.
 template <int kBlocks>
 struct MaskTile {
   Sums<kBlocks> added = {};
   uint32_t filled = 0;
 };
 
-/// Replaces the scores for which a mask says so by a fill; `rows` are where the mask's rows begin.
+/// Replaces the scores that a mask selects by its fill value; `rows` are the offsets of the mask's rows.
 template <int kBlocks>
 __device__ __forceinline__ void fill_where(MaskTile<kBlocks>& tile, const unsigned char* mask,
                                            const int64_t (&rows)[2], int64_t column,
@@ -167,7 +168,7 @@ __device__ __forceinline__ void load_masks(MaskTile<kBlocks>& tile, const Params
     }
     const auto* const added = static_cast<const float*>(params.args.masks[m]);
     if (column == 1) {
-      // As most masks lie: addresses that differ by constants.
+      // The usual layout of a mask: addresses differ by constants.
 #pragma unroll
       for (int row = 0; row < 2; ++row) {
         const float* const from = added + rows[row] + lane % 4 * 2;
@@ -186,7 +187,7 @@ __device__ __forceinline__ void load_masks(MaskTile<kBlocks>& tile, const Params
     for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        // Without a branch, so that all are asked for before any of them is used.
+        // No branch, so that all loads are issued before the first use.
         const int key = block * 8 + lane % 4 * 2 + i % 2;
         tile.added[block][i] += in_base_2(key < keys_left ? added[rows[i / 2] + key * column] : 0.0f);
       }
@@ -194,8 +195,8 @@ __device__ __forceinline__ void load_masks(MaskTile<kBlocks>& tile, const Params
   }
 }
 
-/// Replaces scores, which are logarithms of base 2 once they are multiplied by `scale`, with exponentials
-/// relative to the largest so far, and scales the sums so far to match. `scale` is above 0.
+/// Replaces scores by exponentials relative to the largest score so far, and rescales the sums so far to
+/// match. Scores times `scale`, which is positive, are logarithms of base 2.
 template <int kBlocks, int kColumns>
 __device__ __forceinline__ void normalize(Sums<kBlocks>& scores, float scale, Normalizers& state,
                                           Sums<kColumns>& sums) {
@@ -206,7 +207,7 @@ __device__ __forceinline__ void normalize(Sums<kBlocks>& scores, float scale, No
     for (int block = 0; block < kBlocks; ++block)
       largest = fmaxf(largest, fmaxf(scores[block][2 * row], scores[block][2 * row + 1]));
     largest = fmaxf(state.largest[row], largest_of_row(largest) * scale);
-    // For a row without any score yet, the exponentials are zeros.
+    // In a row without any score yet, the exponentials are zero.
     const float shift = largest == -INFINITY ? 0.0f : largest;
     const float factor = ptx::power_of_two(state.largest[row] - shift);
     state.largest[row] = largest;
@@ -220,7 +221,7 @@ __device__ __forceinline__ void normalize(Sums<kBlocks>& scores, float scale, No
       }
     }
     state.sum[row] = fmaf(state.sum[row], factor, sum);
-    if (factor == 1.0f) continue;  // in most turns of a long loop
+    if (factor == 1.0f) continue;  // true in most iterations of a long loop
 #pragma unroll
     for (int block = 0; block < kColumns; ++block) {
       sums[block][2 * row] *= factor;
@@ -229,7 +230,7 @@ __device__ __forceinline__ void normalize(Sums<kBlocks>& scores, float scale, No
   }
 }
 
-/// Hides keys that there are not.
+/// Hides keys past the end.
 template <int kBlocks>
 __device__ __forceinline__ void hide_keys(Sums<kBlocks>& scores, int keys_left) {
   if (keys_left >= kBlocks * 8) return;
@@ -243,7 +244,7 @@ __device__ __forceinline__ void hide_keys(Sums<kBlocks>& scores, int keys_left) 
   }
 }
 
-/// Brings scores to logarithms of base 2 with their masks.
+/// Applies the masks and converts scores to logarithms of base 2.
 template <int kBlocks>
 __device__ __forceinline__ void mask_scores(Sums<kBlocks>& scores, float scale,
                                             const MaskTile<kBlocks>& masks) {
@@ -258,8 +259,8 @@ __device__ __forceinline__ void mask_scores(Sums<kBlocks>& scores, float scale,
   }
 }
 
-/// A softmax of the scores of one tile of keys. Only a scale above 0 keeps their order, and what is hidden
-/// hidden.
+/// The softmax of the scores of one tile of keys. Scaling is delayed only if the scale is positive; then the
+/// order of the scores stays the same, and hidden keys stay hidden.
 template <bool kMasked, int kBlocks, int kColumns>
 __device__ __forceinline__ void weigh(Sums<kBlocks>& scores, float scale, const MaskTile<kBlocks>& added,
                                       int keys_left, Normalizers& state, Sums<kColumns>& sums) {
@@ -301,8 +302,8 @@ __device__ __forceinline__ void store_result(const Params& params, T* y, int64_t
   }
 }
 
-/// Adds up what the kSplit warps that share 16 rows have found, each of its keys, and writes a block's part
-/// of the result: kRowGroups times 16 rows. This warp has part `part` of group `group`.
+/// Joins the results of the kSplit warps that share 16 rows, each for its own keys, and writes the block's
+/// part of the result, kRowGroups times 16 rows. This warp has part `part` of group `group`.
 template <int kDepth, int kSplit, int kRowGroups, class T>
 __device__ __forceinline__ void store_joined(const Params& params, T* y, int64_t first_row,
                                              const Sums<kDepth / 8>& sums, const Normalizers& state,
@@ -312,7 +313,7 @@ __device__ __forceinline__ void store_joined(const Params& params, T* y, int64_t
   const int warp = group * kSplit + part;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   float2* const found = reinterpret_cast<float2*>(memory + kRowGroups * kSplit * kWarpRows * kPitch);
-  __syncthreads();  // the tiles are read
+  __syncthreads();  // the tiles are no longer read
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
     const float sum = sum_of_row(state.sum[row]);
@@ -367,7 +368,7 @@ __device__ __forceinline__ void store_joined(const Params& params, T* y, int64_t
   }
 }
 
-/// True if every run of the operands begins at a multiple of 16 bytes.
+/// True if every run of the operands is 16-byte aligned.
 inline bool are_aligned(const AttentionArgs& args, const AttentionSize& size) {
   const auto aligned = [](const void* pointer, const AttentionMatrix& matrix) {
     const auto in_runs = [](int64_t elements) { return elements % kRun == 0; };

@@ -1,4 +1,4 @@
-// See attention.hpp: what needs no compiler of CUDA's.
+// The part of attention.hpp that does not need CUDA's compiler.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -14,7 +14,7 @@ std::string too_wide(const AttentionSize& size, int most) {
          std::to_string(most) + " at most";
 }
 
-/// True if all rows of operands lie in runs of 16 bytes.
+/// True if all rows of the operands consist of runs of 16 bytes.
 bool lie_in_runs(const AttentionSize& size) {
   constexpr int64_t kRun = 8;
   const auto in_runs = [](int64_t elements) { return elements % kRun == 0; };

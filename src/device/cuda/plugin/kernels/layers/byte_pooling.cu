@@ -6,7 +6,7 @@
 namespace hone::device::cuda {
 namespace {
 
-// Small, because the images that networks pool make few threads.
+// Small, because the images that networks pool give few threads.
 constexpr int kBlock = 128;
 
 struct Axis {
@@ -15,13 +15,13 @@ struct Axis {
 
 struct Plan {
   Axis axes[3];
-  int groups;  ///< of channels in one pixel
+  int groups;  ///< groups of kWidth channels in one pixel
   int64_t channels;
   int64_t pixels;  ///< of one input image
   int64_t units;
 };
 
-/// Taps of one window along one axis that lie inside the input, and how many lie inside input and padding.
+/// For one window along one axis: the taps inside the input, and the number of taps inside input and padding.
 struct Span {
   int first, begin, end, padded;
 };
@@ -36,7 +36,7 @@ __device__ __forceinline__ Span span_of(const Axis& axis, int at) {
   return {first, begin, taps_before(axis.input), taps_before(axis.input + axis.pad_end)};
 }
 
-/// A thread makes kWidth channels of one output; T is int8_t or uint8_t.
+/// A thread computes kWidth channels of one output; T is int8_t or uint8_t.
 template <class T, int kWidth, PoolKind kKind>
 __global__ void __launch_bounds__(kBlock)
     byte_pool_kernel(const T* input, uint8_t* output, const __grid_constant__ Plan plan,

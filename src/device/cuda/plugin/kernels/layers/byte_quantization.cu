@@ -9,19 +9,19 @@ namespace {
 struct Params {
   float scale;
   float reciprocal;
-  int low;  ///< of the bytes, without their zero point
+  int low;  ///< range of the bytes before their zero point is added
   int high;
   int zero_point;
   bool next_waits;
 };
 
-/// Products with the reciprocal are off by less than 2^-12 where bytes do not saturate, which decides nothing
-/// but near halves; those are divided.
+/// Products with the reciprocal have an error below 2^-12 if bytes do not saturate. The error matters only
+/// near halves; those values are divided.
 __device__ __forceinline__ int quantized(const Params& p, float x) {
   constexpr float kNearHalf = 0.5f - 0x1p-11f;
   float quotient = x * p.reciprocal;
   if (fabsf(quotient - rintf(quotient)) > kNearHalf) quotient = __fdiv_rn(x, p.scale);
-  const int rounded = __float2int_rn(quotient);  // 0 of NaN
+  const int rounded = __float2int_rn(quotient);  // 0 for NaN
   return min(max(rounded, p.low), p.high) + p.zero_point;
 }
 

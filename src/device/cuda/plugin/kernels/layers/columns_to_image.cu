@@ -1,4 +1,4 @@
-// See columns_to_image.hpp. Each thread adds up a pixel, so that no two write to one place.
+// See columns_to_image.hpp. Each thread sums one pixel, so that no two threads write to the same place.
 #include "device/cuda/plugin/kernels/layers/columns_to_image.hpp"
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
@@ -7,7 +7,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// The place along an axis whose block has element `tap` on pixel `at`; -1 where none has.
+/// The index along an axis of the block whose element `tap` is on pixel `at`, or -1 if there is none.
 __device__ __forceinline__ int64_t place_of(const ColumnsToImage& size, int axis, int64_t at, int64_t tap) {
   const int64_t begin = at + size.pads[axis] - tap * size.dilations[axis];
   if (begin < 0 || begin % size.strides[axis] != 0) return -1;

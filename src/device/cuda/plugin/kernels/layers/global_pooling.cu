@@ -1,4 +1,4 @@
-// See pooling.hpp: pools over whole images.
+// See pooling.hpp. These kernels pool over whole images.
 #include <type_traits>
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
@@ -8,7 +8,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Blocks of kLanes x kRows threads: lanes hold neighbouring channels, rows share the pixels.
+/// Blocks of kLanes x kRows threads: lanes hold adjacent channels, rows divide the pixels.
 constexpr int kLanes = 8;
 constexpr int kRows = 32;
 
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kLanes* kRows)
   }
 }
 
-/// One warp per plane.
+/// One warp for each plane.
 template <class T, class Result, bool maximum>
 __global__ void __launch_bounds__(kThreads)
     plain_kernel(const T* input, Result* output, int64_t planes, int64_t pixels, KernelStamp* stamp) {

@@ -6,10 +6,10 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Beyond every position that an image can have, yet safe to convert to an integer.
+/// Outside any image, yet safe to convert to an integer.
 constexpr double kFarOutside = -1e15;
 
-/// The pixels along one axis that a point reads; index -1 for none.
+/// The pixels along one axis that a point reads; index -1 reads none.
 struct Taps {
   int count;
   int64_t index[4];
@@ -20,7 +20,7 @@ __device__ __forceinline__ double clamped(double x, double low, double high) {
   return x < low ? low : x > high ? high : x;
 }
 
-/// Mirrored at the borders until it lies between them.
+/// Mirrors x at the borders until it lies between them.
 __device__ __forceinline__ double reflected(double x, int64_t size, bool align_corners) {
   const double low = align_corners ? 0.0 : -0.5;
   const double span = static_cast<double>(align_corners ? size - 1 : size);
@@ -29,7 +29,7 @@ __device__ __forceinline__ double reflected(double x, int64_t size, bool align_c
   return low + (distance > span ? 2 * span - distance : distance);
 }
 
-/// The position that padding makes of x.
+/// Applies the padding mode to the position x.
 __device__ __forceinline__ double placed(double x, int64_t size, const GridSampleSize& sampled) {
   if (sampled.padding == SamplePadding::kZeros) return fabs(x) < -kFarOutside ? x : kFarOutside;
   if (sampled.padding == SamplePadding::kReflection) x = reflected(x, size, sampled.align_corners);
@@ -43,7 +43,7 @@ __device__ __forceinline__ int64_t index_of(double x, int64_t size, const GridSa
   return static_cast<int64_t>(clamped(rint(at), 0.0, static_cast<double>(size - 1)));
 }
 
-/// R. Keys, "Cubic convolution interpolation for digital image processing", 1981, with a = -0.75.
+/// Source: R. Keys, "Cubic convolution interpolation for digital image processing", 1981, with a = -0.75.
 __device__ __forceinline__ double cubic_weight(double distance) {
   constexpr double kA = -0.75;
   const double d = fabs(distance);
@@ -63,7 +63,7 @@ __device__ __forceinline__ Taps taps_of(const GridSampleSize& sampled, int64_t s
     return taps;
   }
   const bool cubic = sampled.mode == SampleMode::kCubic;
-  // Padding moves the sampled point; the cubic filter's four pixels are padded one by one.
+  // Padding moves the sampled point, except for the cubic filter, which pads each of its four pixels.
   if (!cubic) x = placed(x, size, sampled);
   const double first = floor(x) - (cubic ? 1 : 0);
   taps.count = cubic ? 4 : 2;

@@ -1,6 +1,6 @@
-// See group_normalization.hpp. A group is cut into pieces, one a warp. The first kernel leaves each piece's
-// mean and sum of squared differences; every warp of the second one adds up those of its group, which are few
-// and in the cache. Both read runs of 16 bytes.
+// See group_normalization.hpp. A group is divided into pieces, one for each warp. The first kernel writes the
+// mean and the sum of squared differences of each piece. In the second kernel, every warp combines those of
+// its group, which are few and cached. Both kernels read runs of 16 bytes.
 #include "device/cuda/plugin/kernels/layers/group_normalization.hpp"
 
 #include <algorithm>
@@ -13,35 +13,35 @@ namespace hone::device::cuda {
 namespace {
 
 constexpr int kWarps = 4;
-/// Groups of fewer elements are one block's, which reads them from its cache again.
+/// One block handles a group with fewer elements, and reads them a second time from its cache.
 constexpr int64_t kManyElements = 4096;
-/// Enough to fill the multiprocessors of any GPU of today.
+/// Enough warps to fill the multiprocessors of any current GPU.
 constexpr int64_t kWantedWarps = 2048;
-/// Runs that a lane reads at least, so that adding up the pieces stays a small part of the work.
+/// The fewest runs that a lane reads, so that combining the pieces stays a small part of the work.
 constexpr int64_t kLeastRuns = 4;
 constexpr int64_t kMostPieces = 512;
 
 /// Elements that a lane reads at once.
 int64_t run_of(FloatType type) { return 16 / static_cast<int64_t>(float_bytes(type)); }
 
-/// A group's elements lie in rows of `row` elements; those of a run share a row.
+/// A group's elements form rows of `row` elements; a run never crosses a row.
 struct Pieces {
-  int64_t groups = 0;  ///< of all images
+  int64_t groups = 0;  ///< groups of all images
   int64_t groups_per_image = 1;
   int64_t image_stride = 0;
   int64_t group_stride = 0;
-  uint32_t elements = 0;  ///< of a group
-  uint32_t of_piece = 0;  ///< elements, whole runs for all lanes
+  uint32_t elements = 0;  ///< elements of a group
+  uint32_t of_piece = 0;  ///< elements of a piece: whole runs for all lanes
   uint32_t count = 1;     ///< pieces of a group
   uint32_t row_stride = 0;
   Divisor<uint32_t> row;
-  Divisor<uint32_t> pixels;  ///< elements of a channel, where its elements lie together
+  Divisor<uint32_t> pixels;  ///< elements of a channel if they are contiguous
   uint32_t members = 1;      ///< channels of a group
   bool channels_last = false;
   float epsilon = 0;
 };
 
-/// True if pieces of runs cover the groups.
+/// True if whole runs cover the groups.
 bool has_runs(const GroupNormalization& norm) {
   const int64_t run = run_of(norm.type);
   const int64_t members = norm.channels / norm.groups;
@@ -77,14 +77,14 @@ Pieces pieces_of(const GroupNormalization& norm) {
   return pieces;
 }
 
-/// Moments of some elements: how many, their mean, and the sum of their squared differences from it.
+/// Moments of some elements: their count, their mean, and the sum of their squared differences from it.
 struct Moments {
   float count = 0.0f;
   float mean = 0.0f;
   float squares = 0.0f;
 
-  /// Adds others (Chan, Golub and LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample
-  /// Variances", 1979).
+  /// Combines them with others (Chan, Golub and LeVeque, "Updating Formulae and a Pairwise Algorithm for
+  /// Computing Sample Variances", 1979).
   __device__ __forceinline__ void add(const Moments& other) {
     const float all = count + other.count;
     const float share = all == 0.0f ? 0.0f : __fdividef(other.count, all);
@@ -95,7 +95,7 @@ struct Moments {
   }
 };
 
-/// Combines the moments of all lanes, in each.
+/// Combines the moments of all lanes; every lane gets the result.
 __device__ __forceinline__ Moments of_warp(Moments moments) {
 #pragma unroll
   for (int mask = 16; mask > 0; mask >>= 1) {
@@ -123,11 +123,11 @@ __device__ __forceinline__ Moments of_run(const float (&x)[kRun]) {
   return moments;
 }
 
-/// A warp's piece.
+/// The piece of one warp.
 struct Piece {
   int64_t group;
   uint32_t number;
-  int64_t begin;  ///< of the group's elements in memory
+  int64_t begin;  ///< memory offset of the group's first element
 
   __device__ __forceinline__ explicit Piece(const Pieces& pieces) {
     const int64_t warp = static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
@@ -137,7 +137,7 @@ struct Piece {
             group % pieces.groups_per_image * pieces.group_stride;
   }
 
-  /// Runs `each(element, position)` for the first element of each of this lane's runs.
+  /// Calls `each(element, position)` for the first element of each of this lane's runs.
   template <int kRun, class Each>
   __device__ __forceinline__ void runs(const Pieces& pieces, const Each& each) const {
     const uint32_t end = min((number + 1) * pieces.of_piece, pieces.elements);

@@ -9,7 +9,7 @@ namespace {
 struct Indices {
   const void* values;
   bool wide;
-  /// Index i, into an axis of that size.
+  /// Index i into an axis of `size` elements: negative ones count from the end, and the result is clamped.
   __device__ __forceinline__ int64_t get(int64_t i, int64_t size) const {
     int64_t index = wide ? static_cast<const int64_t*>(values)[i] : static_cast<const int32_t*>(values)[i];
     index = index < 0 ? index + size : index;
@@ -17,7 +17,7 @@ struct Indices {
   }
 };
 
-/// Index: what counts all elements.
+/// `Index` is the integer type that can count all elements.
 template <class Index>
 struct ElementPlaces {
   int rank;

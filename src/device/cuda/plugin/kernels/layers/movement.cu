@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kThreads)
 
 constexpr size_t kMostParts = 32;
 
-/// In words.
+/// Sizes and offsets are in words.
 struct ConcatTable {
   struct Part {
     const void* from;
@@ -59,7 +59,7 @@ struct ConcatTable {
   Part parts[kMostParts];
 };
 
-/// One part for each row of the grid.
+/// Each row of the grid copies one part.
 template <class Word>
 __global__ void __launch_bounds__(kThreads) concat_kernel(const __grid_constant__ ConcatTable table, Word* to,
                                                           int64_t stride, int64_t rows, KernelStamp* stamp) {
@@ -96,7 +96,7 @@ struct PadAxes {
   int64_t sizes[kMostMoved], begin[kMostMoved], output[kMostMoved];
 };
 
-/// Position in the input, or -1 for the constant.
+/// Returns the position in the input, or -1 for the constant.
 __device__ __forceinline__ int64_t source_of(int64_t at, int64_t size, PadMode mode) {
   if (at >= 0 && at < size) return at;
   if (mode == PadMode::kConstant || size == 0) return -1;
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// [batch][columns][rows] read from a dense [batch][rows][columns].
+/// True for a view [batch][columns][rows] of a dense [batch][rows][columns].
 bool is_transpose(const StridedView& view) {
   const size_t rank = view.sizes.size();
   if (rank < 2 || rank > 3 || view.offset != 0) return false;
@@ -144,7 +144,7 @@ int64_t product(const std::vector<int64_t>& sizes) {
   return result;
 }
 
-/// Calls `run` with the widest word of which all bytes and addresses, ORed, are multiples.
+/// Calls `run` with the widest word that divides all sizes and addresses; `bits` is the OR of these.
 template <class Function>
 cudaError_t with_widest_word(uint64_t bits, const Function& run) {
   if (bits % 16 == 0) return run.template operator()<uint4>();
@@ -250,7 +250,7 @@ cudaError_t gather(const void* from, const void* indices, size_t index_bytes, vo
                    int64_t outer, int64_t axis, int64_t inner, int64_t count, const LaunchOptions& options) {
   if ((index_bytes != 4 && index_bytes != 8) || (axis <= 0 && outer * count * inner != 0))
     return cudaErrorInvalidValue;
-  // Elements that lie together for an index are moved as words.
+  // The contiguous elements that an index selects are moved as words.
   const StridedView rows =
       widened({{axis, inner}, {inner, 1}, 0},
               reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to), &bytes);

@@ -1,4 +1,4 @@
-// See normalization.hpp: layer, root mean square, group and local response normalization.
+// See normalization.hpp. This file has layer, root mean square, group and local response normalization.
 #include "device/cuda/plugin/kernels/layers/normalization.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// A set of elements that share statistics: element i lies at (i / run) * stride + i % run.
+/// A set of elements that share statistics: element i is at (i / run) * stride + i % run.
 struct Members {
   int64_t count;
   int64_t run;
@@ -25,8 +25,8 @@ struct Statistics {
   float scale;  ///< 1 / sqrt(variance + epsilon)
 };
 
-/// Two passes: the variance from sums of squares would cancel. If elements are not centered, the mean counts
-/// as 0.
+/// Uses two passes, because a variance from sums of squares would suffer from cancellation. If elements are
+/// not centered, the mean counts as 0.
 template <class T>
 __device__ __forceinline__ Statistics statistics(const T* from, const Members& members, bool centers,
                                                  float epsilon, float* scratch) {
@@ -46,7 +46,7 @@ __device__ __forceinline__ Statistics statistics(const T* from, const Members& m
   return {mean, 1.0f / sqrtf(reduce_block(squares, scratch, Plus()) / count + epsilon)};
 }
 
-/// One block per set. The parameter of element i is number first + (i / period) % parameters.
+/// One block for each set. Element i uses parameter first + (i / period) % parameters.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     normalize_kernel(const T* input, T* output, const float* scale, const float* bias, bool centers,
@@ -73,13 +73,13 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Rows of a block that has a warp for each.
+/// Rows in a block that has one warp for each row.
 constexpr int kBlockRows = 4;
-/// Runs of a row that a lane takes, at most.
+/// The most runs of a row for one lane.
 constexpr int kMostRuns = 4;
 constexpr int kMostRowWarps = 8;
-/// From this many rows on, a warp for each fills the multiprocessors; fewer rows have several warps each, so
-/// that a lane waits for one load instead of several.
+/// With at least this number of rows, one warp for each fills the multiprocessors. If there are fewer,
+/// several warps share a row, so that a lane waits for one load instead of several.
 constexpr int64_t kManyRows = 4096;
 /// Elements that a lane reads at once.
 template <class T>
@@ -98,15 +98,15 @@ struct RowParams {
   bool next_waits = false;
 };
 
-/// The sum over a row's warps, which share it; `scratch` is null where it is one.
+/// The sum over a row. `scratch` is for several warps that share the row, and null for a single warp.
 __device__ __forceinline__ float sum_of_row(float value, float* scratch) {
   return scratch == nullptr ? reduce_warp(value, Plus()) : reduce_block(value, scratch, Plus());
 }
 
 }  // namespace
 
-/// One warp a row, or a whole block where kShared; its elements stay in registers, kRuns runs a lane. All
-/// that is read is asked for before any of it is used.
+/// One warp for each row, or a whole block with kShared. The elements stay in registers, kRuns runs in each
+/// lane. All loads are issued before the first use.
 template <class T, int kRuns, bool kShared>
 __global__ void __launch_bounds__(32 * kMostRowWarps)
     normalize_row_kernel(const __grid_constant__ RowParams p, KernelStamp* stamp) {
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(32 * kMostRowWarps)
   const auto load_parameters = [&] {
 #pragma unroll
     for (int r = 0; r < kRuns; ++r) {
-      // A lane after the row's end loads its beginning, which is not used.
+      // A lane past the row's end loads the row's beginning, which is not used.
       const int at = column(r) < p.columns ? column(r) : 0;
 #pragma unroll
       for (int i = 0; i < kRun; ++i) scales[r][i] = 1.0f;
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(32 * kMostRowWarps)
 
 namespace {
 
-/// The kernel with the number of runs a lane that the columns need, null where there is none.
+/// The kernel with the number of runs for each lane that the columns need; null if there is none.
 template <class T, bool kShared, int kRuns = 1>
 const void* row_kernel_for(int64_t columns, int64_t lanes) {
   if (columns <= lanes * kRunOf<T> * kRuns) return kernel_address(normalize_row_kernel<T, kRuns, kShared>);
@@ -185,7 +185,7 @@ const void* row_kernel_for(int64_t columns, int64_t lanes) {
   }
 }
 
-/// A launch for such rows; without a function where they are too long for registers.
+/// The launch for these rows; its function is null if they are too long for registers.
 template <class T>
 GemmLaunch row_launch(int64_t rows, int64_t columns) {
   GemmLaunch launch;

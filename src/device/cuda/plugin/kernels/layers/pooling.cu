@@ -1,4 +1,4 @@
-// See pooling.hpp: pools over windows.
+// See pooling.hpp. This file pools over windows.
 #include "device/cuda/plugin/kernels/layers/pooling.hpp"
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
@@ -6,7 +6,7 @@
 namespace hone::device::cuda {
 namespace {
 
-// Small, because the images that networks pool make few threads.
+// Small, because the images that networks pool give few threads.
 constexpr int kBlock = 128;
 
 template <class Index>
@@ -18,13 +18,13 @@ struct Axis {
 template <class Index>
 struct Plan {
   Axis<Index> axes[3];
-  Divisor<Index> groups;  ///< of channels in one pixel; in plain order, images times channels come last
+  Divisor<Index> groups;  ///< groups of channels in a pixel; in plain order, images times channels are last
   int64_t channels;
-  int64_t pixels;  ///< of one input image
+  int64_t pixels;  ///< pixels of one input image
   int64_t units;
 };
 
-/// Taps of one window along one axis that lie inside the input, and how many lie inside input and padding.
+/// For one window along one axis: the taps inside the input, and the number of taps inside input and padding.
 struct Span {
   int first, begin, end, padded;
 };
@@ -41,7 +41,8 @@ __device__ __forceinline__ Span span_of(const Axis<Index>& axis, Index at) {
   return {first, begin, taps_before(axis.input), taps_before(last)};
 }
 
-/// channels-last: one thread makes `width` channels of one output. plain: one output of one plane, width 1.
+/// Channels-last: one thread computes `width` channels of
+/// one output. Plain: one output of one plane, width 1.
 template <class T, class Index, int width, bool last, bool maximum>
 __global__ void __launch_bounds__(kBlock, 8)
     pool_kernel(const T* input, T* output, const __grid_constant__ Plan<Index> plan, bool count_padding,
@@ -81,7 +82,7 @@ __global__ void __launch_bounds__(kBlock, 8)
     if constexpr (!maximum) {
       const auto inside = [](const Span& span) { return max(span.end - span.begin, 0); };
       // At least 1, so that the sum over no taps stays 0. The exact division is a subroutine that costs
-      // registers; this one is right to 2 ulp.
+      // registers; __fdividef() is accurate to 2 ulp.
       const int count = count_padding ? z.padded * y.padded * x.padded : inside(z) * inside(y) * inside(x);
 #pragma unroll
       for (int k = 0; k < width; ++k) result[k] = __fdividef(result[k], static_cast<float>(max(count, 1)));

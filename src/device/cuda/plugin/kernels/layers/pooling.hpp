@@ -1,12 +1,12 @@
-// Pools over windows and over whole images.
+// Pooling over windows and over whole images.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 
 namespace hone::device::cuda {
 
-/// A pool over up to three spatial axes; absent axes (the first ones) have size 1. ceil_mode is in the
-/// output's sizes and in the padding.
+/// A pool over up to three spatial axes; absent axes (the first ones) have size 1. The output's sizes and the
+/// padding already include ceil_mode.
 struct PoolSize {
   int64_t batch = 1;
   int64_t channels = 1;
@@ -22,11 +22,11 @@ struct PoolSize {
 /// kAverage divides by the taps inside the input, kAveragePadded by those inside input and padding.
 enum class PoolKind : uint8_t { kMax, kAverage, kAveragePadded };
 
-/// Input and output have the same type and order. A window without taps gives -infinity or 0; NaN wins.
+/// Input and output have the same type and order. A window without taps gives -infinity or 0. NaN propagates.
 cudaError_t pool(const void* input, void* output, FloatType type, ImageOrder order, PoolKind kind,
                  const PoolSize& size, const LaunchOptions& options);
 
-/// Mean (or maximum) over `pixels` of each channel: output [batch][channels], of its own type.
+/// Mean (or maximum) over the `pixels` of each channel. The output is [batch][channels] of `output_type`.
 cudaError_t global_pool(const void* input, FloatType type, ImageOrder order, void* output,
                         FloatType output_type, bool maximum, int64_t batch, int64_t channels, int64_t pixels,
                         const LaunchOptions& options);

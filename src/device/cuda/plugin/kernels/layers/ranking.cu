@@ -6,14 +6,14 @@
 namespace hone::device::cuda {
 namespace {
 
-/// True if element j comes before element i.
+/// True if element j with value b comes before element i with value a.
 __device__ __forceinline__ bool comes_before(float b, int64_t j, float a, int64_t i, bool largest) {
   const bool less = b < a || (b == b && a != a);
   const bool greater = a < b || (a == a && b != b);
   return less == greater ? j < i : largest ? greater : less;
 }
 
-/// One thread per element finds its rank.
+/// One thread for each element computes its rank.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     top_k_kernel(const T* input, T* values, int64_t* indices, bool largest, int64_t count, int64_t axis,
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kThreads)
   const RunningKernel running(stamp);
   begin_kernel();
   for (int64_t at = thread_index(); at < count; at += grid_threads()) {
-    // Neighbours are of one row, whose elements they read together.
+    // Adjacent threads belong to the same row, whose elements they read together.
     const int64_t row = at / axis;
     const int64_t i = at % axis;
     const T* from = input + row / inner * axis * inner + row % inner;
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// One warp per row.
+/// One warp for each row.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     cumulative_kernel(const T* input, T* output, bool exclusive, bool reverse, int64_t rows, int64_t axis,
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kThreads)
         const float other = __shfl_up_sync(~0u, sum, distance);
         if (lane >= distance) sum += other;
       }
-      // Not the sum less the element, which would cancel.
+      // Subtracting the element from the sum instead would suffer from cancellation.
       const float neighbour = __shfl_up_sync(~0u, sum, 1);
       const float through = exclusive ? (lane == 0 ? 0.0f : neighbour) : sum;
       if (step < axis) output[at] = from_float<T>(before + through);

@@ -9,13 +9,13 @@ namespace hone::device::cuda {
 namespace {
 
 constexpr int kWarps = 4;
-/// Turns of a warp along a row of weights that a lane keeps in registers.
+/// The most iterations over a row of weights for which a lane keeps the weights in registers.
 constexpr int kMostTurns = 4;
 
 struct Params {
   RecurrentArgs args;
   RecurrentSize size;
-  float* h[2];  ///< states before and after a step take turns
+  float* h[2];  ///< the states before and after a step alternate
   float* c;
 };
 
@@ -24,8 +24,8 @@ __device__ __forceinline__ int64_t state_at(const RecurrentSize& size, int64_t d
   return row * size.hidden;
 }
 
-/// The next state of a unit from the sums of its gates. For a GRU's last gate they only have the input's
-/// part: `recurrent` is the other one.
+/// The next state of a unit from the sums of its gates. For the last gate of a GRU, the sum has only the
+/// input's part; `recurrent` is the other part.
 template <RecurrentCell kCell>
 __device__ __forceinline__ float next_state(const float (&sums)[recurrent_gates(kCell)], float recurrent,
                                             float before, float& c) {
@@ -43,8 +43,9 @@ __device__ __forceinline__ float next_state(const float (&sums)[recurrent_gates(
   }
 }
 
-/// A warp's rows of weights, one a gate: in registers where kTurns turns cover them, else read again for
-/// every item of the batch. kRun: elements that a lane takes at once.
+/// A warp's rows of weights, one for each gate. They stay in registers if
+/// kTurns iterations cover them; otherwise they are read again for every item
+/// of the batch. kRun is the number of elements that a lane loads at once.
 template <class T, int kGates, int kRun, int kTurns>
 class UnitWeights {
  public:
@@ -62,7 +63,7 @@ class UnitWeights {
     }
   }
 
-  /// This lane's part of the products with a state.
+  /// Computes this lane's part of the products with a state.
   __device__ __forceinline__ void multiply(const float* h, float (&sums)[kGates]) const {
 #pragma unroll
     for (float& sum : sums) sum = 0.0f;

@@ -1,6 +1,6 @@
-// LSTM, GRU and RNN layers: one kernel a time step, which multiplies the state before with the recurrent
-// weights, a warp for each hidden unit. The products of the inputs are made for all steps beforehand. States
-// and sums are in float.
+// LSTM, GRU and RNN layers. One kernel for each time step multiplies the previous state by the recurrent
+// weights, with one warp for each hidden unit. The products of the inputs are computed for all steps
+// beforehand. States and sums are in float.
 //
 // Source: ONNX operator specifications of RNN, GRU and LSTM (opset 22).
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace hone::device::cuda {
 
-/// Cells with the activation functions that ONNX takes by default, and RNN's with a rectifier. A GRU applies
-/// its reset gate after the recurrent product (linear_before_reset).
+/// Cells with ONNX's default activation functions, and an RNN with a rectifier. A GRU applies its reset gate
+/// after the recurrent product (linear_before_reset).
 enum class RecurrentCell : uint8_t { kLstm, kGru, kTanh, kRelu };
 
 HONE_HOST_DEVICE constexpr int recurrent_gates(RecurrentCell cell) {
@@ -28,22 +28,22 @@ struct RecurrentSize {
   int64_t hidden = 0;
   int directions = 1;
   bool reversed[2] = {};
-  /// Sequences and states have the batch as their first dimension (layout 1).
+  /// True if the batch is the first dimension of sequences and states (layout 1).
   bool batch_major = false;
 
   int64_t gates() const { return directions * recurrent_gates(cell) * hidden; }
   int64_t state() const { return directions * batch * hidden; }
 };
 
-/// Gates are in ONNX's order. `r` is [directions][gates][hidden][hidden] and, as `bias`, written by no
-/// kernel.
+/// Gates are in ONNX's order. `r` is
+/// [directions][gates][hidden][hidden]. No kernel writes `r` or `bias`.
 struct RecurrentArgs {
-  const float* products = nullptr;  ///< of the inputs, a row of gates() for each row of x
+  const float* products = nullptr;  ///< products of the inputs, a row of gates() for each row of x
   const void* r = nullptr;
-  const float* bias = nullptr;       ///< [directions][2][gates][hidden], of W and of R, or null
-  const float* initial_h = nullptr;  ///< zeros where null
+  const float* bias = nullptr;       ///< [directions][2][gates][hidden] for W and R, or null
+  const float* initial_h = nullptr;  ///< zeros if null
   const float* initial_c = nullptr;
-  void* y = nullptr;  ///< every step's output; null where nobody reads it
+  void* y = nullptr;  ///< the output of every step; null if it is not needed
   void* last_h = nullptr;
   void* last_c = nullptr;
   void* workspace = nullptr;
@@ -51,7 +51,7 @@ struct RecurrentArgs {
 
 int64_t recurrent_workspace_bytes(const RecurrentSize& size);
 
-/// Why it cannot run so; empty when it can.
+/// The reason why the kernels cannot run the layer; empty if they can.
 Refusal recurrent_refusal(const RecurrentSize& size);
 
 cudaError_t recurrent_steps(const RecurrentSize& size, const RecurrentArgs& args,

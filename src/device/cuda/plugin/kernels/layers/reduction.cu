@@ -34,12 +34,12 @@ __device__ __forceinline__ float finish(ReductionKind kind, float x, float maxim
   }
 }
 
-/// Finite, so that an infinite value minus it is no NaN.
+/// Always finite, so that subtracting it from an infinite value does not give NaN.
 __device__ __forceinline__ float shift_of(float maximum) {
   return fabsf(maximum) == INFINITY ? 0.0f : maximum;
 }
 
-/// One warp per output, for reductions along neighbours (inner == 1).
+/// One warp for each output, for reductions over contiguous elements (inner == 1).
 template <class T, class Combine>
 __global__ void __launch_bounds__(kThreads)
     row_kernel(const T* input, T* output, ReductionKind kind, float identity, int64_t outer, int64_t axis,
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// One thread per output; neighbouring threads read neighbouring elements.
+/// One thread for each output; adjacent threads read adjacent elements.
 template <class T, class Combine>
 __global__ void __launch_bounds__(kThreads)
     column_kernel(const T* input, T* output, ReductionKind kind, float identity, int64_t outer, int64_t axis,
@@ -90,7 +90,7 @@ struct Candidate {
   int64_t index;
 };
 
-/// True if b replaces a.
+/// True if b replaces a as the extreme value.
 __device__ __forceinline__ bool wins(const Candidate& b, const Candidate& a, bool largest, bool last) {
   if (a.index < 0 || b.index < 0) return a.index < 0;
   const bool equal = b.value == a.value || (b.value != b.value && a.value != a.value);
@@ -99,7 +99,7 @@ __device__ __forceinline__ bool wins(const Candidate& b, const Candidate& a, boo
   return b.value != b.value || (largest ? b.value > a.value : b.value < a.value);
 }
 
-/// One warp per output.
+/// One warp for each output.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     arg_kernel(const T* input, int64_t* output, bool largest, bool last, int64_t outer, int64_t axis,

@@ -1,5 +1,5 @@
-// Reductions of floating-point tensors over the middle of [outer][axis][inner]; other sets of axes become
-// this by a transpose (gather_strided).
+// Reductions of floating-point tensors over the middle of [outer][axis][inner]. A transpose (gather_strided)
+// brings other sets of axes into this form.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
@@ -19,12 +19,12 @@ enum class ReductionKind : uint8_t {
   kLogSumExp
 };
 
-/// Output [outer][inner], of the input's type.
+/// The output is [outer][inner], of the input's type.
 cudaError_t reduce(const void* input, void* output, FloatType type, ReductionKind kind, int64_t outer,
                    int64_t axis, int64_t inner, const LaunchOptions& options);
 
-/// Output [outer][inner] of int64: where the largest (or smallest) value is, the first or the last of equals.
-/// NaN wins.
+/// The output is [outer][inner] in int64: the index of the largest (or smallest) value, and of equal ones the
+/// first or the last. NaN counts as the extreme value.
 cudaError_t arg_extreme(const void* input, int64_t* output, FloatType type, bool largest, bool last,
                         int64_t outer, int64_t axis, int64_t inner, const LaunchOptions& options);
 

@@ -1,4 +1,4 @@
-// See reorder.hpp. Transposes go through tiles in shared memory, so that both sides are coalesced.
+// See reorder.hpp. Transposes go through tiles in shared memory, so that reads and writes are both coalesced.
 #include "device/cuda/plugin/kernels/common/element.cuh"
 #include "device/cuda/plugin/kernels/layers/reorder.hpp"
 
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kTile* kTileRows)
                      KernelStamp* stamp) {
   const RunningKernel running(stamp);
   begin_kernel();
-  // One more column than needed: a column of the tile then touches all banks.
+  // One column more than needed, so that a column of the tile touches all banks.
   __shared__ To tile[kTile][kTile + 1];
   const int64_t across = (columns + kTile - 1) / kTile;
   const int64_t down = (rows + kTile - 1) / kTile;
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kTile* kTileRows)
   }
 }
 
-/// One side of a matrix up to which most of a tile would be empty.
+/// Up to this number of rows or columns, most of a tile would be empty.
 constexpr int64_t kThin = 8;
 
 /// A matrix with few rows (kRowsAreThin) or few columns: one thread for each place along the long side.
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// One thread makes `width` channels of one pixel: neighbours read neighbouring pixels of each channel.
+/// One thread computes `width` channels of one pixel; adjacent threads read adjacent pixels of each channel.
 template <class From, class To, int width>
 __global__ void __launch_bounds__(kThreads)
     pad_kernel(const From* from, To* to, int64_t batch, int64_t channels, int64_t pixels, int64_t padded,
@@ -142,7 +142,7 @@ cudaError_t with_float_types(FloatType from, FloatType to, const Function& funct
 cudaError_t convert(const void* from, FloatType from_type, void* to, FloatType to_type, int64_t count,
                     const LaunchOptions& options) {
   if (from_type == to_type) {
-    // A kernel rather than a copy node, because only kernels take part in programmatic launches.
+    // A kernel and not a copy node, because only kernels take part in programmatic launches.
     return with_word(float_bytes(to_type), [&]<class T>() {
       constexpr int kWidth = kVector<T>;
       const auto kernel =

@@ -1,4 +1,4 @@
-// Copies of a tensor in another order or element type.
+// Copies a tensor to another order or element type.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
@@ -16,7 +16,7 @@ struct ImageSize {
 cudaError_t convert(const void* from, FloatType from_type, void* to, FloatType to_type, int64_t count,
                     const LaunchOptions& options);
 
-/// Copies an image of the first order and type to one of the second.
+/// Copies an image in the first order and type to an image in the second.
 cudaError_t reorder(const void* from, FloatType from_type, ImageOrder from_order, void* to, FloatType to_type,
                     ImageOrder to_order, const ImageSize& size, const LaunchOptions& options);
 

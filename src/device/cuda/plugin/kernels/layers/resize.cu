@@ -6,7 +6,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Eight bits that are picked, not computed with; floats hold them.
+/// A byte that is only selected, never computed with; a float can hold it.
 struct Byte {
   uint8_t bits;
 };
@@ -24,7 +24,7 @@ namespace {
 template <class Index>
 struct Plan {
   Divisor<Index> outputs[3];
-  Divisor<Index> groups;  ///< of channels in one pixel; 1 in plain order
+  Divisor<Index> groups;  ///< groups of channels in one pixel; 1 in plain order
   int64_t channels;
   int64_t units;
   float extrapolation;
@@ -47,7 +47,8 @@ __device__ __forceinline__ Taps taps_at(const ResizeAxisTaps& axis, Index at) {
   return {axis.positions + first, axis.weights + first, axis.taps, 0};
 }
 
-/// channels-last: one thread makes `width` channels of one output. plain: one output of one plane, width 1.
+/// Channels-last: one thread computes `width` channels of
+/// one output. Plain: one output of one plane, width 1.
 template <class T, class Index, int width, bool last>
 __global__ void __launch_bounds__(kThreads, 4)
     resize_kernel(const T* input, T* output, const __grid_constant__ Plan<Index> plan,

@@ -1,18 +1,18 @@
-// Interpolation of images along up to three spatial axes.
+// Interpolates images along up to three spatial axes.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 
 namespace hone::device::cuda {
 
-/// The reads of every output position of one axis: `taps` input positions with their weights, [output][taps],
-/// in device memory. Nearest has one tap, linear two, cubic four, antialiasing more; all coordinate modes of
-/// ONNX are only different tables. A first position of -1 means the extrapolation value.
+/// The input positions for every output position of one axis: [output][taps] positions and their weights, in
+/// device memory. Nearest has one tap, linear two, cubic four, antialiasing more. The coordinate modes of
+/// ONNX differ only in these tables. A first position of -1 means the extrapolation value.
 struct ResizeAxisTaps {
   int64_t input = 1;
   int64_t output = 1;
   int taps = 1;
-  /// Null for an axis that every output position reads unchanged.
+  /// Null for an axis along which output and input positions are equal.
   const int32_t* positions = nullptr;
   const float* weights = nullptr;
 };

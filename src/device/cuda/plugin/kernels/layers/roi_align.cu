@@ -1,4 +1,4 @@
-// See roi_align.hpp. Each thread averages a bin of a channel; neighbours have neighbouring bins.
+// See roi_align.hpp. Each thread averages one bin of one channel; adjacent threads have adjacent bins.
 #include "device/cuda/plugin/kernels/layers/roi_align.hpp"
 
 #include "device/cuda/plugin/kernels/common/element.cuh"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMostSamples = 0x1p28;
 
-/// A region along one axis. In double: rounding would decide how many samples a bin has.
+/// A region along one axis. It is in double, because rounding would decide the number of samples in a bin.
 struct RegionAxis {
   double start;
   double bin;

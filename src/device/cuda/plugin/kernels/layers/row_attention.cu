@@ -1,7 +1,7 @@
-// See attention.hpp: for few rows, as a decoder's token has. A block has one row of one head, or a cluster of
-// blocks that share its keys. Some neighbouring lanes of a warp read one key and its value in runs of 16
-// bytes, and have a softmax of their own; a block joins those of its warps, and the first block of a cluster
-// those of all.
+// See attention.hpp. This kernel is for few rows, such as a decoder's token. One row of one head belongs to a
+// block, or to a cluster of blocks that share its keys. A few adjacent lanes of a warp read one key and its
+// value in runs of 16 bytes, and have their own softmax. A block joins the results of its warps, and the
+// first block of a cluster joins the results of all blocks.
 //
 //   keys   0 1 2 3 | 4 5 6 7 | ...      a warp has 32 / kLanes of them at a time, kAhead times
 //            |         |
@@ -19,13 +19,13 @@ namespace {
 
 constexpr int kWarps = 8;
 constexpr int kMostParts = 8;
-/// Keys that lanes have asked for before they use any of them.
+/// The number of keys that a lane loads before it uses any of them.
 constexpr int kAhead = 4;
 
 struct RowParams {
   Params of;
   int parts;             ///< blocks that share the keys of a row
-  AppendedRow appended;  ///< where the kernel appends
+  AppendedRow appended;  ///< used only if the kernel appends a row
 };
 
 /// The largest score so far, and the sum of exponentials relative to it.
@@ -34,12 +34,12 @@ struct Found {
   float sum = 0.0f;
 };
 
-/// The factor of scores relative to another one; nothing was above minus infinity where `top` is that.
+/// The factor that rescales from `largest` to `top`; if `top` is minus infinity, there are no scores yet.
 __device__ __forceinline__ float factor_to(float largest, float top) {
   return ptx::power_of_two(largest - (top == -INFINITY ? 0.0f : top));
 }
 
-/// A lane's result from its columns of the values.
+/// A lane's partial result for its columns of the values.
 struct Weighed {
   Found found;
   float values[kRun] = {};
@@ -55,13 +55,13 @@ struct Weighed {
   }
 };
 
-/// The results of several warps, or blocks, side by side in shared memory.
+/// The partial results of several warps or blocks, next to each other in shared memory.
 template <int kColumns>
 struct Shares {
   Found found[kWarps];
   float values[kWarps][kColumns];
 
-  /// All of them together, and the values of one column.
+  /// Joins `count` of them, for one column of the values.
   __device__ __forceinline__ Found join(int count, int column, float& value) const {
     Found all;
     for (int i = 0; i < count; ++i) all.largest = fmaxf(all.largest, found[i].largest);
@@ -76,16 +76,16 @@ struct Shares {
 };
 static_assert(kMostParts <= kWarps);
 
-/// The row that is appended to the keys and values: none, one as it is, or one that is turned, as the queries
-/// are then. The lanes of its place take it from where it is and write it to the caches.
+/// The row that is appended to keys and values: none, one as it is, or one that is rotated together with the
+/// queries. The lanes that own its place read it from its source and write it to the caches.
 enum class Appends : uint8_t { kNothing, kRow, kTurnedRow };
 
-/// A lane's run of a row, and what it takes to turn it: x * cos + turned(x) * sin. Whatever a lane loads is
-/// asked for before any of it is used.
+/// A lane's run of a row and the data to rotate it: x * cos + turned(x) * sin. All loads of a lane are issued
+/// before the first use.
 template <bool kRotates, class T>
 struct RowRun {
   T own[kRun];
-  T other[kRun];  ///< of the row's other half
+  T other[kRun];  ///< the run in the row's other half
   T cosines[kRun];
   T sines[kRun];
 
@@ -98,7 +98,7 @@ struct RowRun {
     }
   }
 
-  /// Turns `own`.
+  /// Rotates `own`.
   __device__ __forceinline__ void turn(int run, int depth) {
     if constexpr (kRotates) {
       const float sign = run < depth / 2 ? -1.0f : 1.0f;
@@ -110,7 +110,7 @@ struct RowRun {
   }
 };
 
-/// A lane's run of the row that is appended.
+/// A lane's run of the appended row.
 template <bool kRotates, class T>
 struct Fresh {
   int64_t place = -1;
@@ -134,7 +134,7 @@ struct Fresh {
   }
 };
 
-/// True if no earlier head has the same keys.
+/// True if no earlier head shares this head's keys.
 __device__ __forceinline__ bool is_first_of_its_keys(const AttentionSize& size, const Head& head) {
   bool first = true;
 #pragma unroll
@@ -145,7 +145,7 @@ __device__ __forceinline__ bool is_first_of_its_keys(const AttentionSize& size, 
   return first;
 }
 
-/// The masks' values for the keys that a lane has asked for.
+/// The masks' values for the keys that a lane has loaded.
 struct Masks {
   float values[AttentionSize::kMostMasks][kAhead];
 
@@ -184,7 +184,7 @@ struct Masks {
 
 }  // namespace
 
-/// kLanes: lanes that share a key, each with a run of its columns.
+/// kLanes is the number of lanes that share a key; each has a run of its columns.
 template <int kLanes, Appends kAppends, class T>
 __global__ void __launch_bounds__(32 * kWarps)
     row_attention_kernel(const __grid_constant__ RowParams row_params, KernelStamp* stamp) {
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   const int64_t stride = static_cast<int64_t>(parts) * kWarps * kWarpKeys;
   const int64_t own_keys = int64_t{part * kWarps + warp} * kWarpKeys;
   if (parts > 1) ptx::arrive_cluster();
-    // The kernel ahead writes a few of the keys at most, so the others need not wait for it.
+    // The previous kernel writes only a few of the keys, so that others can be prefetched before it ends.
 #pragma unroll
   for (int i = 0; i < kAhead; ++i) {
     const int64_t key = own_keys + lane / kLanes + i * stride;
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   const auto load_keys = [&](int64_t first) {
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
-      // Beyond the last key that key is read, and counts for nothing.
+      // Past the end, the last key is read again and ignored.
       const int64_t key = min(first + i * stride, size.keys - 1);
       load<kRun>(keys + key * size.k.row, k[i]);
       load<kRun>(values + key * size.v.row, v[i]);
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   const float scale = size.scale * kLog2E;
 
   Weighed own;
-  // All lanes of a warp take the same number of turns.
+  // All lanes of a warp run the same number of iterations.
   for (int64_t begin = own_keys; begin < size.keys; begin += kAhead * stride) {
     const int64_t first = begin + lane / kLanes;
     if (begin != own_keys) load_keys(first);
@@ -294,7 +294,7 @@ __global__ void __launch_bounds__(32 * kWarps)
     for (int c = 0; c < kRun; ++c) own.values[c] *= factor;
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
-      // A missing or hidden key is not multiplied: its values may be no numbers.
+      // A missing or hidden key is skipped, since its values may be NaN.
       if (scores[i] == -INFINITY) continue;
       const float weight = ptx::power_of_two(scores[i] - shift);
       own.found.sum += weight;
@@ -313,7 +313,7 @@ __global__ void __launch_bounds__(32 * kWarps)
     own.join(other);
   }
   if constexpr (kAppends != Appends::kNothing) {
-    // Others may read that row of the caches meanwhile, and use nothing of it.
+    // Other blocks may read that row of the caches at the same time, but they do not use it.
     const int64_t of_part = fresh.place / (kWarpKeys * kWarps) % parts;
     const bool is_mine = of_part == part && fresh.place / kWarpKeys % kWarps == warp &&
                          fresh.place % kWarpKeys == lane / kLanes && is_first_of_its_keys(size, head);
@@ -335,7 +335,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   Found all;
   if (thread < kColumns) all = of_warps.join(kWarps, thread, value);
   if (parts > 1) {
-    ptx::wait_cluster();  // the first block has begun, and so has memory
+    ptx::wait_cluster();  // the first block has started, so that its shared memory exists
     if (thread < kColumns) {
       const auto send = [](const float& to, float sent) {
         ptx::store_remote(ptx::address_in_block(ptx::shared_address(&to), 0), sent);
@@ -372,7 +372,7 @@ GemmLaunch launch_for(int lanes) {
   return lanes <= 8 ? launch_of<8, kAppends, T>() : launch_of<16, kAppends, T>();
 }
 
-/// `row` counts for nothing where nothing is appended.
+/// `row` is ignored if nothing is appended.
 template <Appends kAppends>
 cudaError_t launch_rows(const AttentionArgs& args, const AppendedRow& row, FloatType type,
                         const AttentionSize& size, int blocks, const LaunchOptions& options) {

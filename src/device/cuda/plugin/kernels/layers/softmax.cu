@@ -1,4 +1,4 @@
-// See normalization.hpp: softmax.
+// See normalization.hpp. This file has the softmax.
 #include "device/cuda/plugin/kernels/common/ceil_divide.hpp"
 #include "device/cuda/plugin/kernels/common/element.cuh"
 #include "device/cuda/plugin/kernels/common/reduce.cuh"
@@ -32,7 +32,7 @@ __device__ __forceinline__ float finish(float x, const Normalizer& total, bool l
   return logarithm ? shifted - logf(total.sum) : __fdividef(expf(shifted), total.sum);
 }
 
-/// One block per row of neighbours (inner == 1).
+/// One block for each row of contiguous elements (inner == 1).
 template <class T, class Result>
 __global__ void __launch_bounds__(kThreads) row_kernel(const T* input, Result* output, bool logarithm,
                                                        int64_t rows, int64_t columns, KernelStamp* stamp) {
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kThreads) row_kernel(const T* input, Result* o
   }
 }
 
-/// One thread per column of values `inner` apart; neighbours in a warp read neighbours in memory.
+/// One thread for each column, whose values are `inner` apart; adjacent threads read adjacent elements.
 template <class T, class Result>
 __global__ void __launch_bounds__(kThreads, 4)
     column_kernel(const T* input, Result* output, bool logarithm, int64_t outer, int64_t axis, int64_t inner,
@@ -69,11 +69,11 @@ __global__ void __launch_bounds__(kThreads, 4)
   }
 }
 
-/// Threads of a block that share the columns of a run of neighbours.
+/// Threads of a block that share a run of adjacent columns.
 constexpr int kSharing = 512;
 constexpr int kMostAcross = 32;
 
-/// The value of all threads of a block that have the same column, combined.
+/// Combines the values of all threads of a block that have the same column.
 template <class Combine>
 __device__ __forceinline__ float reduce_lines(float value, float* scratch, int across,
                                               const Combine& combine) {
@@ -88,7 +88,7 @@ __device__ __forceinline__ float reduce_lines(float value, float* scratch, int a
   return scratch[thread % across];
 }
 
-/// One block for `across` columns, a power of two: of few columns that are long.
+/// One block for `across` columns, a power of two; for few long columns.
 template <class T, class Result>
 __global__ void __launch_bounds__(kSharing)
     shared_column_kernel(const T* input, Result* output, bool logarithm, int64_t outer, int64_t axis,

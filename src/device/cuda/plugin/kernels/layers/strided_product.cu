@@ -1,4 +1,4 @@
-// See strided_product.hpp. A block computes a tile of 32 x 32 numbers; each thread has four of a column.
+// See strided_product.hpp. A block computes a tile of 32 x 32 numbers; each thread has four of one column.
 #include "device/cuda/plugin/kernels/layers/strided_product.hpp"
 
 #include "device/cuda/plugin/kernels/common/ceil_divide.hpp"
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads)
                    int64_t batch, KernelStamp* stamp) {
   const RunningKernel running(stamp);
   begin_kernel();
-  // The pads spread a column over all banks.
+  // The padding distributes a column over all banks.
   __shared__ float left[kTile][kTile + 1];
   __shared__ float right[kTile][kTile + 1];
   const int lane = static_cast<int>(threadIdx.x) % kTile;

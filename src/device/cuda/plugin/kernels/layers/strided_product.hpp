@@ -1,12 +1,12 @@
-// Matrix products whose operands are read by strides, so that they may be broadcast or transposed in any way:
-// for products that no library takes.
+// Matrix products with arbitrary strides of the operands, which may be broadcast or transposed. They serve
+// products that no library supports.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/launch_options.hpp"
 
 namespace hone::device::cuda {
 
-/// Strides in elements; 0 along what is broadcast.
+/// Strides in elements; 0 along a broadcast axis.
 struct StridedMatrix {
   static constexpr int kAxes = 6;
   int64_t row = 0;
@@ -27,7 +27,7 @@ struct StridedProduct {
   float beta = 1;
 };
 
-/// All elements are of `type`, sums of float32. `c` may be null.
+/// All elements have `type`; sums are float32. `c` may be null.
 cudaError_t strided_product(const void* x, const void* w, const void* c, void* y, FloatType type,
                             const StridedProduct& product, const LaunchOptions& options);
 

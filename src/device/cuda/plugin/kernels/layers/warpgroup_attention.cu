@@ -1,8 +1,8 @@
-// See attention.hpp: for warpgroups (compute capability 9.0), heads of up to 64 columns. A warpgroup has 64
-// rows of queries; two of them may share the keys of the same rows, or have rows of their own and read the
-// same tiles of keys. Tiles lie in rows of 128 bytes, swizzled as wgmma takes them.
+// See attention.hpp. This kernel is for warpgroups (compute capability 9.0) and heads of up to 64 columns. A
+// warpgroup has 64 rows of queries. Two warpgroups share the keys of the same rows, or have separate rows and
+// read the same tiles of keys. Tiles have rows of 128 bytes, swizzled for wgmma.
 //
-//   shared memory   queries of each group's rows | stages: keys, values, three of each | masks of the keys
+//   shared memory   queries of each group's rows | three stages of keys and values | masks of the keys
 #include "device/cuda/plugin/kernels/common/kernel_address.hpp"
 #include "device/cuda/plugin/kernels/common/wgmma.cuh"
 #include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
@@ -20,12 +20,13 @@ constexpr int kRowBytes = kDepth * 2;
 constexpr int kTileBytes = kTileKeys * kRowBytes;
 constexpr int kStages = 3;
 
-/// The summand of scores: nothing, one number for each key, or any masks.
+/// The masks that are added to scores: none, one number for each key, or any masks.
 enum class Masking : uint8_t { kNone, kByKey, kAny };
-/// Keys of which a block keeps the masks.
+/// The most keys for which a block keeps masks in shared memory.
 constexpr int64_t kMostMaskedKeys = 4096;
 
-/// Copies rows [first, first + 64) of a matrix to a tile, and zeros for rows beyond it, by `threads` threads.
+/// Copies rows [first, first + 64) of a matrix to a tile,
+/// and zeros for rows past its end, with `threads` threads.
 template <class T>
 __device__ __forceinline__ void load_tile(uint32_t tile, const T* matrix, int64_t row_stride, int64_t first,
                                           int64_t rows, int columns, int thread, int threads) {
@@ -42,7 +43,7 @@ __device__ __forceinline__ void load_tile(uint32_t tile, const T* matrix, int64_
   }
 }
 
-/// The masks of all keys together, as logarithms of base 2; minus infinity for keys that there are not.
+/// The sums of all masks for each key, as logarithms of base 2; minus infinity for keys past the end.
 __device__ __forceinline__ void load_key_masks(const Params& params, const Head& head, float* to) {
   const AttentionSize& size = params.size;
   const int64_t padded = (size.keys + kTileKeys - 1) / kTileKeys * kTileKeys;
@@ -59,7 +60,7 @@ __device__ __forceinline__ void load_key_masks(const Params& params, const Head&
   }
 }
 
-/// A softmax of the scores of one tile of keys, to which `masks` are added.
+/// The softmax of the scores of one tile of keys, after adding `masks`.
 template <int kBlocks, int kColumns>
 __device__ __forceinline__ void weigh_by_key(Sums<kBlocks>& scores, float scale, const float* masks,
                                              Normalizers& state, Sums<kColumns>& sums) {
@@ -74,7 +75,7 @@ __device__ __forceinline__ void weigh_by_key(Sums<kBlocks>& scores, float scale,
   normalize(scores, 1.0f, state, sums);
 }
 
-/// So many blocks are to fit into the registers of a multiprocessor.
+/// The number of blocks that should fit into the registers of a multiprocessor.
 constexpr int least_blocks(Masking masking, int groups, bool share_keys) {
   if (masking == Masking::kAny) return 1;
   if (groups == 1) return 3;
@@ -83,8 +84,8 @@ constexpr int least_blocks(Masking masking, int groups, bool share_keys) {
 
 }  // namespace
 
-/// kShareKeys: each group has rows of its own, and all read the same tiles; else groups share the keys of the
-/// same rows.
+/// With kShareKeys, each group has its own rows and all groups read the same tiles. Otherwise the groups
+/// share the keys of the same rows.
 template <Masking kMasking, int kGroups, bool kShareKeys, class T>
 __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking, kGroups, kShareKeys))
     warpgroup_attention_kernel(const __grid_constant__ Params params, KernelStamp* stamp) {
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking,
   const uint32_t shared = ptx::shared_address(memory);
   constexpr int kRowGroups = kShareKeys ? kGroups : 1;
   constexpr int kKeyGroups = kShareKeys ? 1 : kGroups;
-  /// Threads that read the same tiles.
+  /// Number of threads that read the same tiles.
   constexpr int kTileThreads = kRowGroups * kGroupThreads;
   const AttentionSize& size = params.size;
   const Head head(params, blockIdx.x / params.row_tiles);
@@ -111,8 +112,8 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking,
   MaskRows masks;
   if constexpr (kMasking == Masking::kAny) masks = mask_rows(size, head, first_row + warp_row + lane / 4);
   begin_kernel(params.next_waits);
-  // Three stages of keys and values a warpgroup, after the queries: of the tile whose weights are being made,
-  // of the next one, whose scores are, and of one that comes.
+  // After the queries, each warpgroup has three stages of keys and values: for the tile whose weights are
+  // computed, for the next tile, whose scores are computed, and for a tile that is being copied.
   constexpr int kStagesBytes = kStages * 2 * kTileBytes;
   const uint32_t stages = shared + kRowGroups * kTileBytes + key_group * kStagesBytes;
   auto* const key_masks =
@@ -153,8 +154,8 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking,
       ptx::multiply<T, kTileKeys>(flat(of), left + step * 2, right + step * 2);
     ptx::commit_products();
   };
-  // A group without keys multiplies what lies there and looks at none of it: a product that may not be made
-  // would have to be waited for at once, as would the one after the last tile.
+  // A group without keys, like the product after the last tile, multiplies whatever is in memory; the result
+  // is ignored. If a product were conditional, the group would have to wait for it at once.
   start_scores(scores, 0);
   ptx::wait_products<0>();
   hold(scores);
@@ -163,7 +164,7 @@ __global__ void __launch_bounds__(kGroups* kGroupThreads, least_blocks(kMasking,
     const int keys_left = static_cast<int>(min(size.keys - first, int64_t{kTileKeys}));
     MaskTile<kTileKeys / 8> added;
     if constexpr (kMasking == Masking::kAny) load_masks(added, params, masks, first, keys_left);
-    // The next tile has come, and nobody reads the one before any more.
+    // The next tile has arrived, and no thread still reads the previous one.
     ptx::wait_copies<0>();
     ptx::fence_for_copies();
     ptx::sync_threads(1 + key_group, kTileThreads);
@@ -230,7 +231,7 @@ const void* kernel_for(WarpgroupShares shares, Masking masking) {
 Masking masking_of(const AttentionSize& size) {
   if (size.masks == 0) return Masking::kNone;
   for (int m = 0; m < size.masks; ++m) {
-    // A fill also hides scores that are no numbers.
+    // A fill must also hide scores that are NaN.
     if (size.mask[m].row != 0 || size.fill[m].fills) return Masking::kAny;
   }
   return size.keys <= kMostMaskedKeys ? Masking::kByKey : Masking::kAny;
@@ -245,7 +246,7 @@ cudaError_t warpgroup_attention(const AttentionArgs& args, FloatType type, const
   const auto way = static_cast<WarpgroupShares>(shares);
   if (way != WarpgroupShares::kNothing && way != WarpgroupShares::kRows && way != WarpgroupShares::kKeys)
     return cudaErrorInvalidValue;
-  if (!are_aligned(args, size)) return attention(args, type, size, 1, options);  // a pointer is not
+  if (!are_aligned(args, size)) return attention(args, type, size, 1, options);  // a pointer is misaligned
   if (size.rows == 0 || size.heads() == 0) return cudaSuccess;
   const int row_groups = way == WarpgroupShares::kKeys ? 2 : 1;
   const int key_groups = way == WarpgroupShares::kRows ? 2 : 1;

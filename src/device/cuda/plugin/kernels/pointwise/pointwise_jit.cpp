@@ -15,7 +15,7 @@ namespace {
 
 void require(cudaError_t error) {
   if (error == cudaSuccess) return;
-  (void)cudaGetLastError();  // or a later launch that is all right would be blamed
+  (void)cudaGetLastError();  // otherwise a later successful launch would report this error
   throw PointwiseLoadError(error);
 }
 
@@ -32,7 +32,7 @@ class NvrtcProgram {
     const std::string target = "--gpu-architecture=sm_" + std::to_string(architecture);
     const char* options[] = {target.c_str(), "--std=c++17"};
     const nvrtcResult result = nvrtcCompileProgram(program_, 2, options);
-    // A compilation error is a fault of the chain, wherever it is compiled; any other error is the machine's.
+    // A compilation error is a fault of the chain on any machine; other errors are faults of this machine.
     if (result == NVRTC_ERROR_COMPILATION)
       throw std::invalid_argument("pointwise kernel: NVRTC: " + first_line(log()));
     check(result);
@@ -70,7 +70,7 @@ struct Loaded {
 };
 
 cudaKernel_t find_kernel(const std::string& source, int architecture) {
-  // Shared by the process: a cudaKernel_t belongs to no GPU, and runs on all of its architecture.
+  // Shared by the process: a cudaKernel_t belongs to no single GPU and runs on all GPUs of its architecture.
   static std::mutex mutex;
   static std::map<std::pair<int, std::string>, Loaded> cache;
   const std::lock_guard lock(mutex);

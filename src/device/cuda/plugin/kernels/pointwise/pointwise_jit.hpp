@@ -1,4 +1,4 @@
-// Pointwise chains compiled at run time with NVRTC.
+// Compiles pointwise chains at run time with NVRTC.
 #pragma once
 
 #include <memory>
@@ -11,24 +11,24 @@
 
 namespace hone::device::cuda {
 
-/// A call of the CUDA runtime's that failed.
+/// A CUDA runtime call failed.
 struct PointwiseLoadError : std::runtime_error {
   explicit PointwiseLoadError(cudaError_t error)
       : std::runtime_error(cudaGetErrorString(error)), status(error) {}
   cudaError_t status;
 };
 
-/// A compiled chain, bound to a geometry. Cheap to make again: compiled code is kept for the process, by
+/// A compiled chain for one geometry. Making it again is cheap, because the process keeps compiled code by
 /// source and architecture.
 class PointwiseKernel {
  public:
-  /// `architecture` is 90 for sm_90. Throws std::invalid_argument for a
-  /// program that is malformed or does not compile, PointwiseLoadError where the
-  /// runtime cannot load it, std::runtime_error with the compiler's words where this machine cannot compile.
+  /// `architecture` is 90 for sm_90. Throws std::invalid_argument if the program is malformed or does not
+  /// compile, PointwiseLoadError if the runtime cannot load it, and std::runtime_error with the compiler's
+  /// message if this machine cannot compile.
   PointwiseKernel(const PointwiseProgram& program, const PointwiseGeometry& geometry, int architecture);
 
-  /// cudaErrorMisalignedAddress when the geometry promised aligned pointers that are not. An output may share
-  /// the memory of an operand that is arranged as it is.
+  /// Returns cudaErrorMisalignedAddress if the geometry promised aligned pointers and one is not. An output
+  /// may share memory with an operand of the same strides.
   cudaError_t launch(std::span<const void* const> inputs, std::span<void* const> outputs,
                      const LaunchOptions& options) const;
 
@@ -41,7 +41,7 @@ class PointwiseKernel {
   cudaKernel_t kernel_ = nullptr;
 };
 
-/// The machine code of a source for sm_`architecture`. Throws std::runtime_error with the compiler's words.
+/// The machine code of a source for sm_`architecture`. Throws std::runtime_error with the compiler's message.
 std::string compile_pointwise(const std::string& source, int architecture);
 
 }  // namespace hone::device::cuda

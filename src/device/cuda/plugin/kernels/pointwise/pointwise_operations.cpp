@@ -1,4 +1,4 @@
-// The elementwise operations that pointwise chains know: one line each. Formulas: reference/activations.hpp.
+// The elementwise operations of pointwise chains, one line each. Formulas: reference/activations.hpp.
 #include "device/cuda/plugin/kernels/pointwise/pointwise_program.hpp"
 
 namespace hone::device::cuda {

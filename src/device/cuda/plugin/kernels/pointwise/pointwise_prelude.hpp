@@ -1,4 +1,4 @@
-// The beginning of every generated pointwise kernel. No headers: NVRTC then needs no toolkit on the machine.
+// The beginning of every generated pointwise kernel. It includes no headers, so that NVRTC needs no toolkit.
 #pragma once
 
 namespace hone::device::cuda {

@@ -1,4 +1,4 @@
-// See pointwise_program.hpp: writes the CUDA source of a chain.
+// Writes the CUDA source of a chain. See pointwise_program.hpp.
 #include <algorithm>
 #include <bit>
 #include <set>
@@ -36,7 +36,8 @@ const char* class_name(Class type) {
   return type == Class::kFloat ? "float" : type == Class::kInteger ? "int64" : "bool";
 }
 
-/// Dimensions of size 1 dropped, neighbours that every operand walks as one merged; at least one is left.
+/// Drops dimensions of size 1 and merges adjacent dimensions that every operand strides through as one. At
+/// least one dimension is left.
 PointwiseGeometry collapse(const PointwiseGeometry& geometry) {
   PointwiseGeometry result{{}, std::vector<std::vector<int64_t>>(geometry.strides.size()), geometry.aligned};
   for (size_t d = 0; d < geometry.sizes.size(); ++d) {
@@ -69,8 +70,8 @@ bool is_dense(const std::vector<int64_t>& sizes, const std::vector<int64_t>& str
   return true;
 }
 
-/// Neighbours along the last dimension that one thread makes: a power of two up to 16 bytes of the narrowest
-/// type that is read or written in runs.
+/// The number of adjacent elements along the last dimension that one thread computes: a power of two, at most
+/// 16 bytes of the narrowest type that is read or written in runs.
 int64_t vector_width(const PointwiseProgram& program, const PointwiseGeometry& geometry) {
   if (!geometry.aligned) return 1;
   size_t narrowest = 8;
@@ -129,7 +130,7 @@ class Writer {
     return "struct Geometry { int64 v[" + number(pack().size()) + "]; };\n" + text;
   }
 
-  /// units; then size, multiplier and shift of every dimension; then the strides of every operand.
+  /// Layout: units; then size, multiplier and shift of every dimension; then the strides of every operand.
   std::vector<int64_t> pack() const {
     std::vector<int64_t> result = {units_};
     if (!walks_) return result;
@@ -178,7 +179,7 @@ class Writer {
     return text;
   }
 
-  /// A new value, computed element by element.
+  /// Declares a new value, which is computed element by element.
   std::string declare(Class type, const std::string& expression) {
     const std::string n = number(classes_.size());
     const std::string width = std::to_string(width_);
@@ -199,7 +200,7 @@ class Writer {
     return classes_[static_cast<size_t>(value)];
   }
 
-  /// Checks arguments against the operation, returns the class its template is used with.
+  /// Checks arguments against the operation and returns the class for its template.
   Class check(const PointwiseStep& step, const PointwiseOperation& operation) const {
     const size_t count = step.arguments.size();
     if (count == 0 || (operation.arity != 0 && count != static_cast<size_t>(operation.arity)))

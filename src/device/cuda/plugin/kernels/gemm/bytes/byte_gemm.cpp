@@ -10,7 +10,7 @@ namespace hone::device::cuda {
 namespace {
 
 constexpr int kRun = 16;
-/// Scales are read for whole tiles.
+/// Scales are padded to whole tiles, because kernels read them for whole tiles.
 constexpr int kWidestTile = 256;
 
 bool is_narrow(const ByteProblem& problem) {

@@ -1,11 +1,11 @@
 // Convolutions and matrix products of bytes by warpgroup GEMM (wgmma with sums of int32, only on compute
 // capability 9.0): which configurations a problem has, and the launch.
 //
-// y = finish(scales[k] * sum + bias[k]), and what finish does to v is, in this order:
+// y = finish(scales[k] * sum + bias[k]), where finish applies these steps to v, in this order:
 //   1. rounded: v = clamp(round(v), first_low, first_high) * first_factor;
-//   2. an operand of y's shape: v += operand * operand_factor + operand_offset;
+//   2. an operand of y's shape is added: v += operand * operand_factor + operand_offset;
 //   3. a function; 4. v = v * factor; 5. v = clamp(v, low, high);
-//   6. of bytes: round(v) + zero_point, or the end of the byte's range that it is beyond.
+//   6. if y has bytes: round(v) + zero_point, saturated to the range of the byte.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,17 +18,17 @@
 
 namespace hone::device::cuda {
 
-/// Elements of y, and of an operand: signed or unsigned bytes are told apart where they are read.
+/// Elements of y and of an operand. Kernels distinguish signed from unsigned bytes when they read them.
 enum class ByteResult : uint8_t { kBytes, kHalf, kFloat };
 
 enum class ByteFunction : uint8_t {
-  kBounds,  ///< none
-  kAdd,     ///< none, but step 1 or 2
+  kBounds,  ///< no function
+  kAdd,     ///< no function, but step 1 or 2 applies
   kSwish,   ///< v * sigmoid(alpha * v)
-  kGelu     ///< the one with erf
+  kGelu     ///< the exact GELU, with erf
 };
 
-/// A product without groups. `shape.channels` is a multiple of 16, `shape.element` is not looked at.
+/// A product without groups. `shape.channels` is a multiple of 16; `shape.element` is ignored.
 struct ByteProblem {
   ConvProblem shape;
   bool unsigned_x = false;
@@ -36,12 +36,12 @@ struct ByteProblem {
   ByteFunction function = ByteFunction::kBounds;
 };
 
-/// Filters of a problem's weights: those of the problem up to a multiple of 16.
+/// Filters of the packed weights: the problem's filters rounded up to a multiple of 16.
 int64_t byte_filters(const ByteProblem& problem);
-/// Numbers of `scales` and `bias`: those of all tiles.
+/// Lengths of `scales` and `bias`: the filters rounded up to whole tiles.
 int64_t byte_scales(const ByteProblem& problem);
-/// The row of the weights that holds filter `filter`. From 16 filters each thread of a quarter has two pairs
-/// of sums in wgmma's order; in this order they are four neighbours.
+/// The row of the weights that holds filter `filter`. In wgmma's order, each thread of a group of four has
+/// two separate pairs of sums among 16 filters; in this order, its four sums are adjacent.
 int64_t byte_filter_place(int64_t filter);
 
 struct ByteFinish {
@@ -58,13 +58,13 @@ struct ByteFinish {
   float high = std::numeric_limits<float>::infinity();
   int zero_point = 0;
   bool unsigned_y = false;
-  /// False where the range of y's bytes does what `low` and `high` do.
+  /// False if the range of y's bytes already implies `low` and `high`.
   bool clamps = true;
 };
 
-/// Device pointers, 16-byte aligned. w: [filters at byte_filter_place()][kernel_h][kernel_w][channels], int8,
-/// byte_filters() of them; scales and bias: byte_scales() floats. The operand is null or has y's type and
-/// shape; only kAdd has one.
+/// Device pointers, 16-byte aligned. `w` has the layout [byte_filters()][kernel_h][kernel_w][channels] in
+/// int8, with filter k in row byte_filter_place(k). `scales` and `bias` have byte_scales() floats. The
+/// operand is null or has y's type and shape; only kAdd has one.
 struct ByteArgs {
   const void* x = nullptr;
   const void* w = nullptr;
@@ -76,17 +76,18 @@ struct ByteArgs {
   bool next_waits = false;
 };
 
-/// Why the problem cannot run at all, or not so on that device; empty when it can.
+/// The reason why the problem cannot run at all, or not on
+/// that device or in that configuration; empty if it can.
 Refusal byte_refusal(const ByteProblem& problem, const DeviceProperties& device);
 Refusal byte_refusal(const ByteProblem& problem, const WarpgroupConfig& config,
                      const DeviceProperties& device);
 
-/// The configurations that are valid, best guess first, at most `limit`.
+/// The valid configurations, best guess first, at most `limit`.
 std::vector<WarpgroupConfig> byte_configs(const ByteProblem& problem, const DeviceProperties& device,
                                           size_t limit = 12);
 
-/// Enqueues the product; `pdl` and errors as launch_warpgroup(). Weights, scales and bias are read before the
-/// kernel ahead has ended.
+/// Enqueues the product; `pdl` and errors are those of launch_warpgroup(). The kernel may read weights,
+/// scales and bias before the previous kernel has ended.
 cudaError_t launch_bytes(const ByteProblem& problem, const WarpgroupConfig& config, const ByteArgs& args,
                          const LaunchOptions& options);
 

@@ -1,5 +1,5 @@
-// From a warpgroup's sums of int32 to y: bytes go through shared memory to the copy unit, floats straight to
-// memory. A thread has runs of four neighbouring channels, one of every 16 (byte_filter_place()).
+// Turns a warpgroup's int32 sums into y. Bytes go through shared memory to the copy unit, floats straight to
+// global memory. A thread has runs of four adjacent channels, one run in every 16 (byte_filter_place()).
 #pragma once
 
 #include <type_traits>
@@ -13,7 +13,7 @@
 
 namespace hone::device::cuda {
 
-/// The same tile with the parameter of a product of bytes, and stages of kRowBytes channels.
+/// The tile TileT with the parameter of a product of bytes and stages whose rows have kRowBytes bytes.
 template <class TileT, int kRowBytes_ = kStageRowBytes>
 struct ByteTile : TileT {
   using Params = ByteParams;
@@ -29,27 +29,27 @@ struct ByteSumTile : ByteTile<TileT> {
   static constexpr bool kSums = true;
 };
 
-/// A finished tile of bytes, and the operand of an addition: slabs of up to 128 channels, kM rows each,
-/// swizzled by the length of a row.
+/// A finished tile of bytes, or the operand of an addition: slabs of up to 128 channels with kM rows each,
+/// swizzled for the length of a row.
 template <class TileT>
 struct ByteSlabs {
   static constexpr int kChannels = byte_slab_channels(TileT::kN);
   static constexpr int kSlabs = TileT::kN / kChannels;
-  static constexpr int kBoxBytes = 64 * kChannels;  ///< of 64 rows, one fragment
+  static constexpr int kBoxBytes = 64 * kChannels;  ///< of 64 rows, which are one fragment
   static constexpr int kSlabBytes = TileT::kM * kChannels;
   static constexpr int kBytes = kSlabs * kSlabBytes;
   static_assert(kChannels == 32 || kChannels == 64 || kChannels == 128);
 
-  /// The number with which the numbers of a row's 16 bytes are XORed.
+  /// The indices of 16-byte pieces in a row are XORed with this number.
   static __device__ __forceinline__ int swizzle(int row) {
     return kChannels == 128 ? row & 7 : kChannels == 64 ? row >> 1 & 3 : row >> 2 & 1;
   }
 };
 
-/// A warpgroup's sums: its kFragments of 64 rows of the tile.
+/// A warpgroup's sums: kFragments fragments of 64 rows of the tile.
 template <class TileT>
 struct ByteProduct {
-  /// Adds `count` stages to nothing.
+  /// Sets the sums to the product of the next `count` stages.
   template <bool kUnsigned>
   __device__ __forceinline__ void run(const StageRing& ring, RingPlace& place, int count) {
 #pragma unroll
@@ -73,13 +73,13 @@ struct ByteProduct {
       for (int k = 0; k < kRowBytes / 32; ++k) {
 #pragma unroll
         for (int i = 0; i < TileT::kFragments; ++i) {
-          // 32 bytes further along the depth, 64 rows further down.
+          // Advances by 32 bytes of the depth per k and by 64 rows per i.
           ptx::multiply_bytes<kUnsigned, TileT::kN>(sums[i], left + k * 2 + i * (64 * kRowBytes >> 4),
                                                     right + k * 2);
         }
       }
       ptx::commit_products();
-      ptx::wait_products<1>();  // the stage before is done with
+      ptx::wait_products<1>();  // the previous stage is no longer read
       if (s > 0 && speaks) ptx::arrive(ring.empty(before));
       before = place.stage;
       place.next(ring.stages);
@@ -88,13 +88,13 @@ struct ByteProduct {
     if (speaks) ptx::arrive(ring.empty(before));
   }
 
-  /// Row of the tile that this thread's sums of fragment 0 begin with; the other half is 8 below.
+  /// The first row of the tile in this thread's sums of fragment 0; the thread's second row is 8 below.
   static __device__ __forceinline__ int first_row() {
     const int thread = static_cast<int>(threadIdx.x);
     return thread / 128 * TileT::kFragments * 64 + thread % 128 / 32 * 16 + thread % 32 / 4;
   }
 
-  /// The sums of row 8 * half of fragment `i` in run `run` of 16 channels.
+  /// The sums of one row of fragment `i` (first_row() + 8 * half) in run `run` of 16 channels.
   __device__ __forceinline__ int4 four(int i, int run, int half) const {
     const int32_t* const from = sums[i] + 8 * run + 2 * half;
     return make_int4(from[0], from[1], from[4], from[5]);
@@ -103,7 +103,7 @@ struct ByteProduct {
   int32_t sums[TileT::kFragments][TileT::kN / 2];
 };
 
-/// Choices for a whole tile: one that every number makes anew costs an instruction in each.
+/// Choices that hold for a whole tile; testing one for every number would cost an instruction each time.
 template <ByteFunction kFunction_, bool kClamps_, bool kRoundsFirst_>
 struct FinishKind {
   static constexpr ByteFunction kFunction = kFunction_;
@@ -112,7 +112,7 @@ struct FinishKind {
   static constexpr bool kAdds = kFunction == ByteFunction::kAdd;
 };
 
-/// Calls `finish.template operator()<Kind>()` with the kind of these steps.
+/// Calls `finish.template operator()<Kind>()` with the kind for these steps.
 template <ByteFunction kFunction, class Finish>
 __device__ __forceinline__ void with_finish_kind(const ByteFinish& p, const Finish& finish) {
   if constexpr (kFunction == ByteFunction::kAdd) {
@@ -122,14 +122,14 @@ __device__ __forceinline__ void with_finish_kind(const ByteFinish& p, const Fini
   finish.template operator()<FinishKind<kFunction, false, false>>();
 }
 
-/// The operations after a sum, in registers. `late` is added at last.
+/// The operations after a sum, in registers. `late` is added last.
 template <class Kind>
 struct ByteFinisher {
   const ByteFinish& p;
   float offset;
   float late;
 
-  /// The start of a channel's sums: all that is added before a function or a rounding.
+  /// The initial value of a channel's sums: everything that can be added before a function or a rounding.
   __device__ __forceinline__ float start(float bias) const {
     if (Kind::kFunction == ByteFunction::kBounds) return bias + late;
     return Kind::kAdds && !Kind::kRoundsFirst ? bias + (offset + late) : bias;
@@ -143,7 +143,7 @@ struct ByteFinisher {
     if (Kind::kAdds) v = fmaf(operand, p.operand_factor, v);
     if (Kind::kFunction == ByteFunction::kSwish) v = fmaf(v * quick_sigmoid(p.alpha * v), p.factor, late);
     if (Kind::kFunction == ByteFunction::kGelu) v = fmaf(quick_gelu_erf(v), p.factor, late);
-    // Bytes end where their range does without that.
+    // If kClamps is false, the saturation to bytes does the same.
     return Kind::kClamps ? fminf(fmaxf(v, p.low + late), p.high + late) : v;
   }
   __device__ __forceinline__ float4 run(const int4& sums, const float4& scale, const float4& begin,
@@ -167,15 +167,15 @@ struct RunScales {
   }
 };
 
-/// Four unsigned bytes as numbers.
+/// Converts four unsigned bytes to floats.
 __device__ __forceinline__ float4 widen_bytes(uint32_t bytes) {
   return make_float4(static_cast<float>(bytes & 0xff), static_cast<float>(bytes >> 8 & 0xff),
                      static_cast<float>(bytes >> 16 & 0xff), static_cast<float>(bytes >> 24));
 }
 
-/// Rounded to the nearest integer, halves to even, and then to the range of an unsigned byte; `flip` makes
-/// that the signed byte that is 128 less. A zero point goes with clamped numbers only, which it takes out of
-/// no range.
+/// Rounds to the nearest integer, ties to even, and saturates to an unsigned
+/// byte; `flip` turns that into the signed byte that is 128 less. Only clamped
+/// numbers get a zero point; adding it takes none of them out of range.
 template <class Kind>
 __device__ __forceinline__ uint32_t narrow_bytes(const ByteEnding& p, const float4& v) {
   const auto integer = [&](float value) {
@@ -184,13 +184,13 @@ __device__ __forceinline__ uint32_t narrow_bytes(const ByteEnding& p, const floa
   return ptx::pack_unsigned_bytes(integer(v.x), integer(v.y), integer(v.z), integer(v.w)) ^ p.flip;
 }
 
-/// Writes a warpgroup's sums as bytes to their places in shared memory, after adding the present contents. A
-/// warp's 16 rows and 32 channels are four matrices, as ldmatrix and stmatrix take them.
+/// Writes a warpgroup's sums as bytes to shared memory, after adding the bytes that lie there. A warp's 16
+/// rows and 32 channels form four matrices in the sense of ldmatrix and stmatrix.
 template <class Kind, class TileT>
 __device__ __forceinline__ void finish_bytes(const ByteEnding& p, int filters, uint32_t output, int tile_n,
                                              const ByteProduct<TileT>& product) {
   using Slabs = ByteSlabs<TileT>;
-  // To unsigned bytes; an even number, so that halves go where they would.
+  // Converts signed bytes to unsigned ones; the offset is even, so that ties still round the same way.
   const ByteFinisher<Kind> finisher{p.finish, p.operand_offset, p.flip != 0 ? 128.0f : 0.0f};
   const bool reads = Kind::kAdds && p.has_operand;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -236,7 +236,7 @@ __device__ __forceinline__ void store_four(T* to, const float4& v, int count, bo
   }
 }
 
-/// A warpgroup's sums as floats of type T to y.
+/// Writes a warpgroup's sums to y as floats of type T.
 template <class Kind, class T, class TileT>
 __device__ __forceinline__ void finish_floats(const ByteParams& p, int tile_m, int tile_n,
                                               const ByteProduct<TileT>& product) {

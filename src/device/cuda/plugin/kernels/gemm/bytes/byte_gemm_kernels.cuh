@@ -1,4 +1,4 @@
-// Tables of kernels of bytes for the source files that compile one each.
+// Tables of kernels of bytes, for the source files that compile one table each.
 #pragma once
 
 #include <utility>
@@ -36,7 +36,7 @@ WarpgroupTable byte_sum_table(std::index_sequence<kShape...>) {
   return {byte_sum_kernel<kFewestFilters, TileOfShape<kShape>>()...};
 }
 
-/// A template, as all here: only the source file that has this table compiles its kernels.
+/// A template like all tables here, so that only the source file with this table compiles its kernels.
 template <int kFewestFilters>
 WarpgroupTable byte_sum_table() {
   return byte_sum_table<kFewestFilters>(std::make_index_sequence<std::size(kWarpgroupShapes)>());

@@ -10,7 +10,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// The configuration's tile among those that are compiled; warpgroup_refusal() has found one.
+/// Finds the configuration's tile among the compiled ones; warpgroup_refusal() has checked that it exists.
 const WarpgroupShape* find_shape(const WarpgroupConfig& config) {
   return std::find_if(std::begin(kWarpgroupShapes), std::end(kWarpgroupShapes),
                       [&](const WarpgroupShape& shape) {
@@ -18,8 +18,8 @@ const WarpgroupShape* find_shape(const WarpgroupConfig& config) {
                       });
 }
 
-/// Blocks that a multiprocessor holds at once: what nvcc 13.0 gives a thread are its sums and some 40
-/// registers.
+/// Blocks that fit on a multiprocessor at once. The registers of a thread are those that nvcc 13.0 allocates:
+/// its sums and about 40 more.
 int64_t resident(int row_bytes, const WarpgroupConfig& config, const WarpgroupShape& shape,
                  const DeviceProperties& device) {
   constexpr int64_t kRegisters = 65536;
@@ -94,8 +94,8 @@ cudaError_t launch_byte_tiles(const WarpgroupTable& kernels, const WarpgroupConf
   return launch_gemm(launch, params, options);
 }
 
-// As the guess of the warpgroup GEMM, but that what is behind the sums takes as long as they do: some five
-// instructions a number, which blocks beside each other hide.
+// Like the guess of the warpgroup GEMM, except that finishing takes as long as the products: about five
+// instructions for each number. Several blocks on a multiprocessor hide this time for each other.
 double guess_byte_time(const ByteProblem& problem, const ByteTileWork& work, const WarpgroupConfig& config,
                        const DeviceProperties& device) {
   constexpr double kClocksPerMicrosecond = 1700;

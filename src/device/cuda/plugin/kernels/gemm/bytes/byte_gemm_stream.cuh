@@ -1,7 +1,7 @@
-// The GEMM of bytes as a stream of tiles, with the roles of the warpgroup GEMM's (warpgroup_gemm_stream.cuh):
+// The GEMM of bytes as a stream of tiles, with the same warp roles as warpgroup_gemm_stream.cuh:
 //
-//   warpgroups | wait for stages, multiply, finish: bytes to the tile in shared memory, floats to y; in a sum
-//              | first those of one product, then those of the other, which add them
+//   warpgroups | wait for stages, multiply, finish: bytes to the tile in shared memory, floats to y;
+//              | for a sum, first the bytes of one product, then those of the other, which adds them
 //   copier     | stages of x and w, and the tile of an operand of bytes in the place of the output's
 //   storer     | first windows; finished tiles of bytes to y
 #pragma once
@@ -12,15 +12,16 @@
 
 namespace hone::device::cuda {
 
-/// Elements of y.
+/// The element type of a result of bytes.
 struct Bytes {};
 
-/// True if the tile in shared memory begins as an operand.
+/// True if the operand is copied into the output tile's shared memory before the products are finished.
 template <ByteFunction kFunction, class Out, class TileT>
 inline constexpr bool kBringsOperand = kFunction == ByteFunction::kAdd&& __is_same(Out, Bytes) &&
                                        !TileT::kSums;
 
-/// Where a block's tile of that number, counted from 0, is finished: places take turns.
+/// The shared memory in which the block's tile number `number`,
+/// counted from 0, is finished. Two places alternate.
 template <class TileT>
 struct OutputPlace {
   static constexpr int kBarrierBytes = byte_output_barrier_bytes(TileT::kGroups);
@@ -34,7 +35,7 @@ struct OutputPlace {
         parity(number / kByteOutputs & 1) {}
 };
 
-/// Brings the operand of a tile into its output's place, once the tile before has left it.
+/// Copies the operand of a tile into the place of its output, once the previous tile there has been stored.
 template <class TileT>
 __device__ __forceinline__ void copy_byte_operand(const StreamBlock<TileT>& block, int tile_m, int tile_n,
                                                   const OutputPlace<TileT>& place) {
@@ -54,7 +55,7 @@ __device__ __forceinline__ void copy_byte_operand(const StreamBlock<TileT>& bloc
   __syncwarp();
 }
 
-/// The warp that copies.
+/// The role of the warp that copies.
 template <bool kOperand, class TileT>
 __device__ __forceinline__ void byte_stages(const StreamBlock<TileT>& block) {
   const auto& p = block.p;
@@ -70,7 +71,7 @@ __device__ __forceinline__ void byte_stages(const StreamBlock<TileT>& block) {
     } else {
       stages.start_stages(p, block.ring, place, ahead);
     }
-    // After as much as the ring can hold, so that waiting for an earlier tile holds up no stage.
+    // The ring is full by now, so that waiting for an earlier tile delays no stage.
     if constexpr (kOperand) {
       if (p.ending.has_operand) copy_byte_operand(block, tile_m, tile_n, OutputPlace<TileT>(block, number));
     }
@@ -79,7 +80,7 @@ __device__ __forceinline__ void byte_stages(const StreamBlock<TileT>& block) {
   });
 }
 
-/// The warp that stores.
+/// The role of the warp that stores.
 template <class TileT>
 __device__ __forceinline__ void byte_outputs(const StreamBlock<TileT>& block) {
   using Slabs = ByteSlabs<TileT>;
@@ -108,7 +109,7 @@ __device__ __forceinline__ void byte_outputs(const StreamBlock<TileT>& block) {
   });
 }
 
-/// The sums of the next `steps` stages.
+/// Multiplies the next `steps` stages into `product`.
 template <class TileT>
 __device__ __forceinline__ void multiply_stages(const StreamBlock<TileT>& block, RingPlace& at, int steps,
                                                 bool unsigned_x, ByteProduct<TileT>& product) {
@@ -119,7 +120,7 @@ __device__ __forceinline__ void multiply_stages(const StreamBlock<TileT>& block,
   }
 }
 
-/// A warpgroup's bytes to the tile in shared memory.
+/// Writes a warpgroup's bytes to the tile in shared memory.
 template <ByteFunction kFunction, class TileT>
 __device__ __forceinline__ void finish_tile(const StreamBlock<TileT>& block, const ByteEnding& ending,
                                             uint32_t memory, int tile_n, const ByteProduct<TileT>& product) {
@@ -128,7 +129,7 @@ __device__ __forceinline__ void finish_tile(const StreamBlock<TileT>& block, con
   });
 }
 
-/// The warpgroup's part of a tile is there to be stored.
+/// Signals that the warpgroup's part of a tile is ready to be stored.
 template <class TileT>
 __device__ __forceinline__ void hand_over(const OutputPlace<TileT>& place, int group) {
   ptx::fence_for_copies();
@@ -136,20 +137,21 @@ __device__ __forceinline__ void hand_over(const OutputPlace<TileT>& place, int g
   if (threadIdx.x % 32 == 0) ptx::arrive(place.barriers.finished(group));
 }
 
-/// A warpgroup.
+/// The role of a warpgroup.
 template <ByteFunction kFunction, class Out, class TileT>
 __device__ __forceinline__ void byte_products(const StreamBlock<TileT>& block) {
   const auto& p = block.p;
   const int group = ptx::warpgroup();
   RingPlace at;
   int number = 0;
-  // Nobody writes y before the kernel ahead, which may read it, has ended.
+  // y must not be written before the previous kernel has ended, since that may still read it.
   if (!__is_same(Out, Bytes)) ptx::wait_for_previous_kernel();
   block.tiles([&](int tile_m, int tile_n) {
     ByteProduct<TileT> product;
     multiply_stages(block, at, p.depth_steps, p.unsigned_x, product);
     if constexpr (__is_same(Out, Bytes)) {
-      // The place is free: the tile before is stored, and what is to be added has come.
+      // Wait until the place is free: the previous tile has
+      // been stored, and the operand, if any, has arrived.
       const OutputPlace<TileT> place(block, number++);
       if (kBringsOperand<kFunction, Out, TileT> && p.ending.has_operand) {
         ptx::wait_barrier(place.barriers.operand(), place.parity);
@@ -165,8 +167,8 @@ __device__ __forceinline__ void byte_products(const StreamBlock<TileT>& block) {
   });
 }
 
-/// A warpgroup of a sum: the bytes of a tile's first product wait in the output's place, as an operand that
-/// was copied would, for the second one.
+/// The role of a warpgroup in a sum. The bytes of a tile's first product wait in the output's place for the
+/// second product, as a copied operand would.
 template <class TileT>
 __device__ __forceinline__ void byte_sums(const StreamBlock<TileT>& block) {
   const auto& p = block.p;
@@ -180,15 +182,15 @@ __device__ __forceinline__ void byte_sums(const StreamBlock<TileT>& block) {
     ptx::wait_barrier(place.barriers.stored(group), place.parity ^ 1);
     finish_tile<ByteFunction::kBounds>(block, p.operand_ending, place.memory, tile_n, product);
     multiply_stages(block, at, p.depth_steps - p.first_steps, p.unsigned_second_x, product);
-    // A warp reads what it wrote itself, but each lane what others did.
+    // A warp reads only bytes that it wrote itself, but a lane also reads bytes of other lanes.
     __syncwarp();
     finish_tile<ByteFunction::kAdd>(block, p.ending, place.memory, tile_n, product);
     hand_over(place, group);
   });
 }
 
-/// Blocks that are to share a multiprocessor: one finishes while others multiply. Some sums need just a few
-/// registers less for that.
+/// Blocks that should share a multiprocessor, so that one finishes while others multiply. For some tiles, the
+/// compiler has to save a few registers for that.
 template <class TileT>
 inline constexpr int kBlocksBeside = TileT::kFragments* TileT::kN <= 128 ? 2 : 1;
 
@@ -204,7 +206,7 @@ __global__ void __launch_bounds__(TileT::kGroups * 128 + 64, kBlocksBeside<TileT
   const uint32_t output = start + p.stages * TileT::kStageBytes;
   const uint32_t barriers = output + kByteOutputs * ByteSlabs<TileT>::kBytes;
   const StreamBlock<TileT> block{p, {start, barriers, p.stages}, {barriers + p.stages * 16}, output};
-  // By another warp than the one that sets up the barriers, whose copies come sooner so.
+  // Done by a warp that does not set up the barriers, so that the first copies start sooner.
   if (static_cast<int>(threadIdx.x) == kStorer) {
     ptx::prefetch_map(p.filters);
     ptx::prefetch_map(p.windows);

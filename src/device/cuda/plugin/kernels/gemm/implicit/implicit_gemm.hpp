@@ -1,5 +1,5 @@
-// Convolution by implicit GEMM (mma.sync, compute capability 8.0 and later; Element::kFloat by fused
-// multiply-adds in IEEE float): which configurations a problem has, and the launch.
+// Convolution by implicit GEMM: its configurations for a problem, and the launch. It uses mma.sync (compute
+// capability 8.0 and later), or fused multiply-adds in IEEE float for Element::kFloat.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,10 +13,10 @@
 
 namespace hone::device::cuda {
 
-/// Where the parts of a split depth are added up, always in the same order.
+/// The place where the parts of a split depth are added up, always in the same order.
 enum class Reduction : uint8_t {
   kCluster,   ///< in the shared memory of a thread block cluster: 2, 4 or 8 parts, compute capability 9.0
-  kWorkspace  ///< in global memory, by the block that comes last
+  kWorkspace  ///< in global memory, by the last block to finish
 };
 
 /// One way to run a problem.
@@ -28,33 +28,33 @@ struct ConvConfig {
   int split_k = 1;
   Reduction reduction = Reduction::kCluster;
 
-  /// The text of a configuration: "64x32x64_s4" or "64x32x64_s4_c8" (cluster) or "64x32x64_s4_w16"
-  /// (workspace).
+  /// The configuration as text: "64x32x64_s4", "64x32x64_s4_c8"
+  /// (cluster) or "64x32x64_s4_w16" (workspace).
   std::string text() const;
   static std::optional<ConvConfig> parse(const std::string& text);
   bool operator==(const ConvConfig& other) const { return text() == other.text(); }
 };
 
-/// Why the problem cannot run so on that device; empty when it can.
+/// The reason why the problem cannot run in that configuration on that device; empty if it can.
 Refusal conv_refusal(const ConvProblem& problem, const ConvConfig& config, const DeviceProperties& device);
 
-/// The configurations that are valid, best guess first, at most `limit`.
+/// The valid configurations, best guess first, at most `limit`.
 std::vector<ConvConfig> conv_configs(const ConvProblem& problem, const DeviceProperties& device,
                                      size_t limit = 24);
 
-/// The configurations that a search should time: the best guesses and, in float, the best of each large tile
-/// as well. Large tiles compute a third faster than small ones, which the guess does not know.
+/// The configurations that a search should time: the best guesses and, in float, also the best with each
+/// large tile. Large tiles compute a third faster than small ones, which the guess does not model.
 std::vector<ConvConfig> conv_candidates(const ConvProblem& problem, const DeviceProperties& device);
 
-/// Bytes for the sums of parts and for a counter of each tile; 0 unless the depth is split with
+/// Bytes for the parts' sums, and for one counter for each tile; 0 unless the depth is split with
 /// Reduction::kWorkspace.
 int64_t conv_workspace_bytes(const ConvProblem& problem, const ConvConfig& config);
 int64_t conv_counter_bytes(const ConvProblem& problem, const ConvConfig& config);
 
 /// Enqueues the convolution. With `pdl` (programmatic dependent launch, compute capability 9.0) it may start
-/// while the kernel before it on the stream still runs: it reads `w` and `bias` at once, and touches
-/// everything else after that kernel has finished. cudaErrorInvalidValue for a configuration that
-/// conv_refusal refuses.
+/// while the previous kernel of the stream still runs. It then reads `w` and `bias` at once, and everything
+/// else only after that kernel has finished. Returns cudaErrorInvalidValue for a configuration that
+/// conv_refusal() refuses.
 cudaError_t launch_conv(const ConvProblem& problem, const ConvConfig& config, const ConvArgs& args,
                         const LaunchOptions& options);
 

@@ -1,4 +1,5 @@
-// The configurations of a convolution by implicit GEMM, and which to try first. See implicit_gemm.hpp.
+// The configurations of a convolution by implicit GEMM, and their order by estimated time. See
+// implicit_gemm.hpp.
 #include <algorithm>
 #include <cstdio>
 #include <limits>
@@ -14,10 +15,10 @@ namespace {
 constexpr int kMinStages = 3;
 constexpr int kMaxStages = 6;
 constexpr int kMaxSplit = 16;
-/// Pixels times filters from which a tile of float counts as large, and how many of each are tried anyway.
+/// The size (pixels times filters) of a large float tile, and the configurations to time with each of them.
 constexpr int kLargeTile = 64 * 128;
 constexpr int kOfLargeTiles = 4;
-/// Offsets are 32-bit, with room for a tile past the end.
+/// Offsets are 32-bit; the limit leaves room for a tile past the end.
 constexpr int64_t kMaxElements = int64_t{1} << 30;
 constexpr int kMaxExtent = 1 << 20;
 
@@ -25,8 +26,8 @@ int64_t tiles_of(const ConvProblem& problem, int tile_m, int tile_n) {
   return ceil_divide(problem.rows(), tile_m) * ceil_divide(problem.filters, tile_n);
 }
 
-/// Floating-point operations of a multiprocessor in a clock: seen with mma.sync on 16-bit elements, half of
-/// that for tf32, and most of the 128 fused multiply-adds.
+/// Floating-point operations of a multiprocessor in one clock: measured with mma.sync for 16-bit elements,
+/// half of that for tf32, and most of the 128 fused multiply-adds for float.
 double flops_per_clock(Element element) {
   switch (element) {
     case Element::kFloat: return 200;
@@ -40,9 +41,9 @@ std::span<const TileShape> tile_shapes(Element element) {
   return kTileShapes;
 }
 
-/// Microseconds that a configuration may take, from rates seen on Hopper: a multiprocessor takes about 40
-/// bytes a clock from L2; a turn of the main loop cannot be shorter than its barrier and fragment loads, and
-/// blocks start, fill, add up and store.
+/// Estimated microseconds of a configuration, from rates measured on Hopper. A multiprocessor reads about 40
+/// bytes a clock from L2. An iteration of the main loop cannot be shorter than its barrier and fragment
+/// loads. Blocks also take time to start, fill the ring, add up and store.
 double guess(const ConvProblem& problem, const ConvConfig& config, const DeviceProperties& device) {
   constexpr double kClocksPerMicrosecond = 1700;
   constexpr double kBytesPerClock = 40;
@@ -62,14 +63,14 @@ double guess(const ConvProblem& problem, const ConvConfig& config, const DeviceP
   const double latency = static_cast<double>(waves) * (1400 + static_cast<double>(steps) * turn);
   double reduce = 0;
   if (config.split_k > 1) reduce = config.reduction == Reduction::kCluster ? 500 + 40 * config.split_k : 2500;
-  // Few stages hide less of the way to L2, about 600 clocks.
+  // With few stages, less of the latency of L2, about 600 clocks, is hidden.
   const double flight = std::max(0.0, 600.0 - (config.stages - 1) * std::max(step, turn)) / config.stages;
   return (std::max(work, latency) + static_cast<double>(steps * waves) * flight / 4 + reduce) /
          kClocksPerMicrosecond;
 }
 
-/// Stages worth trying: the most that the depth can use within half and within a quarter of the shared
-/// memory.
+/// Stages worth trying: the most that the depth can use
+/// within all, half or a quarter of the shared memory.
 std::vector<int> stage_counts(ConvConfig config, const ConvProblem& problem, const DeviceProperties& device) {
   const int64_t steps = ceil_divide(ceil_divide(problem.depth(), config.tile_k), config.split_k);
   std::vector<int> counts;
@@ -97,8 +98,8 @@ Refusal problem_extents(const ConvProblem& p) {
   if (int64_t{p.kernel_h} * p.dilation_h > kMaxExtent || int64_t{p.kernel_w} * p.dilation_w > kMaxExtent) {
     return "the window spans more than 2^20";
   }
-  // The test compares spans: a division rounds towards zero and would accept an output whose window does not
-  // fit.
+  // The test compares spans, because a division rounds towards
+  // zero and would accept an output whose window does not fit.
   const int64_t span_h =
       int64_t{p.height} + p.pad_top + p.pad_bottom - int64_t{p.dilation_h} * (p.kernel_h - 1);
   const int64_t span_w =
@@ -123,7 +124,7 @@ std::optional<ConvConfig> ConvConfig::parse(const std::string& text) {
                                  &config.tile_k, &config.stages, &kind, &config.split_k);
   if (fields != 4 && fields != 6) return std::nullopt;
   config.reduction = kind == 'w' ? Reduction::kWorkspace : Reduction::kCluster;
-  // Comparing the text with that of the parsed configuration refuses everything that has a second spelling.
+  // Comparing the configuration's text with the input rejects every second spelling.
   if (config.text() != text) return std::nullopt;
   return config;
 }

@@ -1,4 +1,4 @@
-// From a block's sums to y: staging in shared memory, adding the parts of a split depth, then the store.
+// Turns a block's sums into y: stages them in shared memory, adds the parts of a split depth, then stores.
 #pragma once
 
 #include "device/cuda/plugin/kernels/gemm/gemm_store.cuh"
@@ -6,7 +6,7 @@
 
 namespace hone::device::cuda {
 
-/// The place of a block: its tile of the output and its part of the depth.
+/// The position of a block: its tile of the output and its part of the depth.
 struct BlockPlace {
   __device__ __forceinline__ explicit BlockPlace(const TileParams& p)
       : tile(static_cast<int>(p.split.divide(blockIdx.x))),
@@ -20,7 +20,7 @@ struct BlockPlace {
   int part;
 };
 
-/// Stages of the depth that are a block's: `count` from `first`.
+/// The stages of the depth that a block computes: `count` from `first`.
 struct DepthPart {
   __device__ __forceinline__ DepthPart(const TileParams& p, int part)
       : first(static_cast<int>(static_cast<int64_t>(p.depth_steps) * part / p.split_k)),
@@ -30,14 +30,14 @@ struct DepthPart {
   int count;
 };
 
-/// The shared memory of a block after its main loop, as addresses.
+/// Addresses in a block's shared memory after its main loop.
 struct EpilogueMemory {
   float* staged;  ///< [kM][kN + kStagePad]
   const float* bias;
   uint4* prefetched;
 };
 
-/// The part that a block finishes: all of its tile, or its share in a cluster.
+/// The runs that a block finishes: all of its tile, or its share in a cluster.
 template <class TileT>
 __device__ __forceinline__ TileShare share_of(const TileParams& p, const BlockPlace& place) {
   constexpr int kRuns = TileT::kM * TileT::kN / 8;
@@ -45,7 +45,7 @@ __device__ __forceinline__ TileShare share_of(const TileParams& p, const BlockPl
   return {place.tile_m * TileT::kM, place.tile_n * TileT::kN, p.cluster ? place.part * count : 0, count};
 }
 
-/// Adds up kParts blocks' sums in the order of the blocks. All loads start before the first addition.
+/// Adds up kParts blocks' sums in the order of blocks. All loads start before the first addition.
 template <int kParts>
 __device__ __forceinline__ void sum_cluster(uint32_t address, float (&values)[8]) {
   float4 low[kParts];
@@ -74,7 +74,7 @@ __device__ __forceinline__ void sum_workspace(const TileParams& p, int tile, int
   }
 }
 
-/// Adds the sums of one run of the tile, over all parts of the depth.
+/// Adds the sums of one run of the tile over all parts of the depth.
 template <class TileT>
 __device__ __forceinline__ void sum_parts(const TileParams& p, const BlockPlace& place, const float* staged,
                                           int run, float (&values)[8]) {
@@ -105,7 +105,8 @@ __device__ __forceinline__ void store_tile(const TileParams& p, const BlockPlace
       [&](int run, float(&values)[8]) { sum_parts<TileT>(p, place, memory.staged, run, values); }, running);
 }
 
-/// Copies this block's sums to the workspace; true for the block that comes last, which then adds up all.
+/// Copies this block's sums to the workspace. Returns true in
+/// the last block to arrive, which then adds up all parts.
 template <class TileT>
 __device__ __forceinline__ bool last_with_partials(const TileParams& p, const BlockPlace& place,
                                                    const float* staged) {
@@ -118,7 +119,7 @@ __device__ __forceinline__ bool last_with_partials(const TileParams& p, const Bl
   }
   __threadfence();
   __syncthreads();
-  // The counter returns to 0 with the last block, ready for the next launch.
+  // The last block wraps the counter to 0, ready for the next launch.
   unsigned before = 0;
   if (threadIdx.x == 0) before = atomicInc(p.counters + place.tile, static_cast<unsigned>(p.split_k) - 1);
   const bool last = __syncthreads_or(threadIdx.x == 0 && before == static_cast<unsigned>(p.split_k) - 1) != 0;
@@ -132,7 +133,7 @@ __device__ __forceinline__ void finish_block(const TileParams& p, const BlockPla
   if (p.cluster) {
     ptx::sync_cluster();
     store_tile<T, TileT>(p, place, memory, running);
-    // Nobody leaves while others read its shared memory.
+    // A block must not exit while others read its shared memory.
     ptx::sync_cluster();
     return;
   }

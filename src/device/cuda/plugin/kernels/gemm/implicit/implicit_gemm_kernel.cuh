@@ -1,4 +1,4 @@
-// The implicit GEMM: a ring of stages in shared memory filled by cp.async, multiplied stage by stage. One
+// The implicit GEMM: cp.async fills a ring of stages in shared memory, which are multiplied one by one. One
 // block computes one tile of y, or its part of the tile's depth.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace hone::device::cuda {
 
-/// Waits until the oldest stage that is under way has landed: `stages` - 2 newer ones may still be on their
-/// way.
+/// Waits until the oldest pending stage has arrived: the
+/// newer ones, at most `stages` - 2, may still be under way.
 __device__ __forceinline__ void wait_for_stage(int stages) {
   switch (stages) {
     case 3: ptx::wait_copies<1>(); break;
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(TileT::kThreads)
   const uint32_t ring = ptx::shared_address(memory);
   const StageLoader<T, TileT> loader(p, place.tile_n);
 
-  // Weights do not depend on the kernel before this one.
+  // Weights do not depend on the previous kernel.
   load_bias<TileT::kN>(p.epilogue, place.tile_n * TileT::kN, p.w, bias);
   for (int s = 0; s < stages - 1 && s < count; ++s) {
     loader.load_filters(p, first + s, ring + s * TileT::kStageBytes);
@@ -50,12 +50,12 @@ __global__ void __launch_bounds__(TileT::kThreads)
   }
 
   typename ProductOf<T, TileT>::Type product;
-  uint32_t current = ring;                                   // read in this turn
-  uint32_t next = ring + (stages - 1) * TileT::kStageBytes;  // filled in this turn
+  uint32_t current = ring;                                   // read in this iteration
+  uint32_t next = ring + (stages - 1) * TileT::kStageBytes;  // filled in this iteration
   const uint32_t end = ring + stages * TileT::kStageBytes;
   for (int s = 0; s < count; ++s) {
     wait_for_stage(stages);
-    __syncthreads();  // the stage has landed for all, and all are done with the one that is filled now
+    __syncthreads();  // the stage has arrived for all threads, and none reads the one that is filled now
     const int ahead = s + stages - 1;
     if (ahead < count) {
       pixels.load(p, loader, first + ahead, next);

@@ -1,4 +1,4 @@
-// The list of tiles that are compiled, for the source files that compile one part of it each.
+// The list of compiled tiles, for the source files that compile one part of it each.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/kernel_address.hpp"
@@ -14,7 +14,7 @@ GemmKernel gemm_kernel() {
 
 }  // namespace hone::device::cuda
 
-/// Tiles up to 64 x 32: the ones for small batches. Warps share the tile two by two where it can be halved.
+/// Tiles of up to 64 x 64, for small batches. Warps divide a tile two by two where it can be halved.
 #define HONE_SMALL_TILES(name, T, Pixels)                                       \
   const GemmKernel name[] = {gemm_kernel<T, Pixels, Tile<16, 64, 64, 1, 4>>(),  \
                              gemm_kernel<T, Pixels, Tile<16, 64, 128, 1, 4>>(), \

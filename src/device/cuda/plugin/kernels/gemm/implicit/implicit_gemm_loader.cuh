@@ -1,4 +1,5 @@
-// Loads of the implicit GEMM: which 16 bytes of x and w each thread copies to where in shared memory.
+// Loads of the implicit GEMM: the 16-byte pieces of x and w
+// that each thread copies, and their places in shared memory.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/ptx.cuh"
@@ -6,8 +7,8 @@
 
 namespace hone::device::cuda {
 
-/// A block's tile: kM pixels by kN filters, kWarpsM by kWarpsN warps; a stage is kK deep in elements of two
-/// bytes, half of that in elements of four.
+/// A block's tile: kM pixels by kN filters, computed by kWarpsM by kWarpsN warps. The depth of a stage is kK
+/// elements of two bytes, or kK / 2 of four.
 template <int kM_, int kN_, int kK_, int kWarpsM_, int kWarpsN_>
 struct Tile {
   static constexpr int kM = kM_;
@@ -16,9 +17,9 @@ struct Tile {
   static constexpr int kWarpsM = kWarpsM_;
   static constexpr int kWarpsN = kWarpsN_;
   static constexpr int kThreads = kWarpsM * kWarpsN * 32;
-  /// 16-byte chunks of a row of a stage.
+  /// The number of 16-byte chunks in a row of a stage.
   static constexpr int kChunks = kK / 8;
-  /// Rows that the block copies at once, one chunk a thread.
+  /// The number of rows that the block copies at once, one chunk for each thread.
   static constexpr int kRowsAtOnce = kThreads / kChunks;
   static constexpr int kPassesM = kM / kRowsAtOnce;
   static constexpr int kPassesN = kN / kRowsAtOnce;
@@ -28,8 +29,8 @@ struct Tile {
   static_assert(kM % kRowsAtOnce == 0 && kN % kRowsAtOnce == 0 && kRowsAtOnce % 8 == 0);
   static_assert(kM % (kWarpsM * 16) == 0 && kN % (kWarpsN * 16) == 0 && kN <= kThreads);
 
-  /// The number with which a row's chunk numbers are XORed, so that 8 rows' equal chunks lie in 8 different
-  /// bank groups: ldmatrix then has no conflict. Rows of 64 bytes lie two to a line of 128.
+  /// A row's chunk numbers are XORed with this number. The same chunk of 8 rows then lies in 8 different bank
+  /// groups, and ldmatrix has no conflicts. Two rows of 64 bytes share a line of 128.
   static __device__ __forceinline__ int swizzle(int row) { return kK == 32 ? (row >> 1) & 3 : row & 7; }
 };
 
@@ -56,14 +57,14 @@ struct StageLoader {
     }
   }
 
-  /// The beginning of this thread's chunk of step `step` along the depth.
+  /// The first element of this thread's chunk of step `step` along the depth.
   __device__ __forceinline__ int depth_of(int step) const {
     return (step * TileT::kChunks + chunk) * (16 / static_cast<int>(sizeof(T)));
   }
 
   int chunk;
   int first_row;
-  int target;  ///< byte of this thread's first chunk within a stage's rows
+  int target;  ///< byte offset of this thread's first chunk in a stage
   int filter;
   int filter_offset;
 };
@@ -91,7 +92,7 @@ struct PointwisePixels {
   int offset;
 };
 
-/// Pixels under a window that moves, with padding: the general case.
+/// Pixels under a moving window, with padding: the general case.
 template <class T, class TileT>
 struct WindowPixels {
   __device__ __forceinline__ WindowPixels(const GemmParams& p, const StageLoader<T, TileT>& loader,
@@ -105,7 +106,7 @@ struct WindowPixels {
       const int out_x = pixel - out_y * static_cast<int>(p.out_width.divisor);
       const int y = out_y * p.stride_h - p.pad_top;
       left[i] = out_x * p.stride_w - p.pad_left;
-      // A row past the last is far above the image, where every tap is padding.
+      // For a row past the last, the window lies far above the image, where every tap is padding.
       top[i] = row < p.epilogue.rows ? y : -(1 << 24);
       offset[i] = image * p.image_pitch + y * p.row_pitch + left[i] * p.pixel_pitch;
     }

@@ -1,4 +1,4 @@
-// The parameter of the implicit GEMM's kernel, and the table of compiled kernels. Internal.
+// The kernel parameter of the implicit GEMM, and the tables of compiled kernels. Internal.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct TileParams {
   FastDivisor tiles_n;
   FastDivisor split;
   int depth_steps;    ///< stages of the whole depth
-  int staging_bytes;  ///< of shared memory before the bias
+  int staging_bytes;  ///< bytes of shared memory before the bias
   int stages;
   int split_k;
   bool cluster;
@@ -30,7 +30,7 @@ struct GemmParams : TileParams {
   FastDivisor out_width;
   FastDivisor channels;
   FastDivisor kernel_w;
-  int image_pitch;  ///< elements between images, rows of pixels, pixels
+  int image_pitch;  ///< elements from one image to the next; then for rows and pixels
   int row_pitch;
   int pixel_pitch;
   int height;
@@ -43,7 +43,7 @@ struct GemmParams : TileParams {
   int dilation_w;
 };
 
-/// A compiled kernel, by tile; `function` is null in a table's last entry.
+/// A compiled kernel and its tile; `function` is null in a table's last entry.
 struct GemmKernel {
   int tile_m;
   int tile_n;
@@ -52,7 +52,7 @@ struct GemmKernel {
   const void* function;
 };
 
-// One table a source file, so that the compiler's work is spread: element, loader, small or large tiles.
+// One table in each source file, so that compilation runs in parallel: element, loader, small or large tiles.
 extern const GemmKernel kHalfPointwiseSmall[];
 extern const GemmKernel kHalfPointwiseLarge[];
 extern const GemmKernel kHalfWindowSmall[];
@@ -66,7 +66,7 @@ extern const GemmKernel kFloatWindow[];
 extern const GemmKernel kTf32Pointwise[];
 extern const GemmKernel kTf32Window[];
 
-/// Tiles that are compiled, small ones first: tile_m, tile_n, tile_k, threads.
+/// Compiled tiles, small ones first: tile_m, tile_n, tile_k, threads.
 struct TileShape {
   int tile_m;
   int tile_n;
@@ -78,15 +78,16 @@ inline constexpr TileShape kTileShapes[] = {
     {32, 64, 64, 128},  {32, 64, 128, 128},  {64, 32, 32, 128},  {64, 32, 64, 128},  {64, 32, 128, 128},
     {64, 64, 32, 128},  {64, 64, 64, 128},   {64, 64, 128, 128}, {64, 128, 64, 128}, {128, 64, 32, 128},
     {128, 64, 64, 128}, {128, 128, 32, 256}, {128, 128, 64, 256}};
-/// Shapes for elements of four bytes.
+/// Compiled tiles for elements of four bytes.
 inline constexpr TileShape kWideTileShapes[] = {{32, 32, 32, 128},  {32, 64, 32, 128},  {64, 32, 32, 128},
                                                 {64, 64, 16, 128},  {64, 64, 32, 128},  {64, 128, 32, 128},
                                                 {128, 64, 32, 128}, {128, 128, 16, 256}};
 
-/// The most tiles of a problem whose depth is split with Reduction::kWorkspace: more fill any GPU undivided.
+/// The most tiles of a problem whose depth is split with Reduction::kWorkspace. More tiles fill any GPU
+/// without splitting.
 inline constexpr int kMaxSplitTiles = 16384;
 
-/// Shared memory of a block in bytes: stages or the staged tile, then bias, then the prefetched operand.
+/// Bytes of a block's shared memory: stages or the staged tile, then bias, then the prefetched operand.
 inline int64_t staging_bytes(const ConvConfig& config, Element element) {
   const int64_t ring =
       int64_t{config.stages} * (config.tile_m + config.tile_n) * config.tile_k * element_bytes(element);

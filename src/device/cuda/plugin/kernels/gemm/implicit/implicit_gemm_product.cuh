@@ -16,11 +16,11 @@ struct MatrixProduct {
     const int warp = static_cast<int>(threadIdx.x) / 32;
     pixel = warp / TileT::kWarpsN * kM * 16;
     filter = warp % TileT::kWarpsN * kN * 16;
-    // ldmatrix takes a row's address from each lane: pixels 0-7, 8-15 by depth 0-7, then 8-15 (four elements
-    // of four bytes go as eight of two: each lane then gets one) ...
+    // ldmatrix takes a row's address from each lane: pixels 0-7 and 8-15 with depth 0-7, then both with depth
+    // 8-15. Four elements of four bytes count as eight of two, so that each lane then gets one element ...
     const int a_row = pixel + lane % 16;
     a_start = a_row * TileT::kRowBytes + (((lane >> 4) ^ TileT::swizzle(a_row)) << 4);
-    // ... and filters 0-7 by depth 0-7, 8-15, then filters 8-15.
+    // ... and filters 0-7 with depth 0-7 and 8-15, then the same for filters 8-15.
     const int b_row = filter + lane % 8 + (lane >> 4) * 8;
     b_start = TileT::kBytesM + b_row * TileT::kRowBytes + ((((lane >> 3) & 1) ^ TileT::swizzle(b_row)) << 4);
   }
@@ -31,7 +31,7 @@ struct MatrixProduct {
     for (int k = 0; k < TileT::kK / 16; ++k) {
       uint32_t a[kM][4];
       uint32_t b[kN][4];
-      // Chunk 2k + h of a row lies at (2k + h) ^ swizzle; 2k has no bit in common with h.
+      // Chunk 2k + h of a row lies at (2k + h) ^ swizzle, and 2k shares no bit with h.
 #pragma unroll
       for (int i = 0; i < kM; ++i) {
         ptx::load_matrix_x4(a[i], stage + ((a_start + i * 16 * TileT::kRowBytes) ^ (k << 5)));
@@ -74,15 +74,15 @@ struct MatrixProduct {
   int b_start;
 };
 
-/// The product in IEEE float: every thread keeps kM x kN sums, of pixels 4 and filters 8 apart, so that the
-/// rows that a warp reads at once lie in different banks.
+/// The product in IEEE float. Every thread has kM x kN sums, whose pixels are 4 apart and whose filters are 8
+/// apart, so that the rows that a warp reads at once lie in different banks.
 template <class TileT>
 struct FloatProduct {
   static constexpr int kStepM = 4;
   static constexpr int kStepN = 8;
   static constexpr int kM = TileT::kM / TileT::kWarpsM / kStepM;
   static constexpr int kN = TileT::kN / TileT::kWarpsN / kStepN;
-  // Only then is a row's swizzle that of the thread's first row XOR a constant.
+  // Otherwise a row's swizzle would not be that of the thread's first row XOR a constant.
   static_assert((kM & (kM - 1)) == 0 && (kN & (kN - 1)) == 0);
 
   __device__ __forceinline__ FloatProduct() {
@@ -95,7 +95,7 @@ struct FloatProduct {
   }
 
   __device__ __forceinline__ void add_stage(uint32_t stage) {
-    constexpr int kFlip = (TileT::kK == 32 ? kStepM / 2 : kStepM) << 4;  // of every other row of pixels
+    constexpr int kFlip = (TileT::kK == 32 ? kStepM / 2 : kStepM) << 4;  // for every other row of pixels
 #pragma unroll 2
     for (int c = 0; c < TileT::kChunks; ++c) {
       const uint32_t even = stage + (a_start ^ (c << 4));

@@ -1,7 +1,7 @@
-// Convolution for few pixels: everything that a block multiplies, all its weights and the pixels under all
-// its windows, lies in shared memory at once. The weights arrive while the kernel before still runs; what is
-// left on the critical path is one copy of the pixels, the product split over the warps along the depth, and
-// the sum. mma.sync, compute capability 9.0 for clusters. Operands are those of conv_problem.hpp.
+// Convolution for few pixels: all operands of a block, its weights and all pixels under its windows, lie in
+// shared memory at once. The weights are copied while the previous kernel still runs. Three steps
+// remain: a copy of the pixels, the product (warps split it along the depth), and the sum. Uses mma.sync;
+// clusters need compute capability 9.0. Operands are those of conv_problem.hpp.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,17 +21,17 @@ struct ResidentConfig {
   int slices = 8;   ///< groups of warps among which a block divides its depth
   int parts = 1;    ///< blocks of a cluster, which divide the input channels: 1, 2, 4 or 8
 
-  /// The text of a configuration: "32x32_k8" or "32x32_k8_c4" (a cluster of 4).
+  /// The configuration as text: "32x32_k8" or "32x32_k8_c4" (a cluster of 4).
   std::string text() const;
   static std::optional<ResidentConfig> parse(const std::string& text);
   bool operator==(const ResidentConfig&) const = default;
 };
 
-/// Why the problem cannot run so on that device; empty when it can.
+/// The reason why the problem cannot run in that configuration on that device; empty if it can.
 Refusal resident_refusal(const ConvProblem& problem, const ResidentConfig& config,
                          const DeviceProperties& device);
 
-/// The configurations that are valid, best guess first, at most `limit`.
+/// The valid configurations, best guess first, at most `limit`.
 std::vector<ResidentConfig> resident_configs(const ConvProblem& problem, const DeviceProperties& device,
                                              size_t limit = 16);
 

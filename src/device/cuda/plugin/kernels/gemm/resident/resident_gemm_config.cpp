@@ -1,4 +1,4 @@
-// The configurations of the resident GEMM for a problem, and which to try first. See resident_gemm.hpp.
+// The configurations of the resident GEMM for a problem, ordered by estimated time. See resident_gemm.hpp.
 #include <algorithm>
 #include <cstdio>
 
@@ -31,9 +31,9 @@ int64_t patch_pixels(const ConvProblem& problem, int tile_m) {
   return int64_t{patch.height} * patch.width;
 }
 
-/// Microseconds that a configuration may take, from known figures of Hopper: shared memory gives 128 bytes a
-/// clock, a step of 16 of the depth takes a warp about 70 clocks, L2 gives a multiprocessor about 40 bytes a
-/// clock, and starting, the way to L2, the sum and the store take their time once.
+/// Estimated microseconds of a configuration, from known rates of Hopper. Shared memory delivers 128 bytes a
+/// clock, and L2 about 40 to each multiprocessor. A warp takes about 70 clocks for a depth of 16. The start,
+/// the latency of L2, the sum and the store are each paid once.
 double guess(const ConvProblem& problem, const ResidentConfig& config, const ResidentShape& shape,
              const DeviceProperties& device) {
   constexpr double kClocksPerMicrosecond = 1700;
@@ -67,7 +67,7 @@ std::optional<ResidentConfig> ResidentConfig::parse(const std::string& text) {
   ResidentConfig config;
   const int fields = std::sscanf(text.c_str(), "%4dx%4d_k%2d_c%2d", &config.tile_m, &config.tile_n,
                                  &config.slices, &config.parts);
-  // Comparing the text with that of the parsed configuration refuses everything that has a second spelling.
+  // Comparing the configuration's text with the input rejects every second spelling.
   if (fields < 3 || config.text() != text) return std::nullopt;
   return config;
 }
@@ -102,7 +102,7 @@ ResidentMemory resident_memory(const ConvProblem& problem, const ResidentConfig&
   ResidentMemory memory;
   const int64_t slab = slab_of(problem, config);
   const int64_t weights_at = ResidentMemory::kBarrier + int64_t{config.tile_n} * 4;
-  // 16 bytes more than rows of 32: eight rows then lie in eight different groups of banks.
+  // The pitch is a multiple of 32 bytes plus 16, so that eight rows lie in eight different groups of banks.
   memory.weight_pitch = problem.depth() / config.parts * 2 + 16;
   memory.patch_pitch = slab * 2 + 16;
   memory.patch_at = align(weights_at + config.tile_n * memory.weight_pitch);

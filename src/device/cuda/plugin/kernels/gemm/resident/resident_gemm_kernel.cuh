@@ -1,6 +1,7 @@
-// The resident GEMM: one block computes one tile of y, or its part of the tile's channels, without a main
-// loop over memory: all operands land first. At batch 1 a step is a few hundred instructions long, all of
-// whose latencies show, so that whatever does not need the kernel ahead is done before waiting for it.
+// The resident GEMM: one block computes one tile of y, or its part of the tile's channels. It has no main
+// loop over memory, since all operands arrive first. At batch 1 the kernel has only a few hundred
+// instructions, so the latency of each one counts. Everything that does not need the previous kernel is
+// therefore done before waiting for it.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +12,7 @@
 
 namespace hone::device::cuda {
 
-/// A block's tile: kM pixels by kN filters, kWarpsM by kWarpsN warps for each of kSlices parts of the depth.
+/// A block's tile: kM pixels by kN filters. Each of kSlices parts of the depth has kWarpsM by kWarpsN warps.
 template <int kM_, int kN_, int kSlices_, int kWarpsM_, int kWarpsN_>
 struct ResidentTile {
   static constexpr int kM = kM_;
@@ -20,7 +21,7 @@ struct ResidentTile {
   static constexpr int kWarpsM = kWarpsM_;
   static constexpr int kWarpsN = kWarpsN_;
   static constexpr int kThreads = kSlices * kWarpsM * kWarpsN * 32;
-  static constexpr int kFragments = kM / kWarpsM / 16;  ///< of 16 pixels, of a warp
+  static constexpr int kFragments = kM / kWarpsM / 16;  ///< of 16 pixels, for one warp
   static constexpr int kPairs = kN / kWarpsN / 16;      ///< of 8 filters
   static constexpr int kStageFloats = kM * (kN + kStagePad);
   static constexpr int kRuns = kM * kN / 8;
@@ -28,14 +29,14 @@ struct ResidentTile {
   static_assert(kM % (kWarpsM * 16) == 0 && kN % (kWarpsN * 16) == 0 && kN <= kThreads);
 };
 
-/// Starts copying the block's filters, its slab of the channels of every tap, to rows of p.weight_pitch. One
-/// warp does it: bulk copies are few.
+/// Starts copying the block's filters, restricted to its slab of the channels of every tap, to rows of
+/// p.weight_pitch bytes. One warp is enough, since there are few bulk copies.
 template <class T, class TileT>
 __device__ __forceinline__ void copy_filters(const ResidentParams& p, int tile_n, int part, uint32_t target,
                                              uint32_t barrier) {
   const int lane = static_cast<int>(threadIdx.x);
   const int filters = min(TileT::kN, p.epilogue.filters - tile_n * TileT::kN);
-  // Whole filters lie in one piece where channels are not divided.
+  // A whole filter is contiguous if the channels are not divided.
   const int pieces = p.slab == p.channels ? 1 : p.taps;
   const int bytes = p.slab * p.taps / pieces * 2;
   const T* const w = static_cast<const T*>(p.w) +
@@ -64,7 +65,8 @@ struct SliceProduct {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int first = p.depth_steps * slice / TileT::kSlices;
     count = p.depth_steps * (slice + 1) / TileT::kSlices - first;
-    // ldmatrix takes a row's address from each lane: pixels 0-7, 8-15 by depth 0-7, then 8-15 ...
+    // ldmatrix takes a row's address from each lane: pixels 0-7
+    // and 8-15 with depth 0-7, then both with depth 8-15 ...
     cursor = first * 32;
     steps = ptx::in_register(static_cast<int>(p.slab_steps.divisor));
     kernel_w = ptx::in_register(static_cast<int>(p.kernel_w.divisor));
@@ -81,7 +83,7 @@ struct SliceProduct {
 #pragma unroll
     for (int i = 0; i < TileT::kFragments; ++i)
       pixels[i] = patch + tile.window(p, pixel + i * 16 + lane % 16) + (lane >> 4) * 16;
-    // ... and filters 0-7 by depth 0-7, 8-15, then filters 8-15.
+    // ... and filters 0-7 with depth 0-7 and 8-15, then the same for filters 8-15.
     const int row = filter + lane % 8 + (lane >> 4) * 8;
 #pragma unroll
     for (int j = 0; j < TileT::kPairs; ++j) {
@@ -119,7 +121,7 @@ struct SliceProduct {
     }
   }
 
-  /// Fragments of a step are on their way while those of the step before are multiplied.
+  /// Loads the fragments of a step while the previous step's are multiplied.
   __device__ __forceinline__ void run() {
     uint32_t a[2][TileT::kFragments][4];
     uint32_t b[2][TileT::kPairs][4];
@@ -135,7 +137,7 @@ struct SliceProduct {
     if (count % 2 != 0) multiply(a[0], b[0]);
   }
 
-  /// To a tile [kM][kN + kStagePad], whose part of this warp starts at `corner`.
+  /// Stores to a tile [kM][kN + kStagePad], in which this warp's part starts at `corner`.
   __device__ __forceinline__ void store(float* corner) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     constexpr int kPitch = TileT::kN + kStagePad;
@@ -164,7 +166,7 @@ struct SliceProduct {
   int columns;  ///< taps to the end of the row
 };
 
-/// Adds up a run's sums of all slices, in their order.
+/// Adds up a run's sums of all slices, in the order of slices.
 template <class TileT>
 __device__ __forceinline__ void sum_slices(const float* staged, int run, float (&values)[8]) {
   constexpr int kPerRow = TileT::kN / 8;
@@ -176,7 +178,8 @@ __device__ __forceinline__ void sum_slices(const float* staged, int run, float (
   }
 }
 
-/// The runs that this thread finishes: worked out, and the operand of an addition fetched, before the sums.
+/// The runs that this thread finishes. It computes their places
+/// and fetches the operand of an addition before the sums.
 template <class T, class TileT>
 struct ThreadRuns {
   template <class Tile>
@@ -222,12 +225,12 @@ struct ThreadRuns {
   int first_channel;
   T* y;
   int run[TileT::kRunsOfThread];
-  int row[TileT::kRunsOfThread];  ///< -1 for none
+  int row[TileT::kRunsOfThread];  ///< -1 if there is no such run
   int offset[TileT::kRunsOfThread];
   uint4 fetched[TileT::kRunsOfThread];
 };
 
-/// Sends every run's sums to the block of the cluster that finishes it: [parts][runs of a block][8].
+/// Sends every run's sums to the block of the cluster that finishes it, as [parts][runs of a block][8].
 template <class TileT>
 __device__ __forceinline__ void send_sums(const float* staged, int part, int count, uint32_t receive) {
   for (int run = static_cast<int>(threadIdx.x); run < TileT::kRuns; run += TileT::kThreads) {
@@ -247,7 +250,7 @@ __global__ void __launch_bounds__(TileT::kThreads)
   extern __shared__ __align__(128) unsigned char memory[];
   if (p.next_waits) ptx::allow_next_kernel();
   const int parts = static_cast<int>(p.parts.divisor);
-  if (parts > 1) ptx::arrive_cluster();  // this block's memory can be written to
+  if (parts > 1) ptx::arrive_cluster();  // other blocks may now write to this block's memory
   const int index = static_cast<int>(p.parts.divide(blockIdx.x));
   const int part = static_cast<int>(blockIdx.x) - index * parts;
   const int tile_m = static_cast<int>(p.tiles_n.divide(index));
@@ -260,7 +263,7 @@ __global__ void __launch_bounds__(TileT::kThreads)
   const uint32_t weights = ptx::shared_address(staged);
   const uint32_t patch = ptx::shared_address(memory + p.patch_at);
 
-  // Weights do not depend on the kernel ahead.
+  // Weights do not depend on the previous kernel.
   if (warp == 0) {
     if (threadIdx.x == 0) ptx::init_copy_barrier(barrier);
     __syncwarp();
@@ -276,7 +279,7 @@ __global__ void __launch_bounds__(TileT::kThreads)
                                                                    filter);
   const int count = parts == 1 ? TileT::kRuns : TileT::kRuns / parts;
   ThreadRuns<T, TileT> runs(p, tile, tile_n, part * count, count);
-  __syncthreads();  // the barrier is ready for all
+  __syncthreads();  // the barrier is initialised for all threads
   ptx::wait_copy_barrier(barrier);
 
   ptx::wait_for_previous_kernel();

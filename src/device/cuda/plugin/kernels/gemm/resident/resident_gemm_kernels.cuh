@@ -1,4 +1,4 @@
-// The list of tiles that are compiled, for the source files that compile one part of it each.
+// The list of compiled tiles, for the source files that compile one part of it each.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/kernel_address.hpp"
@@ -6,7 +6,7 @@
 
 namespace hone::device::cuda {
 
-/// The kernel with the tile at this place of kResidentShapes.
+/// The kernel for the tile at index kShape of kResidentShapes.
 template <class T, class Tile, int kShape>
 ResidentKernel resident_kernel() {
   constexpr ResidentShape kS = kResidentShapes[kShape];

@@ -1,5 +1,5 @@
-// The parameter of the resident GEMM's kernel, how its shared memory lies, and the table of compiled kernels.
-// Internal.
+// The kernel parameter of the resident GEMM, the layout of its shared memory, and the tables of compiled
+// kernels. Internal.
 #pragma once
 
 #include <cstdint>
@@ -25,28 +25,28 @@ struct ResidentParams {
   int pad_left;
   FastDivisor tiles_n;
   FastDivisor parts;
-  FastDivisor slab_pieces;  ///< slab / 8: 16 bytes each
+  FastDivisor slab_pieces;  ///< slab / 8, the number of 16-byte pieces
   FastDivisor slab_steps;   ///< slab / 16
   FastDivisor kernel_w;
-  // Windows: a tile is tile_h x tile_w output pixels, a patch what lies under their windows.
+  // For windows: a tile is tile_h x tile_w output pixels, and a patch is the pixels under their windows.
   FastDivisor tiles_x;
   FastDivisor tiles_y;
   FastDivisor patch_width;
   int tile_w_log2;
   int patch_pixels;
-  // Pixels: a tile is a run of output pixels.
+  // For single pixels: a tile is a run of output pixels.
   FastDivisor out_pixels;  ///< out_height * out_width
   FastDivisor out_row;     ///< out_width
-  bool dense;              ///< pixels of x and y are the same
+  bool dense;              ///< x and y have the same pixels
 
   int taps;
   int depth_steps;   ///< taps * slab / 16
-  int weight_pitch;  ///< bytes between two filters' rows in shared memory
-  int patch_pitch;   ///< bytes between two pixels
+  int weight_pitch;  ///< bytes from one filter's row to the next in shared memory
+  int patch_pitch;   ///< bytes from one pixel of the patch to the next
   int tap_skip;      ///< bytes from the end of a tap's slab to the next tap in the row
-  int row_skip;      ///< bytes from after a row's last tap to the next row's first
-  int down_pitch;    ///< bytes between output pixels one below the other
-  int right_pitch;   ///< bytes between neighbouring output pixels
+  int row_skip;      ///< bytes from the end of a row's last tap to the next row's first tap
+  int down_pitch;    ///< bytes from an output pixel's window to that of the pixel below
+  int right_pitch;   ///< bytes from an output pixel's window to that of its right neighbour
   int patch_at;      ///< bytes from the start of shared memory
   int receive_at;
   bool next_waits;
@@ -61,8 +61,8 @@ struct ResidentKernel {
   const void* function;
 };
 
-// One table a source file, so that the compiler's work is spread. `Pixels`: kernels of 1 x 1 without padding;
-// `Window`: all others.
+// One table in each source file, so that compilation runs in parallel. `Pixels` names the kernels for 1 x 1
+// without padding, `Window` all others.
 extern const ResidentKernel kResidentHalfPixels[];
 extern const ResidentKernel kResidentHalfWindow[];
 extern const ResidentKernel kResidentBFloat16Pixels[];
@@ -85,7 +85,7 @@ inline bool has_window(const ConvProblem& p) {
          p.pad_right > 0;
 }
 
-/// A tile of output pixels as a rectangle, and the rectangle of pixels under its windows.
+/// A rectangular tile of output pixels, and the rectangle of input pixels under its windows.
 struct ResidentPatch {
   int tile_h = 1;
   int tile_w = 1;  ///< a power of 2
@@ -94,16 +94,17 @@ struct ResidentPatch {
   int height = 1;
   int width = 1;
 };
-/// The rectangle of `tile_m` pixels with the fewest tiles; among equal ones, the one with the smallest patch.
+/// The rectangle of `tile_m` pixels that gives the fewest
+/// tiles; among equal ones, that with the smallest patch.
 ResidentPatch resident_patch(const ConvProblem& problem, int tile_m);
-/// Sets the parameters of the patch; patch_pitch must be there.
+/// Sets the parameters of the patch; patch_pitch must be set already.
 void set_patch(const ConvProblem& problem, const ResidentPatch& patch, ResidentParams& params);
 
-/// Tiles of pixels over all images.
+/// The number of tiles of pixels over all images.
 int64_t resident_tiles_m(const ConvProblem& problem, int tile_m);
 
-/// Bytes of a block's shared memory: barrier, bias, weights, patch, received sums. The sums of the slices
-/// take the place of weights and patch.
+/// Layout in bytes of a block's shared memory: barrier, bias, weights, patch, received sums. The sums of the
+/// slices overwrite weights and patch.
 struct ResidentMemory {
   static constexpr int64_t kBarrier = 16;
   int64_t weight_pitch;

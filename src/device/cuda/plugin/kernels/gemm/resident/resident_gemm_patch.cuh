@@ -1,5 +1,5 @@
-// The sources of the pixels of a resident GEMM's tile and their places in shared memory. Everything that can
-// be known before the kernel ahead has ended is computed in the constructors.
+// The pixels that a tile of the resident GEMM reads, and their places in shared memory. The constructors
+// compute everything that is known before the previous kernel has ended.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/ptx.cuh"
@@ -7,14 +7,14 @@
 
 namespace hone::device::cuda {
 
-/// Tile of a kernel of 1 x 1: a run of output pixels; the patch has one pixel for each.
+/// The tile of a 1 x 1 kernel: a run of output pixels, with one pixel of the patch for each.
 struct PixelTile {
   __device__ __forceinline__ PixelTile(const ResidentParams& p, int tile_m, int tile_pixels)
       : first(tile_m * tile_pixels), count(tile_pixels) {}
 
   __device__ __forceinline__ int patch_pixels(const ResidentParams&) const { return count; }
 
-  /// Pixel of x that pixel `i` of the patch is, or -1 for zeros.
+  /// Index in x of pixel `i` of the patch, or -1 for zeros.
   __device__ __forceinline__ int source(const ResidentParams& p, int i) const {
     const int pixel = first + i;
     if (pixel >= p.epilogue.rows) return -1;
@@ -26,19 +26,20 @@ struct PixelTile {
     return (image * p.height + y * p.stride_h) * p.width + x * p.stride_w;
   }
 
-  /// Row of the product that pixel `i` of the tile is, or -1 past the end.
+  /// Row of the product for pixel `i` of the tile, or -1 past the end.
   __device__ __forceinline__ int output(const ResidentParams& p, int i) const {
     return first + i < p.epilogue.rows ? first + i : -1;
   }
 
-  /// Byte in the patch where the window of the tile's pixel `i` starts.
+  /// Byte offset in the patch at which the window of the tile's pixel `i` starts.
   __device__ __forceinline__ int window(const ResidentParams& p, int i) const { return i * p.patch_pitch; }
 
   int first;
   int count;
 };
 
-/// Tile of a window: a rectangle of output pixels of one image; the patch is the rectangle under it.
+/// The tile of a window: a rectangle of output pixels of one
+/// image. The patch is the rectangle of pixels under it.
 struct WindowTile {
   __device__ __forceinline__ WindowTile(const ResidentParams& p, int tile_m, int tile_pixels) {
     const int row = static_cast<int>(p.tiles_x.divide(tile_m));
@@ -74,7 +75,7 @@ struct WindowTile {
   int x;
 };
 
-/// One thread's copies of the patch: those of the first turns are worked out ahead.
+/// One thread's copies of the patch. The places of the first kAhead copies are computed early.
 template <class T, class TileT, int kThreads>
 struct PatchCopies {
   static constexpr int kAhead = 6;
@@ -101,7 +102,8 @@ struct PatchCopies {
   }
 
  private:
-  /// Copy `i`: element it reads, -1 for zeros; byte of the patch it writes, -1 for none.
+  /// Copy `i`: `source` is the element to read, or -1 for zeros;
+  /// `target` is the byte of the patch to write, or -1 for none.
   __device__ __forceinline__ void place(const ResidentParams& p, const TileT& tile, int i, int& source,
                                         int& target) const {
     const int piece = i * kThreads + static_cast<int>(threadIdx.x);

@@ -1,4 +1,4 @@
-// Configurations and launch of warp_gemm.hpp.
+// Configurations and launch of the warp GEMM. See warp_gemm.hpp.
 #include "device/cuda/plugin/kernels/gemm/warp/warp_gemm.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// The compiled kernel with the shortest depth that is long enough; the end where none is.
+/// The compiled kernel with the smallest sufficient depth; the end iterator if there is none.
 const WarpGemmShape* shape_of(const ConvProblem& problem, const WarpGemmConfig& config) {
   const int chunks = ceil_divide(problem.channels, kWarpGemmChunk);
   return std::find_if(
@@ -68,7 +68,7 @@ cudaError_t launch_warp_gemm(const ConvProblem& problem, const WarpGemmConfig& c
   const int64_t groups = ceil_divide(problem.filters, WarpGemmConfig::kFilters);
   const int64_t tiles = ceil_divide(problem.rows(), config.tile_m);
   const int64_t at_once = std::max<int64_t>(1, resident * kWarpGemmWarps / groups);
-  // As many turns as all tiles take, and no more warps than these need.
+  // Uses as few iterations as all tiles allow, and no more warps than these need.
   const int64_t strips = ceil_divide(tiles, ceil_divide(tiles, at_once));
   launch.blocks = ceil_divide(strips * groups, kWarpGemmWarps);
 

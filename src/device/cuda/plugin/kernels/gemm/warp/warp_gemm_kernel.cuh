@@ -1,6 +1,6 @@
-// The kernel of warp_gemm.hpp. All that a lane loads and stores is eight neighbouring channels, 16 bytes:
-// pixels and filters take the channels of a product in another order than they have in memory, the same for
-// both, and the filters of four products are dealt so that a lane's sums of a pixel are of eight neighbours.
+// The kernel of warp_gemm.hpp. Each load and store of a lane is eight adjacent channels, 16 bytes. For that,
+// pixels and filters use the same permutation of a product's channels, and the filters of four products are
+// distributed so that a lane's sums of one pixel belong to eight adjacent filters.
 #pragma once
 
 #include <utility>
@@ -13,7 +13,7 @@
 
 namespace hone::device::cuda {
 
-/// A warp's filters, and the tiles that it makes with them.
+/// A warp's filters, and the tiles that it computes with them.
 template <class T, StreamKind kKind, int kRows, int kChunks>
 class WarpTiles {
  public:
@@ -26,7 +26,7 @@ class WarpTiles {
     const auto* const w = static_cast<const T*>(p_.w);
 #pragma unroll
     for (int i = 0; i < kProducts; ++i) {
-      // The filter of the column of product i that this lane brings.
+      // The filter that this lane loads for its column of product i.
       const int filter = first + row_ / 2 * 8 + i * 2 + row_ % 2;
 #pragma unroll
       for (int c = 0; c < kChunks; ++c) {
@@ -42,13 +42,13 @@ class WarpTiles {
   /// The part of a tile's pixels that a lane loads.
   using Pixels = uint4[kRows / 8][kChunks];
 
-  /// Loads the tile that begins with that row of y.
+  /// Loads the tile that begins at this row of y.
   __device__ __forceinline__ void load(int first_row, Pixels& pixels) const {
 #pragma unroll
     for (int e = 0; e < kEights; ++e) load_pixels(first_row + row_ + 8 * e, pixels[e]);
   }
 
-  /// The tile itself.
+  /// Computes and stores the tile.
   __device__ __forceinline__ void make(int first_row, const Pixels& pixels) const {
     uint32_t results[kEights][kProducts] = {};
 #pragma unroll
@@ -93,7 +93,7 @@ class WarpTiles {
     to[3] = words.w;
   }
 
-  /// Multiplies rows 0 to 7 and 8 to 15.
+  /// Multiplies rows 0 to 7 (`upper`) and 8 to 15 (`lower`).
   __device__ __forceinline__ void multiply(const uint4 (&upper)[kChunks], const uint4 (&lower)[kChunks],
                                            float (&sums)[kProducts][4]) const {
 #pragma unroll
@@ -112,7 +112,8 @@ class WarpTiles {
     }
   }
 
-  /// Eight filters of a pixel, of the upper or the lower half of `sums`; `words` are the operand's, if any.
+  /// Stores eight filters of a pixel from the upper or lower
+  /// half of `sums`; `words` holds the operand, if any.
   __device__ __forceinline__ void store(int row, int half, const float (&sums)[kProducts][4],
                                         uint32_t (&words)[kProducts]) const {
     if (!is_result(row)) return;
@@ -125,9 +126,9 @@ class WarpTiles {
   }
 
   const WarpGemmParams& p_;
-  int row_;      ///< of eight
+  int row_;      ///< row of eight
   int channel_;  ///< first of the eight of a chunk that this lane loads
-  int filter_;   ///< first of the eight that it finishes
+  int filter_;   ///< first of the eight filters that this lane finishes
   uint4 filters_[kProducts][kChunks];
   float2 bias_[kProducts];
 };
@@ -143,7 +144,7 @@ __global__ void __launch_bounds__(kWarpGemmWarps * 32)
   using Tiles = WarpTiles<T, kKind, kRows, kChunks>;
   const Tiles tiles(p, warp - strip * static_cast<int>(p.filter_groups.divisor));
   ptx::wait_for_previous_kernel();
-  // Few pixels leave registers for those of the next tile.
+  // With few pixels, there are registers left to load the next tile early.
   constexpr bool kAhead = kRows / 8 * kChunks <= 4;
   const int step = p.strips * kRows;
   int row = strip * kRows;

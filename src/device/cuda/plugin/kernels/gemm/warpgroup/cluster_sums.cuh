@@ -1,7 +1,7 @@
-// Sums of a tile whose depth is split over a cluster: each block sends every row to the block that finishes
-// it, which then adds up the parts and stores. Everything that is known in advance is computed before the
-// kernel waits for the previous one: addresses and bounds read from parameters after the products took as
-// long as the sums themselves.
+// Adds up the sums of a tile whose depth is split over a cluster. Each block sends every row to the block
+// that finishes it, which then adds up the parts and stores the result. Everything known in advance is
+// computed before the kernel waits for the previous one: when addresses and bounds were read from parameters
+// after the products, that took as long as the sums themselves.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/stream_epilogue.hpp"
@@ -12,14 +12,14 @@
 
 namespace hone::device::cuda {
 
-/// Brings every row's sums to the block that finishes it, as [parts][kM / parts][kN + kStagePad] floats.
-/// Nobody has to fetch them, and no block has to wait for others to have read its own. Two blocks, and those
-/// of large tiles, are done sooner with plain stores and a barrier of the cluster, others when each counts
-/// what it has received.
+/// Sends every row's sums to the block that finishes it, as [parts][kM / parts][kN + kStagePad] floats. No
+/// block fetches sums, and none waits until others have read its own. Clusters of two blocks, and blocks with
+/// large tiles, finish sooner with plain stores and a barrier of the cluster; others finish sooner if each
+/// counts the bytes that it has received.
 template <class T, class TileT>
 class SumExchange {
  public:
-  /// The place and the barrier of receiving, whose addresses are the same in all blocks.
+  /// `receive` and `received` are the buffer and the barrier; their addresses are the same in all blocks.
   __device__ __forceinline__ SumExchange(const TileParams& p, int part, uint32_t receive, uint32_t received)
       : received_(received), counts_(kMayCount && p.split_k > 2) {
     constexpr int kPitch = (TileT::kN + kStagePad) * 4;
@@ -30,7 +30,7 @@ class SumExchange {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int row = WarpgroupProduct<T, TileT>::first_row() + i * 64 + half * 8;
-        const int owner = min(row / rows, p.split_k - 1);  // the copying warp has no rows
+        const int owner = min(row / rows, p.split_k - 1);  // clamped because the copying warp has no rows
         const uint32_t local = receive + (part * rows + row - owner * rows) * kPitch;
         to_[i][half] =
             ptx::in_register(ptx::address_in_block(local + lane % 2 * 32 + lane % 4 / 2 * 16, owner));
@@ -53,7 +53,7 @@ class SumExchange {
     }
   }
 
-  /// Waits until all has been received; called by all threads.
+  /// Waits until all sums have been received; called by all threads.
   __device__ __forceinline__ void wait() const {
     if (kMayCount && counts_) {
       ptx::wait_received(received_);
@@ -65,7 +65,7 @@ class SumExchange {
  private:
   static constexpr bool kMayCount = TileT::kM * TileT::kN <= 64 * 64;
 
-  /// Sums of 16 columns at a time: 16 bytes a store.
+  /// Sends the sums of 16 columns at a time, with stores of 16 bytes.
   template <class Store>
   __device__ __forceinline__ void send_each(const WarpgroupProduct<T, TileT>& product,
                                             const Store& store) const {
@@ -90,14 +90,14 @@ class SumExchange {
   uint32_t barrier_[TileT::kFragments][2];
 };
 
-/// Finishes a block's share of its tile by the warpgroups that multiply: a run of eight channels a thread.
-/// kSteps: by the list of steps, else by a StreamEpilogue that adds or bounds.
+/// Finishes a block's share of its tile with the warpgroups that multiply, one run of eight channels for each
+/// thread. With kSteps it applies the list of steps, otherwise a StreamEpilogue that adds or bounds.
 template <class T, class TileT, bool kSteps>
 class ShareFinish {
  public:
   static constexpr int kThreads = TileT::kGroups * 128;
 
-  /// `row`, `channel`: the first of the share; `prefetched`: a place for operands of the share.
+  /// `row` and `channel` are the first of the share; `prefetched` is the buffer for the share's operands.
   __device__ __forceinline__ ShareFinish(const EpilogueParams& p, const StreamEpilogue& stream, int row,
                                          int channel, uint4* prefetched)
       : p_(p),
@@ -120,7 +120,7 @@ class ShareFinish {
     narrow(make_float2(stream.high, stream.high), high_);
   }
 
-  /// Starts to copy what is added. The same thread reads what it copied.
+  /// Starts copying the operand of an addition. The thread that copies an element also reads it.
   __device__ __forceinline__ void prefetch(int parts) const {
     if (operand_ == nullptr) return;
     const int count = TileT::kM / parts * kPerRow;
@@ -144,7 +144,7 @@ class ShareFinish {
   static_assert(kThreads % kPerRow == 0);
   using Pair = typename PairOf<T>::Type;
 
-  /// The first channel, in the tile, of all runs of this thread.
+  /// The first channel, within the tile, of all runs of this thread.
   static __device__ __forceinline__ int column() { return static_cast<int>(threadIdx.x) % kPerRow * 8; }
 
   /// The place of a run in y.
@@ -162,12 +162,13 @@ class ShareFinish {
     bool valid;
   };
 
-  /// All loads start before the first addition; parts are added in their order.
+  /// All loads start before the first addition. The parts are added in their order.
   template <int kParts>
   __device__ __forceinline__ void run(const float* sums) const {
     constexpr int kPitch = TileT::kN + kStagePad;
     constexpr int kRows = TileT::kM / kParts;
-    // Four of eight threads begin with the first half of their runs, so that they read all banks.
+    // Four of every eight threads read the second half of
+    // their runs first, so that the reads cover all banks.
     const int begin = static_cast<int>(threadIdx.x) / 4 % 2;
 #pragma unroll 1
     for (int v = static_cast<int>(threadIdx.x); v < kRows * kPerRow; v += kThreads) {
@@ -212,7 +213,7 @@ class ShareFinish {
       unpack<T>(operand, added);
       apply_binary(graph::PostOp::kAdd, added, values);
     }
-    // Bounds are those of rounded numbers: rounding keeps their order. NaN stays NaN.
+    // The bounds apply to rounded numbers, since rounding keeps their order. NaN stays NaN.
     Packed<T> packed;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {

@@ -9,7 +9,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// Kernels with one block for each tile, or a cluster of them.
+/// Kernels with one block, or one cluster of blocks, for each tile.
 const WarpgroupTable& block_kernels(Element element, const WarpgroupConfig& config,
                                     const std::optional<StreamEpilogue>& steps) {
   const bool half = element == Element::kHalf;

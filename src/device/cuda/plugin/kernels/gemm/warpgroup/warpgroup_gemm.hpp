@@ -1,5 +1,5 @@
-// Convolution by warpgroup GEMM (wgmma and tensor maps, only on compute capability 9.0): which configurations
-// a problem has, and the launch. Half and bfloat16.
+// Convolution by warpgroup GEMM (wgmma and tensor maps, compute capability 9.0 only): its configurations for
+// a problem, and the launch. Half and bfloat16.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,26 +16,26 @@ namespace hone::device::cuda {
 struct WarpgroupConfig {
   int tile_m = 128;  ///< output pixels of a block
   int tile_n = 128;  ///< filters of a block
-  int stages = 4;    ///< of 64 channels of one tap
+  int stages = 4;    ///< each of 64 channels of one tap
   int parts = 1;     ///< blocks of a cluster that share a tile's depth: 1, 2, 4 or 8
 
-  /// The text of a configuration: "128x64_s4" or "64x32_s4_c8".
+  /// The configuration as text: "128x64_s4" or "64x32_s4_c8".
   std::string text() const;
   static std::optional<WarpgroupConfig> parse(const std::string& text);
   bool operator==(const WarpgroupConfig&) const = default;
 };
 
-/// Why the problem cannot run so on that device; empty when it can.
+/// The reason why the problem cannot run in that configuration on that device; empty if it can.
 Refusal warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
                           const DeviceProperties& device);
 
-/// The configurations that are valid, best guess first, at most `limit`.
+/// The valid configurations, best guess first, at most `limit`.
 std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,
                                                size_t limit = 16);
 
-/// Enqueues the convolution; `pdl` and errors as launch_conv. The driver makes the maps of x and w: operands
-/// that it cannot describe give cudaErrorInvalidValue, as do steps other than bounds before a result of
-/// floats; a driver without maps gives cudaErrorNotSupported.
+/// Enqueues the convolution; `pdl` and errors are those of launch_conv(). The driver encodes the maps of x
+/// and w. Operands that it cannot describe give cudaErrorInvalidValue, as do steps other than bounds before a
+/// float result. A driver without tensor maps gives cudaErrorNotSupported.
 cudaError_t launch_warpgroup(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
                              const LaunchOptions& options);
 

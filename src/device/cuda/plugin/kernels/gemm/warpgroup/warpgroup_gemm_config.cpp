@@ -1,4 +1,4 @@
-// The configurations of a convolution by warpgroup GEMM, and which to try first. See warpgroup_gemm.hpp.
+// The configurations of a convolution by warpgroup GEMM, ordered by estimated time. See warpgroup_gemm.hpp.
 #include <algorithm>
 #include <cstdio>
 
@@ -15,9 +15,9 @@ constexpr int kMaxCorner = 127;
 constexpr int kMaxOffset = 255;
 constexpr int kMaxStride = 8;
 
-/// Microseconds that a configuration may take, from figures of an H200 (docs/performance/lessons.md): 90
-/// bytes a clock from L2 to a multiprocessor, 15 from one to another, matrix products at 4,096 operations a
-/// clock from tiles of 128 filters on, which smaller ones do not reach, since starting them takes longer.
+/// Estimated microseconds of a configuration, from rates of an H200 (docs/performance/lessons.md): 90 bytes a
+/// clock from L2 to a multiprocessor, 15 from one multiprocessor to another, and 4,096 operations a clock for
+/// tiles of at least 128 filters. Smaller tiles are slower, since starting their products takes longer.
 double guess(const ConvProblem& problem, int64_t depth_steps, const WarpgroupConfig& config,
              const DeviceProperties& device) {
   constexpr double kClocksPerMicrosecond = 1700;
@@ -64,7 +64,7 @@ Refusal map_refusal(const ConvProblem& p) {
   return {};
 }
 
-/// The numbers of stages that fit one to three times into a multiprocessor.
+/// The numbers of stages with which one, two or three blocks fit on a multiprocessor.
 std::vector<int> stage_counts(WarpgroupConfig config, int64_t depth_steps, const DeviceProperties& device) {
   const int64_t steps = ceil_divide(depth_steps, config.parts);
   std::vector<int> counts;
@@ -91,7 +91,7 @@ std::optional<WarpgroupConfig> WarpgroupConfig::parse(const std::string& text) {
   WarpgroupConfig config;
   const int fields = std::sscanf(text.c_str(), "%4dx%4d_s%2d_c%2d", &config.tile_m, &config.tile_n,
                                  &config.stages, &config.parts);
-  // Comparing the text with that of the parsed configuration refuses everything that has a second spelling.
+  // Comparing the configuration's text with the input rejects every second spelling.
   if ((fields != 3 && fields != 4) || config.text() != text) return std::nullopt;
   return config;
 }

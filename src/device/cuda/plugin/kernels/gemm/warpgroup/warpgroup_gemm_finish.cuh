@@ -1,4 +1,4 @@
-// Moves a warpgroup's sums to the place in shared memory from which the copy unit stores y.
+// Writes a warpgroup's sums to the shared memory from which the copy unit stores y.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/quick_gelu.cuh"
@@ -6,23 +6,23 @@
 
 namespace hone::device::cuda {
 
-/// A finished tile as the copy unit stores it, and as the operand of an addition comes: slabs of up to 64
-/// channels, kM rows each, swizzled by the length of a row.
+/// The layout of a finished tile, and of the operand of an addition, for the copy unit: slabs of up to 64
+/// channels with kM rows each, swizzled for the length of a row.
 template <class TileT>
 struct OutputSlabs {
   static constexpr int kChannels = TileT::kN < 64 ? TileT::kN : 64;
   static constexpr int kRowBytes = kChannels * 2;
   static constexpr int kSlabs = TileT::kN / kChannels;
-  static constexpr int kBoxBytes = 64 * kRowBytes;  ///< of 64 rows, one fragment
+  static constexpr int kBoxBytes = 64 * kRowBytes;  ///< of 64 rows, which are one fragment
   static constexpr int kSlabBytes = TileT::kM * kRowBytes;
   static constexpr int kBytes = kSlabs * kSlabBytes;
   static_assert(kChannels == 64 || kChannels == 32);
 
-  /// The number with which the numbers of a row's 16 bytes are XORed.
+  /// The indices of 16-byte pieces in a row are XORed with this number.
   static __device__ __forceinline__ int swizzle(int row) { return kChannels == 64 ? row & 7 : row >> 1 & 3; }
 };
 
-/// Sums begin with the bias, whose loads so pass while the first stage comes.
+/// Initialises the sums with the bias; its loads overlap with the copies of the first stage.
 template <class T, class TileT>
 __device__ __forceinline__ void begin_sums(const EpilogueParams& p, int tile_n,
                                            WarpgroupProduct<T, TileT>& product) {
@@ -40,7 +40,7 @@ __device__ __forceinline__ void begin_sums(const EpilogueParams& p, int tile_n,
   }
 }
 
-/// The operations after the sums, on pairs of neighbouring channels. Bounds are those of rounded numbers:
+/// The operations after the sums, on pairs of adjacent channels. The bounds apply to rounded numbers, since
 /// rounding keeps their order. NaN stays NaN.
 template <class T, StreamKind kKind>
 class PairFinish {
@@ -52,7 +52,7 @@ class PairFinish {
     narrow(make_float2(epilogue.high, epilogue.high), high_);
   }
 
-  /// `packed` holds what is to be added, and then the result.
+  /// `packed` holds the operand of an addition on entry, and the result on return.
   __device__ __forceinline__ void run(float2 pair, uint32_t& packed) const {
     Pair& result = reinterpret_cast<Pair&>(packed);
     if (kKind == StreamKind::kAdd) {
@@ -82,9 +82,9 @@ class PairFinish {
   Pair high_;
 };
 
-/// Writes a warpgroup's sums to their places in the output, after adding the present contents: those of the
-/// first `filters_left`, rounded up to 16; the copy unit stores none after the last filter. A warp's 16 rows
-/// and 16 channels are four matrices, as ldmatrix and stmatrix take them.
+/// Writes a warpgroup's sums to the output in shared memory, after adding the operand that lies there. It
+/// covers the first `filters_left` filters, rounded up to 16; the copy unit stores none after the last
+/// filter. A warp's 16 rows and 16 channels form four matrices in the sense of ldmatrix and stmatrix.
 template <StreamKind kKind, class T, class TileT>
 __device__ __forceinline__ void finish_sums(const StreamEpilogue& epilogue, uint32_t output, int filters_left,
                                             const WarpgroupProduct<T, TileT>& product) {

@@ -1,5 +1,5 @@
-// The warpgroup GEMM for any epilogue: one block makes one tile of y. Sums go through shared memory as
-// floats.
+// The warpgroup GEMM for any epilogue: one block computes one
+// tile of y. The sums pass through shared memory as floats.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/kernel_stamp.cuh"
@@ -24,17 +24,17 @@ __device__ __forceinline__ void stage_sums(const WarpgroupProduct<T, TileT>& pro
   }
 }
 
-/// As store_tile() and others of the epilogue see a tile: with the warp that copies.
+/// The tile with the threads of the copying warp, for store_tile() and other functions of the epilogue.
 template <class TileT>
 struct WithCopier : TileT {
   static constexpr int kThreads = TileT::kGroups * 128 + 32;
   static_assert(TileT::kN <= kThreads);
 };
 
-/// A block's own parts: its place, its part of the depth, its shared memory.
+/// The parts of one block: its position, its part of the depth, and its shared memory.
 template <class TileT>
 struct GemmBlock {
-  static constexpr int kCopier = TileT::kGroups * 128;  ///< the first thread of the warp that copies
+  static constexpr int kCopier = TileT::kGroups * 128;  ///< first thread of the warp that copies
 
   const typename TileT::Params& p;
   unsigned char* memory;
@@ -42,7 +42,7 @@ struct GemmBlock {
   DepthPart depth;
   float* bias;
   StageRing ring;
-  uint32_t received;  ///< barrier of the rows that a cluster sends
+  uint32_t received;  ///< barrier for the rows that other blocks of the cluster send
   uint4* prefetched;
 
   __device__ __forceinline__ GemmBlock(const typename TileT::Params& params, unsigned char* shared)
@@ -57,7 +57,7 @@ struct GemmBlock {
 
   static __device__ __forceinline__ bool multiplies() { return static_cast<int>(threadIdx.x) < kCopier; }
 
-  /// Sets up the barriers; all threads are together after it.
+  /// Sets up the barriers and synchronises all threads.
   __device__ __forceinline__ void begin() const {
     if (static_cast<int>(threadIdx.x) == kCopier) {
       ptx::prefetch_map(p.filters);
@@ -70,8 +70,8 @@ struct GemmBlock {
     __syncthreads();
   }
 
-  /// All copies, by the warp that does not multiply. `meet` runs before it waits for a place to become empty:
-  /// a warp that stands there may keep others from passing a barrier that it has not passed.
+  /// Makes all copies, in the warp that does not multiply. `meet` runs before the first wait for an empty
+  /// stage: a warp that waits there could keep others at a barrier that it has not passed.
   template <class Meet>
   __device__ __forceinline__ void copy(const Meet& meet) const {
     if (ptx::warp() != kCopier / 32) return;

@@ -1,4 +1,4 @@
-// Tables of kernels for all of kWarpgroupShapes, for the source files that compile one each.
+// Tables of kernels for all of kWarpgroupShapes, for the source files that compile one table each.
 #pragma once
 
 #include <utility>

@@ -13,7 +13,7 @@ CUtensorMapSwizzle swizzle_of(int depth) {
   return depth == kStageDepth ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
 }
 
-/// Boxes of `depth` channels of tile_n filters at one tap. Elements outside of w are zero.
+/// Encodes boxes of `depth` channels of tile_n filters at one tap. Elements outside w are zero.
 CUresult map_filters(const ConvProblem& p, const WarpgroupConfig& config, const void* w, int depth,
                      CUtensorMap& map) {
   const auto channels = static_cast<cuuint64_t>(p.channels);
@@ -27,8 +27,8 @@ CUresult map_filters(const ConvProblem& p, const WarpgroupConfig& config, const 
                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
-/// Columns of tile_m windows' pixels, `depth` channels each. The box of the corners that windows take runs
-/// from -padding to the last one; padding and what follows the last image is zero.
+/// Encodes columns of the pixels of tile_m windows, `depth` channels each. The corners of windows range from
+/// -padding to the last one; padding and everything after the last image is zero.
 CUresult map_windows(const ConvProblem& p, const WarpgroupConfig& config, const void* x, int depth,
                      CUtensorMap& map) {
   const auto channels = static_cast<cuuint64_t>(p.channels);
@@ -47,7 +47,7 @@ CUresult map_windows(const ConvProblem& p, const WarpgroupConfig& config, const 
                                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
-/// The place of a configuration's tile in the tables; warpgroup_refusal() has found one.
+/// The index of a configuration's tile in the tables; warpgroup_refusal() has checked that it exists.
 size_t shape_of(const WarpgroupConfig& config) {
   const auto* const found = std::find_if(
       std::begin(kWarpgroupShapes), std::end(kWarpgroupShapes), [&](const WarpgroupShape& shape) {

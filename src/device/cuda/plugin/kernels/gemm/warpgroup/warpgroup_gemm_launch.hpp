@@ -1,4 +1,4 @@
-// Helpers of launches of warpgroup GEMM kernels: tensor maps, the parameter, the grid. Internal.
+// Helpers for launching warpgroup GEMM kernels: tensor maps, the kernel's parameter, the grid. Internal.
 #pragma once
 
 #include "device/cuda/plugin/kernels/gemm/gemm_launch.hpp"
@@ -6,15 +6,15 @@
 
 namespace hone::device::cuda {
 
-/// Stages of a tap.
+/// The number of stages in a tap.
 FastDivisor source_chunks(const ConvProblem& problem);
 SourceWindows source_geometry(const ConvProblem& problem);
-/// Boxes of `depth` channels, 64 or 32, whose bytes are what their rows are swizzled by. False where the
-/// driver cannot describe x or w.
+/// Encodes boxes of `depth` channels, 64 or 32, whose rows are swizzled for their length in bytes. Returns
+/// false if the driver cannot describe x or w.
 bool set_maps(const ConvProblem& problem, const WarpgroupConfig& config, const void* x, const void* w,
               SourceMaps& maps, int depth = kStageDepth);
 
-/// All of that for WarpgroupParams or SecondSource.
+/// Sets all members of a WarpgroupParams or SecondSource that describe a source.
 template <class Source>
 bool set_source(const ConvProblem& problem, const WarpgroupConfig& config, const void* x, const void* w,
                 Source& source, int depth = kStageDepth) {
@@ -23,20 +23,21 @@ bool set_source(const ConvProblem& problem, const WarpgroupConfig& config, const
   return set_maps(problem, config, x, w, source, depth);
 }
 
-/// All but the sources and the steps along the depth: everything that depends only on the result.
+/// Sets everything that depends only on the result: all but the sources and the number of stages.
 void set_result(const ConvProblem& problem, const WarpgroupConfig& config, const ConvArgs& args,
                 WarpgroupParams& params);
 
-/// Boxes of 64 rows of y or of its summand, with the channels of a slab of the output; false where the driver
-/// cannot describe it.
+/// Encodes boxes of 64 rows of y or of its operand, with the channels of a slab of the output. Returns false
+/// if the driver cannot describe it.
 bool set_rows(const ConvProblem& problem, const WarpgroupConfig& config, const void* y, CUtensorMap& map);
 
-/// A kernel of the table, of one block or a cluster of config.parts blocks for each of `tiles`; `params`
-/// points to its parameter.
+/// Launches a kernel of the table with one block, or a cluster of config.parts blocks, for each of `tiles`.
+/// `params` points to the kernel's parameter.
 cudaError_t launch_blocks(const WarpgroupTable& kernels, const WarpgroupConfig& config, bool prefetch,
                           int tiles, const void* params, const LaunchOptions& options);
 
-/// A kernel of the table that computes a stream of tiles, with all blocks that the device holds at once.
+/// Launches a kernel of the table that computes a stream of
+/// tiles, with all blocks that the device holds at once.
 cudaError_t launch_tiles(const WarpgroupTable& kernels, const WarpgroupConfig& config, int tiles,
                          const void* params, const LaunchOptions& options);
 

@@ -1,4 +1,4 @@
-// The parameter of the warpgroup GEMM's kernel, how its shared memory lies, and the table of compiled
+// The kernel parameter of the warpgroup GEMM, the layout of its shared memory, and the tables of compiled
 // kernels. Internal.
 #pragma once
 
@@ -14,17 +14,17 @@
 namespace hone::device::cuda {
 
 inline constexpr int kStageDepth = 64;                  ///< elements of two bytes
-inline constexpr int kStageRowBytes = kStageDepth * 2;  ///< what swizzling takes for a row
-inline constexpr int kRingBarrierBytes = 2 * 8;         ///< of a stage
-inline constexpr int kMostSharedBytes = 232448;         ///< that a block can get, compute capability 9.0
+inline constexpr int kStageRowBytes = kStageDepth * 2;  ///< the row length for swizzling
+inline constexpr int kRingBarrierBytes = 2 * 8;         ///< for one stage
+inline constexpr int kMostSharedBytes = 232448;         ///< limit for a block, compute capability 9.0
 
-/// The operands of a convolution.
+/// The tensor maps of a convolution's operands.
 struct SourceMaps {
   CUtensorMap windows;  ///< im2col map of x
   CUtensorMap filters;  ///< w as [filters][taps][channels]
 };
 
-/// How its windows lie.
+/// The geometry of a convolution's windows.
 struct SourceWindows {
   int kernel_w;
   int stride_h;
@@ -36,30 +36,31 @@ struct SourceWindows {
 };
 
 struct WarpgroupParams : TileParams, SourceMaps {
-  CUtensorMap output;   ///< y as [rows][filters], of a stream of tiles
-  CUtensorMap operand;  ///< of an addition, as y
+  CUtensorMap output;   ///< y as [rows][filters]; only for a stream of tiles
+  CUtensorMap operand;  ///< the operand of an addition, with the layout of y
   const void* anywhere;
   FastDivisor out_width;
   FastDivisor out_height;
-  FastDivisor chunks;  ///< stages of a tap
+  FastDivisor chunks;  ///< stages in a tap
   StreamEpilogue stream;
   int tiles;
   SourceWindows geometry;
 };
 
-/// The second convolution of a sum, by the names that WarpgroupParams has for the first.
+/// The second convolution of a sum; its members have the names that WarpgroupParams uses for the first.
 struct SecondSource : SourceMaps {
   FastDivisor chunks;
   SourceWindows geometry;
 };
 
-/// The parameter of a sum of two convolutions, whose depth is that of the first and then that of the second.
+/// The parameter of a sum of two convolutions. Its depth is
+/// that of the first, followed by that of the second.
 struct WarpgroupSumParams : WarpgroupParams {
   SecondSource second;
-  int first_steps;  ///< stages of the first one's depth
+  int first_steps;  ///< stages in the depth of the first convolution
 };
 
-/// Tiles that are compiled: tile_m, tile_n, and the warpgroups that multiply.
+/// Compiled tiles: tile_m, tile_n, and the number of warpgroups that multiply.
 struct WarpgroupShape {
   int tile_m;
   int tile_n;
@@ -71,8 +72,9 @@ inline constexpr WarpgroupShape kWarpgroupShapes[] = {{64, 32, 1},   {64, 64, 1}
 
 /// Compiled kernels in the order of kWarpgroupShapes; null for tiles that never fit.
 using WarpgroupTable = std::array<const void*, std::size(kWarpgroupShapes)>;
-// One table a source file, so that the compiler's work is spread: element, then warpgroup_gemm,
-// warpgroup_gemm_split or the kind of warpgroup_gemm_stream. Sums of convolutions end with bounds.
+// One table in each source file, so that compilation runs in parallel.
+// Names give the element, then warpgroup_gemm, warpgroup_gemm_split or the
+// kind of warpgroup_gemm_stream. Sums of convolutions have at most bounds.
 extern const WarpgroupTable kHalfBlock;
 extern const WarpgroupTable kHalfSplit;
 extern const WarpgroupTable kHalfSplitSteps;
@@ -98,19 +100,19 @@ extern const WarpgroupTable kBFloat16Leaky;
 extern const WarpgroupTable kBFloat16Sum;
 extern const WarpgroupTable kBFloat16SumSplit;
 
-/// Stages of the depth of a convolution whose extents are valid.
+/// The number of stages in the depth of a convolution whose extents are valid.
 int64_t warpgroup_depth_steps(const ConvProblem& problem);
 
-/// Without `depth_steps`, for a depth of this number of stages: that of the convolution and of others whose
-/// sum it is.
+/// Variants for a depth of `depth_steps` stages, which includes
+/// the depths of other convolutions in the same sum.
 Refusal warpgroup_refusal(const ConvProblem& problem, const WarpgroupConfig& config,
                           const DeviceProperties& device, int64_t depth_steps);
 std::vector<WarpgroupConfig> warpgroup_configs(const ConvProblem& problem, const DeviceProperties& device,
                                                size_t limit, int64_t depth_steps);
 
-/// Shared memory of a block in bytes: the ring, whose place the staged tile takes, or after it the sums that
-/// a cluster sends; bias (of one block a tile), barriers of the stages and of received rows, prefetched
-/// operand.
+/// Bytes of a block's shared memory. First comes the ring. The staged tile overwrites it, or the sums that a
+/// cluster sends follow it. Then come the bias (if a block has one tile), the barriers of stages and received
+/// rows, and the prefetched operand.
 constexpr int64_t warpgroup_staging_bytes(const WarpgroupConfig& config) {
   const int64_t ring = int64_t{config.stages} * (config.tile_m + config.tile_n) * kStageRowBytes;
   const int64_t tile = int64_t{config.tile_m} * (config.tile_n + kStagePad) * 4;
@@ -123,7 +125,7 @@ constexpr int64_t warpgroup_shared_bytes(const WarpgroupConfig& config, bool pre
          (prefetch ? int64_t{config.tile_m} * config.tile_n * 2 : 0);
 }
 
-/// Shared memory of a block that computes a stream of tiles: ring, output, barriers of both.
+/// Bytes of shared memory of a block that computes a stream of tiles: ring, output, and the barriers of both.
 inline int64_t stream_shared_bytes(const WarpgroupConfig& config, int groups) {
   return int64_t{config.stages} * ((config.tile_m + config.tile_n) * kStageRowBytes + kRingBarrierBytes) +
          int64_t{config.tile_m} * config.tile_n * 2 + 8 + int64_t{groups} * 16;

@@ -1,5 +1,5 @@
-// The warpgroup GEMM with a mean after it: a tile's rows are the pixels of one image, and what leaves it is
-// their mean for each filter. Blocks stay on their multiprocessor and make tile after tile.
+// The warpgroup GEMM followed by a mean. The rows of a tile are the pixels of one image, and the result is
+// their mean for each filter. Blocks stay on their multiprocessor and compute one tile after another.
 #pragma once
 
 #include <utility>
@@ -12,13 +12,13 @@
 
 namespace hone::device::cuda {
 
-/// The values that all roles of a block know.
+/// The values that all roles of a block share.
 template <class TileT>
 struct PooledBlock {
   static_assert(TileT::kM == kPooledRows && TileT::kGroups == 1 && TileT::kFragments == 1);
   const WarpgroupParams& p;
   StageRing ring;
-  float* sums;  ///< [2][4][kN]: of each warp, tiles in turn
+  float* sums;  ///< [2][4][kN]: of each warp; tiles alternate between the two
 
   /// Runs `each(image, tile_n)` over this block's tiles.
   template <class Each>
@@ -29,16 +29,16 @@ struct PooledBlock {
     }
   }
   __device__ __forceinline__ int pixels() const { return static_cast<int>(p.epilogue.pixels.divisor); }
-  /// Rows after the image's own are those of the next one, or zeros; they count for nothing.
+  /// The rows after the image's own belong to the next image or are zeros; they are ignored.
   __device__ __forceinline__ StageCopies<TileT> copies(int image, int tile_n) const {
     return StageCopies<TileT>(p, image * pixels(), tile_n, 0);
   }
-  /// Stages that fill the empty ring.
+  /// The number of stages that fill the empty ring.
   __device__ __forceinline__ int ahead() const { return min(p.stages, p.depth_steps); }
 };
 
-/// The warp that copies. Another one brings the windows of the first stages: where the previous kernel has
-/// ended before this block begins, they would come after all filters.
+/// The role of the warp that copies. Another warp copies the windows of the first stages: if the previous
+/// kernel has ended before this block begins, they would otherwise arrive after all filters.
 template <class TileT>
 __device__ __forceinline__ void pooled_stages(const PooledBlock<TileT>& block) {
   RingPlace place;
@@ -63,8 +63,8 @@ __device__ __forceinline__ void pooled_first_windows(const PooledBlock<TileT>& b
       .start_ring_windows(block.p, block.ring, block.ahead());
 }
 
-/// Loads the summands of a thread's sums, in pairs of channels: of the row that its sums begin with and the
-/// one 8 below, for each eight filters.
+/// Loads the operands that are added to a thread's sums, as pairs of channels: for each eight filters, those
+/// of its first row and of the row 8 below.
 template <class T, class TileT>
 __device__ __forceinline__ void load_pairs(const PooledBlock<TileT>& block, int image, int tile_n,
                                            uint32_t (&pairs)[TileT::kN / 4]) {
@@ -84,8 +84,8 @@ __device__ __forceinline__ void load_pairs(const PooledBlock<TileT>& block, int 
   }
 }
 
-/// A warp's sum over its pixels for each filter of the tile. Results are rounded before they are added, as
-/// those that another kernel pools.
+/// Sums a warp's pixels for each filter of the tile. Results are rounded before they are added, as if another
+/// kernel pooled them.
 template <StreamKind kKind, class T, class TileT>
 __device__ __forceinline__ void sum_pixels(const PooledBlock<TileT>& block,
                                            const WarpgroupProduct<T, TileT>& product,
@@ -133,17 +133,17 @@ __device__ __forceinline__ void store_means(const PooledBlock<TileT>& block, int
       from_float<T>(sum / static_cast<float>(block.pixels()));
 }
 
-/// The warpgroup.
+/// The role of the warpgroup.
 template <class T, StreamKind kKind, class TileT>
 __device__ __forceinline__ void pooled_products(const PooledBlock<TileT>& block) {
   RingPlace place;
-  // Two of them: who writes sums again has met all others after the tile in between.
+  // There are two buffers: a warp that reuses one has passed the barrier of the tile in between.
   float* sums = block.sums;
   float* other = sums + 4 * TileT::kN;
   block.tiles([&](int image, int tile_n) {
     WarpgroupProduct<T, TileT> product;
     begin_sums(block.p.epilogue, tile_n, product);
-    // Nobody writes y before the kernel ahead, which may read it, has ended.
+    // y must not be written before the previous kernel has ended, since that may still read it.
     ptx::wait_for_previous_kernel();
     uint32_t pairs[TileT::kN / 4];
     if constexpr (kKind == StreamKind::kAdd) load_pairs<T>(block, image, tile_n, pairs);

@@ -1,4 +1,4 @@
-// The warpgroup GEMM whose depth is split over a cluster: one block computes its part of the depth of one
+// The warpgroup GEMM with its depth split over a cluster. One block computes its part of the depth of one
 // tile of y, and finishes its share of the tile's rows.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace hone::device::cuda {
 
-/// kSteps: as of ShareFinish.
+/// kSteps is that of ShareFinish.
 template <class T, class TileT, bool kSteps>
 __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
     warpgroup_gemm_split(const __grid_constant__ typename TileT::Params p, KernelStamp* stamp) {
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(WithCopier<TileT>::kThreads)
   block.begin();
   if (static_cast<int>(threadIdx.x) == GemmBlock<TileT>::kCopier)
     ptx::expect_copies(block.received, TileT::kM * TileT::kN * 4);
-  ptx::arrive_cluster();  // this block's memory can be written to
+  ptx::arrive_cluster();  // other blocks may now write to this block's memory
   block.copy([] { ptx::wait_cluster(); });
   const BlockPlace& place = block.place;
   const int parts = ptx::in_register(p.split_k);

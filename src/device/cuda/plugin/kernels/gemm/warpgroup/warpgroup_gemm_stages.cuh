@@ -1,6 +1,6 @@
-// The common part of the warpgroup GEMM kernels: the ring of stages in shared memory, the warp that has the
-// copy unit fill it, and the warpgroups that multiply its contents. No thread works out an address of an
-// element.
+// The common part of the warpgroup GEMM kernels: the ring of stages in shared memory, the warp that fills it
+// through the copy unit, and the warpgroups that multiply its contents. No thread computes addresses of
+// single elements.
 #pragma once
 
 #include <type_traits>
@@ -11,13 +11,13 @@
 
 namespace hone::device::cuda {
 
-/// A block's tile: kM pixels by kN filters, multiplied by kGroups warpgroups. A stage is 64 deep.
+/// A block's tile: kM pixels by kN filters, multiplied by kGroups warpgroups. The depth of a stage is 64.
 template <int kM_, int kN_, int kGroups_>
 struct WarpgroupTile {
   static constexpr int kM = kM_;
   static constexpr int kN = kN_;
   static constexpr int kGroups = kGroups_;
-  static constexpr int kFragments = kM / kGroups / 64;  ///< of 64 pixels, of a warpgroup
+  static constexpr int kFragments = kM / kGroups / 64;  ///< of 64 pixels, for one warpgroup
   static constexpr int kBytesM = kM * kStageRowBytes;
   static constexpr int kStageBytes = kBytesM + kN * kStageRowBytes;
   static_assert(kM % (kGroups * 64) == 0);
@@ -32,7 +32,8 @@ struct SumTile : TileT {
   static constexpr bool kSums = true;
 };
 
-/// The ring: a stage is full when its copies have landed, empty when all warps have multiplied it.
+/// The ring of stages. A stage is full when its copies have
+/// arrived, and empty when all warps have multiplied it.
 struct StageRing {
   uint32_t memory;
   uint32_t barriers;
@@ -40,7 +41,7 @@ struct StageRing {
   __device__ __forceinline__ uint32_t full(int stage) const { return barriers + stage * 8; }
   __device__ __forceinline__ uint32_t empty(int stage) const { return barriers + (stages + stage) * 8; }
 
-  /// By one thread, before any other comes.
+  /// Called by one thread before any other thread uses the ring.
   __device__ __forceinline__ void init(int warps) const {
     for (int s = 0; s < stages; ++s) {
       ptx::init_barrier(full(s), 1);
@@ -49,8 +50,8 @@ struct StageRing {
   }
 };
 
-/// A place in the ring that goes round. The filler starts one round behind, since all stages are empty at
-/// first.
+/// A position in the ring. The filler starts with the
+/// opposite parity, since all stages are empty at first.
 struct RingPlace {
   int stage = 0;
   uint32_t parity = 0;
@@ -61,8 +62,9 @@ struct RingPlace {
   }
 };
 
-/// The place of the copying warp in the depth of a tile. All of its lanes are together in each call, and know
-/// the same. `source` is what the stages are of: the kernel's parameter, or the second of a sum.
+/// The copying warp's position in the depth of a tile. All lanes of the warp
+/// make each call together, with the same values. `source` describes the
+/// operands: the kernel's parameter, or the second convolution of a sum.
 template <class TileT>
 class StageCopies {
  public:
@@ -87,15 +89,15 @@ class StageCopies {
     tap_x_ = tap_ - tap_y_ * geometry.kernel_w;
   }
 
-  /// The first `count` stages of an empty ring. Filters do not depend on the kernel ahead, so they are on
-  /// their way before it has ended.
+  /// Starts the first `count` stages of an empty ring. Filters do not depend on the previous kernel, so their
+  /// copies start before it has ended.
   template <class Source>
   __device__ __forceinline__ void start_ring(const Source& source, const StageRing& ring, int count) {
     StageCopies windows = *this;
     start_ring_filters(source, ring, count);
     windows.start_ring_windows(source, ring, count);
   }
-  /// Starts the filters of the places from the next one to before `end`.
+  /// Starts the copies of filters for the stages from `first` to before `end`.
   template <class Source>
   __device__ __forceinline__ void start_ring_filters(const Source& source, const StageRing& ring, int end,
                                                      int first = 0) {
@@ -116,7 +118,7 @@ class StageCopies {
     }
   }
 
-  /// The next stage, as soon as its place is empty.
+  /// Starts the next stage as soon as its place is empty.
   template <class Source>
   __device__ __forceinline__ void start_stage(const Source& source, const StageRing& ring, RingPlace& place) {
     ptx::wait_barrier(ring.empty(place.stage), place.parity ^ 1);
@@ -128,7 +130,7 @@ class StageCopies {
     place.next(ring.stages);
     next(source);
   }
-  /// The next `end` less `first` stages.
+  /// Starts the next `end` - `first` stages.
   template <class Source>
   __device__ __forceinline__ void start_stages(const Source& source, const StageRing& ring, RingPlace& place,
                                                int end, int first = 0) {
@@ -146,7 +148,7 @@ class StageCopies {
     ++tap_y_;
   }
 
-  /// Filters of the stage, and the word to its barrier of how much comes in all.
+  /// Starts the copy of a stage's filters, and announces the bytes of the whole stage to its barrier.
   __device__ __forceinline__ void start_filters(const SourceMaps& maps, const StageRing& ring,
                                                 int stage) const {
     ptx::expect_copies(ring.full(stage), TileT::kStageBytes);
@@ -163,14 +165,14 @@ class StageCopies {
 
   int filter_;
   ptx::WindowCorner corner_;
-  int chunk_;  ///< of 64 channels
+  int chunk_;  ///< chunk of 64 channels
   int tap_;
   int tap_y_;
   int tap_x_;
 };
 
-/// The copies of a sum of two convolutions. Each has loops of its own: a choice in every turn takes their
-/// addresses out of uniform registers.
+/// The copies of a sum of two convolutions. Each convolution has its own loops: a choice in every iteration
+/// would move the addresses out of uniform registers.
 template <class TileT>
 class SumCopies {
  public:
@@ -205,7 +207,8 @@ class SumCopies {
   }
 
  private:
-  /// How many of the next `count` stages are of the first convolution.
+  /// Returns how many of the next `count` stages belong to the first convolution, and subtracts that number
+  /// from left_of_first_.
   __device__ __forceinline__ int take_of_first(int count) {
     const int taken = min(left_of_first_, count);
     left_of_first_ -= taken;
@@ -227,11 +230,11 @@ __device__ __forceinline__ void prefetch_second_maps(const WarpgroupSumParams& p
   ptx::prefetch_map(p.second.windows);
 }
 
-/// A warpgroup's sums: its kFragments of 64 rows of the tile.
+/// A warpgroup's sums: kFragments fragments of 64 rows of the tile.
 template <class T, class TileT>
 struct WarpgroupProduct {
-  /// Two stages a turn of the loop: products of few filters take less time than it takes to start them, of
-  /// which a turn of one stage lets fewer overlap.
+  /// Two stages in each iteration of the loop: products of few filters take less time than starting them
+  /// does, and more of them overlap than with one stage in each iteration.
   static constexpr bool kPairs = TileT::kN <= 64 && TileT::kFragments == 1;
 
   /// Adds `count` stages.
@@ -249,12 +252,12 @@ struct WarpgroupProduct {
       for (int k = 0; k < kStageDepth / 16; ++k) {
 #pragma unroll
         for (int i = 0; i < TileT::kFragments; ++i) {
-          // 32 bytes further along the depth, 64 rows further down.
+          // Advances by 32 bytes of the depth per k and by 64 rows per i.
           ptx::multiply<T, TileT::kN>(sums[i], left + k * 2 + i * (64 * kStageRowBytes >> 4), right + k * 2);
         }
       }
       ptx::commit_products();
-      ptx::wait_products<1>();  // the stage before is done with
+      ptx::wait_products<1>();  // the previous stage is no longer read
       if (!first && speaks) ptx::arrive(ring.empty(before));
       before = place.stage;
       place.next(ring.stages);
@@ -272,7 +275,8 @@ struct WarpgroupProduct {
     if (speaks) ptx::arrive(ring.empty(before));
   }
 
-  /// Code that reads the sums after it stays after it, and so after the wait for the products.
+  /// Keeps the compiler from moving reads of the sums to
+  /// before this point, and so before the wait for products.
   __device__ __forceinline__ void hold() {
 #pragma unroll
     for (auto& fragment : sums) {
@@ -281,7 +285,7 @@ struct WarpgroupProduct {
     }
   }
 
-  /// Row of the tile that this thread's sums of fragment 0 begin with; the other half is 8 below.
+  /// The first row of the tile in this thread's sums of fragment 0; the thread's second row is 8 below.
   static __device__ __forceinline__ int first_row() {
     const int thread = static_cast<int>(threadIdx.x);
     return thread / 128 * TileT::kFragments * 64 + thread % 128 / 32 * 16 + thread % 32 / 4;

@@ -1,6 +1,6 @@
-// The warpgroup GEMM as a stream of tiles: blocks stay on their multiprocessor and make tile after tile. The
-// ring is filled for the next tile while the sums of this one are finished, and a warp of its own stores
-// them. For whole depths, and for the epilogues of stream_epilogue.hpp.
+// The warpgroup GEMM as a stream of tiles: blocks stay on their multiprocessor and compute one tile after
+// another. The ring is filled for the next tile while the sums of the current one are finished, and a
+// separate warp stores them. It serves undivided depths and the epilogues of stream_epilogue.hpp.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/kernel_stamp.cuh"
@@ -11,12 +11,12 @@ namespace hone::device::cuda {
 /// The barriers of the tile in shared memory, after those of the ring.
 struct OutputBarriers {
   uint32_t start;
-  __device__ __forceinline__ uint32_t operand() const { return start; }  ///< has landed
+  __device__ __forceinline__ uint32_t operand() const { return start; }  ///< has arrived
   __device__ __forceinline__ uint32_t finished(int group) const { return start + 8 + group * 16; }
   __device__ __forceinline__ uint32_t stored(int group) const { return start + 16 + group * 16; }
 };
 
-/// The values that all roles of a block know.
+/// The values that all roles of a block share.
 template <class TileT>
 struct StreamBlock {
   const typename TileT::Params& p;
@@ -34,8 +34,8 @@ struct StreamBlock {
   }
 };
 
-/// Brings the operand of a tile's addition into its output's place, once the tile before has left it. By a
-/// whole warp, as all that copies.
+/// Copies the operand of a tile's addition into the place of its output, once the previous tile has been
+/// stored. Called by a whole warp, like all functions that copy.
 template <class TileT>
 __device__ __forceinline__ void copy_operand(const StreamBlock<TileT>& block, int tile_m, int tile_n,
                                              uint32_t parity) {
@@ -55,12 +55,12 @@ __device__ __forceinline__ void copy_operand(const StreamBlock<TileT>& block, in
   __syncwarp();
 }
 
-/// True if the warp that stores brings the first windows: where the previous kernel has ended before this
-/// block begins, they come after all filters otherwise. Beside an operand it does not pay.
+/// True if the storing warp copies the first windows. If the previous kernel has ended before this block
+/// begins, they would otherwise arrive after all filters. With an operand to copy, this does not pay.
 template <StreamKind kKind>
 inline constexpr bool kWindowsApart = kKind != StreamKind::kAdd;
 
-/// The warp that copies.
+/// The role of the warp that copies.
 template <StreamKind kKind, class TileT>
 __device__ __forceinline__ void stream_stages(const StreamBlock<TileT>& block) {
   const auto& p = block.p;
@@ -82,14 +82,14 @@ __device__ __forceinline__ void stream_stages(const StreamBlock<TileT>& block) {
     } else {
       stages.start_stages(p, block.ring, place, ahead);
     }
-    // After as much as the ring can hold, so that waiting for the tile before holds up no stage.
+    // The ring is full by now, so that waiting for the previous tile delays no stage.
     if (kKind == StreamKind::kAdd) copy_operand(block, tile_m, tile_n, parity);
     parity ^= 1;
     stages.start_stages(p, block.ring, place, p.depth_steps, ahead);
   });
 }
 
-/// The warp that stores.
+/// The role of the warp that stores.
 template <class TileT>
 __device__ __forceinline__ void stream_outputs(const StreamBlock<TileT>& block) {
   using Slabs = OutputSlabs<TileT>;
@@ -118,7 +118,7 @@ __device__ __forceinline__ void stream_outputs(const StreamBlock<TileT>& block) 
   });
 }
 
-/// A warpgroup.
+/// The role of a warpgroup.
 template <class T, StreamKind kKind, class TileT>
 __device__ __forceinline__ void stream_products(const StreamBlock<TileT>& block) {
   const auto& p = block.p;
@@ -129,7 +129,7 @@ __device__ __forceinline__ void stream_products(const StreamBlock<TileT>& block)
     WarpgroupProduct<T, TileT> product;
     begin_sums(p.epilogue, tile_n, product);
     product.run(block.ring, place, p.depth_steps);
-    // The place is free: the tile before is stored, and what is to be added has come.
+    // Wait until the place is free: the previous tile has been stored, and the operand, if any, has arrived.
     if (kKind == StreamKind::kAdd) {
       ptx::wait_barrier(block.barriers.operand(), parity);
     } else {
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(TileT::kGroups * 128 + 64)
   const StreamBlock<TileT> block{p, {start, barriers, p.stages}, {barriers + p.stages * 16}, output};
   constexpr int kCopier = TileT::kGroups * 128;
   constexpr int kStorer = kCopier + 32;
-  // By another warp than the one that sets up the barriers, whose copies come sooner so.
+  // Done by a warp that does not set up the barriers, so that the first copies start sooner.
   if (static_cast<int>(threadIdx.x) == kStorer) {
     ptx::prefetch_map(p.filters);
     ptx::prefetch_map(p.windows);
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(TileT::kGroups * 128 + 64)
   } else if (warp == kCopier / 32) {
     stream_stages<kKind>(block);
   } else {
-    // Nobody writes y before the kernel ahead, which may read it, has ended.
+    // y must not be written before the previous kernel has ended, since that may still read it.
     ptx::wait_for_previous_kernel();
     if (kWindowsApart<kKind>)
       CopiesOf<TileT>(p, static_cast<int>(p.tiles_n.divide(blockIdx.x)) * TileT::kM, 0, 0)

@@ -12,7 +12,7 @@
 namespace hone::device::cuda {
 namespace {
 
-/// The kernel of that tile; warpgroup_pooled_refusal() has found one.
+/// The kernel with the configuration's tile; warpgroup_pooled_refusal() has checked that it exists.
 const void* kernel_of(Element element, StreamKind kind, const WarpgroupConfig& config) {
   const PooledTable& kernels = element == Element::kHalf ? kHalfPooled : kBFloat16Pooled;
   const auto* const found = std::find(kPooledTiles.begin(), kPooledTiles.end(), config.tile_n);

@@ -8,10 +8,10 @@
 namespace hone::device::cuda {
 namespace {
 
-/// The columns of the products for which kernels are compiled.
+/// Numbers of columns for which kernels are compiled.
 constexpr int kColumns[] = {56, 104, 120};
 constexpr int kRowBytes = 128;
-/// Sums of eight columns by a warpgroup.
+/// Bytes of a warpgroup's sums for eight columns.
 constexpr int64_t kEightBytes = 128 * 16;
 
 int rows_of(const ConvProblem& p, int columns) { return std::min(p.height, (columns + 1) / (p.width + 1)); }
@@ -33,10 +33,10 @@ StationaryPlan StationaryPlan::of(const ConvProblem& p, const DeviceProperties& 
   plan.rows = rows_of(p, plan.columns);
   plan.strips = strips_of(p, plan.columns);
   plan.parts = p.channels / kBlockChannels;
-  // Rows above and below, and the first pixel after them; the last window's columns may end later.
+  // Room for the rows above and below and one pixel more. The last tap's columns may end later than that.
   const int64_t pitch = p.width + 1;
   const int64_t pixels = std::max((plan.rows + 3) * pitch, 2 * pitch + 2 + plan.columns);
-  // A warpgroup finishes every other eight columns. The parts that the other one sends replace pixels.
+  // A warpgroup finishes every second group of eight columns. The other warpgroup's parts overwrite pixels.
   const int64_t eights = ceil_divide(plan.columns, 16);
   plan.slab_bytes =
       static_cast<int>(ceil_divide(std::max(pixels * kRowBytes, eights * kEightBytes), 1024) * 1024);

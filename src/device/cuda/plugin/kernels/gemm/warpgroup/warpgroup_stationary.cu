@@ -27,9 +27,9 @@ const void* kernel_of(const StationaryPlan& plan) {
   return plan.parts == 2 ? kernel_of<T, 2>(plan.columns) : kernel_of<T, 4>(plan.columns);
 }
 
-/// The number of tiles that blocks of the same filters take one after the other: few enough that all tiles
-/// are taken at once, where blocks have room for them. A block's filters leave no room for another on its
-/// multiprocessor.
+/// The number of tiles that each block computes in turn: the smallest with which all tiles are in progress at
+/// once, but at most the number for which a block has room. A block's filters leave no room for a second
+/// block on its multiprocessor.
 int64_t tiles_a_block(const DeviceProperties& device, const StationaryPlan& plan, int64_t tiles,
                       int64_t filter_groups) {
   const int64_t at_once = std::max<int64_t>(1, device.clusters_at_once(plan.parts) / filter_groups);

@@ -1,7 +1,7 @@
-// The kernel of warpgroup_stationary.hpp. A block has the filters of two warpgroups, 64 channels each. All
-// sums of the same pixels and filters lie in the same registers of the same lanes, so that they are added up
-// as they lie: first those of the two warpgroups, which finish every other eight columns each, then those of
-// the cluster's blocks.
+// The kernel of warpgroup_stationary.hpp. A block has the filters of two warpgroups, 64 channels each. The
+// sums of the same pixels and filters lie in the same registers of the same lanes everywhere, so that they
+// are added up in place: first those of the two warpgroups, each of which finishes every second group of
+// eight columns, then those of the cluster's blocks.
 #pragma once
 
 #include "device/cuda/plugin/kernels/common/kernel_stamp.cuh"
@@ -10,7 +10,7 @@
 
 namespace hone::device::cuda {
 
-/// kParts: blocks of a cluster.
+/// kParts is the number of blocks in a cluster.
 template <class T, int kColumns, int kParts>
 class StationaryBlock {
  public:
@@ -27,7 +27,8 @@ class StationaryBlock {
     tiles_ = (p_.tiles - first_tile_ + p_.tile_groups - 1) / p_.tile_groups;
   }
 
-  /// By all threads, together. Each tile has memory and registers of its own, so that nobody waits for room.
+  /// Called by all threads together. Each tile has its own
+  /// memory and registers, so that no thread waits for room.
   __device__ __forceinline__ void run() const {
     if (warp_ == kCopier) {
       copy();
@@ -44,11 +45,11 @@ class StationaryBlock {
       for (int i = 0; i < kTiles; ++i) {
         if (has_tile(i)) multiply(i, sums[i]);
       }
-      // Without a promise on memory: products and copies have been waited for, and write nothing.
+      // No memory ordering is needed: all products and copies have completed, and products write no memory.
       if (kParts > 1) ptx::arrive_cluster();
       exchange(sums, kept);
     }
-    // Every block has multiplied all filters: what others send takes their place.
+    // Every block has used all its filters, so that the sums of other blocks can overwrite them.
     if (kParts > 1) ptx::wait_cluster();
 #pragma unroll
     for (int i = 0; i < kTiles; ++i) {
@@ -67,52 +68,52 @@ class StationaryBlock {
   static constexpr int kTapBytes = 64 * kRowBytes;
   static constexpr int kGroupBytes = kTaps * kTapBytes;  ///< filters of a warpgroup
   static constexpr int kCopier = 8;
-  /// Filters come in kFilterCopies copies, of 1, 2, 3 and 3 taps: products begin when little has come.
+  /// Filters are copied in kFilterCopies parts of 1, 2, 3 and 3 taps, so that products can begin early.
   static constexpr int kFilterCopies = 4;
   static constexpr __device__ int first_tap(int copy) { return min(copy * (copy + 1) / 2, kTaps); }
 
   static constexpr int kSums = kColumns / 2;
   static constexpr int kEights = kColumns / 8;
-  static constexpr int kKept = (kEights + 1) / 2;  ///< of a warpgroup; the second may have one less
-  static constexpr int kOwned = (kKept + kParts - 1) / kParts;  ///< of these, those that its block finishes
-  static constexpr int kEightBytes = 128 * 16;                  ///< sums of eight columns, of a warpgroup
-  static constexpr int kPieces = (kOwned + 1) / 2;              ///< results of 16 pixels
+  static constexpr int kKept = (kEights + 1) / 2;  ///< groups of eight; a second warpgroup may have one less
+  static constexpr int kOwned = (kKept + kParts - 1) / kParts;  ///< the number of these that a block finishes
+  static constexpr int kEightBytes = 128 * 16;                  ///< a warpgroup's sums of eight columns
+  static constexpr int kPieces = (kOwned + 1) / 2;              ///< groups of 16 pixels of results
   static constexpr int kTiles = most_stationary_tiles(kColumns);
   static constexpr int kBarriersAt = 2 * kGroupBytes;
-  static constexpr int kSlabAlignment = 1024;  ///< swizzling repeats
+  static constexpr int kSlabAlignment = 1024;  ///< the period of the swizzle
   static constexpr int kGroupBarriers = kFilterCopies + 2 * kTiles;
   static_assert(2 * kGroupBarriers * 8 <= kSlabAlignment);
   using Kept = float4[kKept];
   static constexpr int kNoPlace = 0x7fffffff;
 
-  /// Every block has a first tile.
+  /// Every block has at least one tile.
   __device__ __forceinline__ bool has_tile(int i) const { return i == 0 || i < tiles_; }
   __device__ __forceinline__ int group() const { return warp_ / 4; }
-  /// [warpgroup][tap], then barriers, then tile by tile the two slabs of pixels.
+  /// Layout: [warpgroup][tap], then the barriers, then the two slabs of pixels of each tile.
   __device__ __forceinline__ int filters_at(int group, int tap) const {
     return group * kGroupBytes + tap * kTapBytes;
   }
   __device__ __forceinline__ int slab_at(int i, int group) const {
     return kBarriersAt + kSlabAlignment + (2 * i + group) * p_.slab_bytes;
   }
-  /// Where warpgroup `group` gives this lane's sums of eight columns to the other one: in its slab, which
-  /// nobody multiplies any more.
+  /// The address at which warpgroup `group` leaves this lane's sums of eight columns for the other one. It
+  /// lies in the group's slab, whose products are complete.
   __device__ __forceinline__ float4& given(int i, int group, int e) const {
     return *reinterpret_cast<float4*>(bytes_ + slab_at(i, group) + e * kEightBytes + lane_place());
   }
-  /// In the place of filters: sums of warpgroup `group` from one of the kParts - 1 other blocks, counted from
-  /// the one after this.
+  /// Offset of the sums of warpgroup `group` that come from another block and overwrite filters. `from`
+  /// counts the kParts - 1 other blocks, starting with the one after this block.
   __device__ __forceinline__ int received_at(int i, int group, int from, int j) const {
     return (((2 * i + group) * (kParts - 1) + from) * kOwned + j) * kEightBytes + lane_place();
   }
-  /// Behind them, a warp's results of 16 filters: 32 bytes a pixel, whose halves change places every four
-  /// pixels, so that no bank is met twice.
+  /// After those, a warp's results of 16 filters lie as 32 bytes for each pixel. The two halves are swapped
+  /// every four pixels to avoid bank conflicts.
   __device__ __forceinline__ int result_at(int pixel, int half) const {
     static_assert(kTiles * 2 * (kParts - 1) * kOwned * kEightBytes <= kGroupBytes);
     return kGroupBytes + (warp_ * kPieces * 16 + pixel) * 32 + (half ^ (pixel / 4 & 1)) * 16;
   }
   __device__ __forceinline__ int lane_place() const { return (warp_ % 4 * 32 + lane_) * 16; }
-  /// Barriers of each warpgroup: of its filters, and of each tile's pixels and received parts.
+  /// Barriers of each warpgroup: for its filters, and for each tile's pixels and received sums.
   __device__ __forceinline__ uint32_t barrier(int group, int number) const {
     return memory_ + kBarriersAt + (group * kGroupBarriers + number) * 8;
   }
@@ -124,7 +125,8 @@ class StationaryBlock {
     return barrier(group, kFilterCopies + 2 * i + 1);
   }
 
-  /// The warp that copies. Pixels come after the first filters: blocks that begin late would wait for all.
+  /// The role of the warp that copies. Pixels follow the first filters; in a block that begins late, they
+  /// would otherwise wait for all filters.
   __device__ __forceinline__ void copy() const {
     if (ptx::elected()) init_barriers();
     __syncthreads();
@@ -149,8 +151,8 @@ class StationaryBlock {
     }
   }
 
-  /// They wait for nothing but bytes. The places are known when this is compiled: an address that is not
-  /// takes 80 clocks instead of 6.
+  /// Initialises the barriers, which wait only for bytes. Their addresses are known at compile time; with
+  /// other addresses, this takes 80 clocks instead of 6.
   __device__ __forceinline__ void init_barriers() const {
 #pragma unroll
     for (int i = 0; i < 2 * kGroupBarriers; ++i) ptx::init_barrier(barrier(0, i), 1);
@@ -191,15 +193,16 @@ class StationaryBlock {
     return {image, (number - image * static_cast<int>(p_.strips.divisor)) * p_.rows};
   }
 
-  /// 64 channels of a tile, with the rows around it and one more. Pixels outside of the image come as zeros;
-  /// the column between two rows is that left of the second and right of the first.
+  /// Copies 64 channels of a tile, with the row above and two rows below.
+  /// Pixels outside the image are zero. The column between two rows is both the
+  /// right neighbour of the first row and the left neighbour of the second.
   __device__ __forceinline__ void copy_pixels(int i, int group) const {
     const Tile at = tile(i);
     ptx::copy_pixels(memory_ + slab_at(i, group), p_.x, pixels_came(group, i), (rank_ * 2 + group) * 64, -1,
                      at.top - 1, at.image);
   }
 
-  /// The bias of the lane's two filters.
+  /// Loads the bias of the lane's two filters.
   __device__ __forceinline__ float2 load_bias() const {
     if (p_.bias == nullptr) return make_float2(0, 0);
     const float* const bias = p_.bias + first_filter() + lane_ / 4;
@@ -207,16 +210,17 @@ class StationaryBlock {
   }
   __device__ __forceinline__ int first_filter() const { return filter_group_ * 64 + warp_ % 4 * 16; }
 
-  /// The number among all eights of the `j`th that the block finishes.
+  /// The index of the `j`th group of eight columns that the block finishes.
   __device__ __forceinline__ int eight(int group, int j) const { return 2 * (j * kParts + rank_) + group; }
 
-  /// How many it finishes.
+  /// The number of groups of eight columns that the block finishes.
   __device__ __forceinline__ int eights(int group) const {
     return (kEights - 2 * rank_ - group + 2 * kParts - 1) / (2 * kParts);
   }
 
   __device__ __forceinline__ int filters() const { return static_cast<int>(p_.filter_groups.divisor) * 64; }
-  /// Where, from the first pixel of a tile on, this lane's pieces of results go: eight filters of a pixel.
+  /// Computes the offsets from a tile's first pixel at which this
+  /// lane stores its results, eight filters of a pixel each.
   __device__ __forceinline__ void find_places(int (&places)[kPieces]) const {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece) {
@@ -229,8 +233,8 @@ class StationaryBlock {
     }
   }
 
-  /// 64 filters of the warpgroup's channels. A tap's pixels are the slab from another row on; columns that
-  /// are no pixels of the tile hold anything and reach no result.
+  /// Multiplies 64 filters by the warpgroup's channels. A tap's pixels start at another row of the slab.
+  /// Columns that are not pixels of the tile hold arbitrary values, which reach no result.
   __device__ __forceinline__ void multiply(int i, float (&sums)[kSums]) const {
 #pragma unroll
     for (int k = 0; k < kSums; ++k) {
@@ -238,7 +242,8 @@ class StationaryBlock {
       ptx::hold(sums[k]);
     }
     ptx::wait_barrier(pixels_came(group(), i), 0);
-    // Not before: the next kernel's blocks would begin on multiprocessors that this one leaves free.
+    // Not earlier: blocks of the next kernel would then start
+    // on multiprocessors that this kernel does not use.
     if (i == 0 && p_.next_waits) ptx::allow_next_kernel();
     const uint64_t filters = ptx::matrix_descriptor(memory_ + filters_at(group(), 0));
     const uint64_t slab = ptx::matrix_descriptor(memory_ + slab_at(i, group()));
@@ -261,7 +266,7 @@ class StationaryBlock {
     for (int k = 0; k < kSums; ++k) ptx::hold(sums[k]);
   }
 
-  /// The two warpgroups' sums: of eights with even numbers to the first, of others to the second.
+  /// Adds up the two warpgroups' sums: even groups of eight in the first warpgroup, odd ones in the second.
   __device__ __forceinline__ void exchange(const float (&sums)[kTiles][kSums], Kept (&kept)[kTiles]) const {
     const bool odd = group() != 0;
     ptx::sync_threads(2 + group(), 128);
@@ -296,7 +301,7 @@ class StationaryBlock {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
   }
 
-  /// Sends each other block the sums that it finishes.
+  /// Sends to each other block the sums that it finishes.
   __device__ __forceinline__ void send(int i, const Kept& kept) const {
 #pragma unroll
     for (int e = 0; e < kKept; ++e) {
@@ -308,8 +313,8 @@ class StationaryBlock {
     }
   }
 
-  /// Sums of a lane are of two filters and two pixels each, results of eight filters of a pixel: in between
-  /// they lie in shared memory, as the summand does.
+  /// A lane's sums belong to two filters and two pixels each, its results to eight filters of one pixel. They
+  /// are exchanged through shared memory, which also holds the operand of an addition.
   __device__ __forceinline__ void finish(int i, const Kept& kept, const float2& bias,
                                          const int (&places)[kPieces]) const {
     const Tile at = tile(i);
@@ -330,7 +335,7 @@ class StationaryBlock {
     const PairFinish<T, StreamKind::kAdd> bounds(p_.epilogue);
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece) {
-      // As ldmatrix and stmatrix take them: of eight filters and eight pixels each.
+      // Addresses for ldmatrix and stmatrix of matrices with eight filters and eight pixels each.
       const uint32_t matrices = memory_ + result_at(piece * 16 + lane_ / 16 * 8 + lane_ % 8, lane_ / 8 % 2);
       uint32_t pairs[4] = {};
       if (p_.operand != nullptr) ptx::load_matrix_x4_transposed(pairs, matrices);
@@ -351,7 +356,7 @@ class StationaryBlock {
     __syncwarp();
   }
 
-  /// The sums of all channels, of the `j`th eight columns that the block finishes.
+  /// The sums over all channels for the `j`th group of eight columns that the block finishes.
   __device__ __forceinline__ float4 owned(int i, const Kept& kept, int j) const {
     float4 sums = kept[j * kParts];
 #pragma unroll

@@ -16,17 +16,17 @@ struct StationaryParams {
   CUtensorMap x;
   const void* filters;
   const float* bias;
-  const void* operand;  ///< of an addition, or null
+  const void* operand;  ///< the operand of an addition, or null
   void* y;
   StreamEpilogue epilogue;
   FastDivisor pitch;          ///< columns from a row of a tile to the next
-  FastDivisor strips;         ///< of an image
-  FastDivisor filter_groups;  ///< of 64
+  FastDivisor strips;         ///< tiles in an image
+  FastDivisor filter_groups;  ///< groups of 64 filters
   int width;
   int height;
-  int rows;         ///< of a tile
-  int tiles;        ///< of all images
-  int tile_groups;  ///< clusters of the same filters, which share the tiles
+  int rows;         ///< rows of a tile
+  int tiles;        ///< tiles of all images
+  int tile_groups;  ///< clusters with the same filters, which share the tiles
   int slab_bytes;
   bool next_waits;
 };

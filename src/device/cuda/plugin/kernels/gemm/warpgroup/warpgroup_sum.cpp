@@ -14,7 +14,7 @@ int64_t sum_steps(const ConvSum& sum) {
   return warpgroup_depth_steps(sum.first) + warpgroup_depth_steps(sum.second);
 }
 
-/// Refuses each convolution by itself, and both together.
+/// The reason to refuse either convolution, or their combination.
 Refusal sum_refusal(const ConvSum& sum) {
   const ConvProblem& first = sum.first;
   const ConvProblem& second = sum.second;
@@ -27,7 +27,7 @@ Refusal sum_refusal(const ConvSum& sum) {
   return {};
 }
 
-/// Behind `images` images of `elements` each.
+/// Returns the address after `images` images of `elements` elements each.
 const void* behind(const void* memory, int64_t images, int64_t elements) {
   constexpr int kElementBytes = 2;
   return static_cast<const char*>(memory) + images * elements * kElementBytes;
@@ -50,7 +50,7 @@ std::vector<WarpgroupConfig> warpgroup_sum_configs(const ConvSum& sum, const Dev
                                                    size_t limit) {
   if (sum_refusal(sum)) return {};
   std::vector<WarpgroupConfig> configs = warpgroup_configs(sum.first, device, limit, sum_steps(sum));
-  // A refusal of the second one holds for every configuration.
+  // If the second convolution is refused, it is refused in every configuration.
   if (!configs.empty() && warpgroup_sum_refusal(sum, configs[0], device)) return {};
   return configs;
 }

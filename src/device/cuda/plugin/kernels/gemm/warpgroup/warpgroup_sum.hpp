@@ -1,5 +1,5 @@
 // The sum of two convolutions by warpgroup GEMM: one product, whose depth is that of the first convolution
-// and then that of the second. The end of a residual block whose shortcut is projected is such a sum.
+// followed by that of the second. The end of a residual block with a projected shortcut is such a sum.
 #pragma once
 
 #include <string>
@@ -9,34 +9,34 @@
 
 namespace hone::device::cuda {
 
-/// Their results have the same shape and elements.
+/// Two convolutions whose results have the same shape and element type.
 struct ConvSum {
   ConvProblem first;
   ConvProblem second;
 };
 
-/// Operands of the first convolution, the bias of both together, the result, and at most bounds after the
-/// sum.
+/// Operands of the first convolution, the sum of both
+/// biases, the result, and at most bounds after the sum.
 struct ConvSumArgs : ConvArgs {
   const void* second_x = nullptr;
   const void* second_w = nullptr;
 };
 
-/// Why the sum cannot run so on that device; empty when it can.
+/// The reason why the sum cannot run in that configuration on that device; empty if it can.
 Refusal warpgroup_sum_refusal(const ConvSum& sum, const WarpgroupConfig& config,
                               const DeviceProperties& device);
 
-/// The configurations that are valid, best guess first, at most `limit`.
+/// The valid configurations, best guess first, at most `limit`.
 std::vector<WarpgroupConfig> warpgroup_sum_configs(const ConvSum& sum, const DeviceProperties& device,
                                                    size_t limit = 16);
 
-/// Enqueues the sum; `pdl` and errors as launch_warpgroup(). Steps other than bounds give
+/// Enqueues the sum; `pdl` and errors are those of launch_warpgroup(). Steps other than bounds give
 /// cudaErrorInvalidValue.
 cudaError_t launch_warpgroup_sum(const ConvSum& sum, const WarpgroupConfig& config, const ConvSumArgs& args,
                                  const LaunchOptions& options);
 
-/// Launches for `images` images, each launch with at most the number of images of the sum: a launch takes
-/// 2^30 elements.
+/// Launches the kernel as often as `images` images need, each time for at most the batch of the sum, because
+/// a launch is limited to 2^30 elements.
 cudaError_t launch_warpgroup_sums(const ConvSum& sum, int images, const WarpgroupConfig& config,
                                   const ConvSumArgs& args, const LaunchOptions& options);
 
