@@ -1,6 +1,6 @@
 // Converts the sections of a cfg file to layers: their shapes, the layers that each reads, its parameters in
-// the order of the weights file, and how it is written as nodes. All of it is known and checked before any
-// weight is read.
+// the order of the weights file, and the function that writes it as nodes. All of this is known and checked
+// before any weight is read.
 #pragma once
 
 #include <cstdint>
