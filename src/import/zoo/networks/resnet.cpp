@@ -1,4 +1,4 @@
-// ResNet (He et al. 2016), with the stride in the 3x3 convolution of a bottleneck as torchvision has it.
+// ResNet (He et al. 2016), with the stride in the 3x3 convolution of a bottleneck, as in torchvision.
 #include "import/zoo/architectures.hpp"
 
 namespace hone::importer {
