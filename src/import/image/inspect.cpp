@@ -1,4 +1,4 @@
-// Checks the structure of PNG and JPEG files without decoding. A truncated file is refused with our own
+// Checks the structure of PNG and JPEG files without decoding. A truncated file is refused with hone's own
 // message (decoders fill the rest with gray, or write to the error stream), and so is a file that would
 // unpack to more memory than allowed. PNG: RFC 2083 section 3; JPEG: ITU-T T.81 annex B.
 #include <zlib.h>

@@ -1,5 +1,5 @@
-// Builds the graph of a built-in architecture with one call per layer, which is named like torchvision's
-// module.
+// Builds the graph of a built-in architecture with one call per layer. Layers are named like torchvision's
+// modules.
 #pragma once
 
 #include <memory>
