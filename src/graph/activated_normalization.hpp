@@ -25,7 +25,7 @@ struct ActivatedNormalization {
   std::array<size_t, 3> inputs = {0, 1, 2};
   std::vector<Activation> activations;
 
-  /// Number of groups for a tensor with that many channels; instance normalization has one for each channel.
+  /// Number of groups for a tensor with `channels` channels; instance normalization has one for each channel.
   int64_t groups(int64_t channels) const {
     return norm.op == "GroupNormalization" ? norm.attributes.get_int("num_groups") : channels;
   }

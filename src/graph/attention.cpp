@@ -146,7 +146,7 @@ class Reader {
            view_of_input(product->inputs[1], with_leading(found_.depth, found_.keys), found_.k);
   }
 
-  /// Finds the place of the product in the result, whose axes have this order if one is given.
+  /// Finds the position of the product in the result, whose axes have this order if one is given.
   bool arrange_result(const Shape& whole, const std::vector<int64_t>& order) {
     if (order.empty()) {
       found_.result = plain_view(body_.outputs[0], whole);

@@ -46,7 +46,7 @@ struct WindowAxis {
   int64_t extent() const { return (kernel - 1) * dilation + 1; }
   /// Input index of a tap of the window at output position `o`; outside [0, input) it is padding.
   int64_t position(int64_t o, int64_t tap) const { return o * stride + tap * dilation - pad_begin; }
-  /// True if every output is the input at the same place: kernel 1, stride 1, no padding.
+  /// True if every output is the input at the same position: kernel 1, stride 1, no padding.
   bool pointwise() const { return kernel == 1 && stride == 1 && pad_begin == 0 && pad_end == 0; }
 };
 

@@ -23,7 +23,7 @@ class Dim {
   bool known() const { return known_; }
   /// Valid only if known(). Negative in shape data (the -1 of a Reshape), never in a shape.
   int64_t value() const { return value_; }
-  /// Empty if the dimension is known or unknown, that is, no symbol.
+  /// Empty unless the dimension is a symbol.
   const std::string& symbol() const { return symbol_; }
   bool is(int64_t value) const { return known_ && value_ == value; }
   /// True if both are certainly the same number; two unknown dimensions are not.

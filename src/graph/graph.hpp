@@ -101,7 +101,7 @@ struct Links {
   std::vector<bool> is_output;
 
   int32_t producer_of(ValueId id) const { return id == kNoValue ? -1 : producer[static_cast<size_t>(id)]; }
-  /// The only reader of a value that is no graph output; -1 otherwise.
+  /// The only reader of a value that is not a graph output; -1 otherwise.
   int32_t single_consumer(ValueId id) const;
 };
 

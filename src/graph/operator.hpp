@@ -100,7 +100,8 @@ struct Traits {
   bool keeps_range = false;
   /// A small difference in an input may become a large difference in the output.
   bool discontinuous = false;
-  /// The same holds for a small relative difference of a large input, since the function is periodic.
+  /// A small relative difference in a large input may become a large difference in the output, since the
+  /// function is periodic.
   bool periodic = false;
   /// Output 0 has the elements of input 0, converted to another type.
   bool converts = false;
@@ -110,9 +111,9 @@ struct Traits {
   bool activation = false;
   /// The product, with its post-ops if there are any.
   Product product = Product::kNone;
-  /// Elements of the output are sums of many products, of a Product or of something else.
+  /// Elements of the output are sums of many products, whether or not `product` says so.
   bool sums_products = false;
-  /// Produces or reads integers that represent numbers by a scale.
+  /// Produces or reads integers that represent numbers with the help of a scale.
   bool quantization = false;
   /// Inputs from this index on give the positions at which input 0 is read, also between its elements; 0:
   /// there are none.

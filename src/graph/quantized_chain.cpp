@@ -30,7 +30,7 @@ class ChainReader {
   std::optional<QuantizedChain> read() {
     if (body_.outputs.size() != 1) return std::nullopt;
     ValueId id = body_.outputs[0];
-    // A body has no cycles, and every turn goes to an earlier node.
+    // This ends, because a body has no cycles and every iteration goes to an earlier node.
     while (!done_) {
       const Node* node = maker(id);
       if (node == nullptr || !take(*node, id)) return std::nullopt;
@@ -52,7 +52,7 @@ class ChainReader {
                                        : static_cast<size_t>(found - body_.inputs.begin());
   }
 
-  /// The positions of the inputs from `first` on; false where one of them is made in the body.
+  /// Finds the positions of the inputs that the node's scale comes from; false if the body computes one.
   bool read_scale(const Node& node, QuantizedOperand& operand) const {
     operand.scale = position(node.inputs[1]);
     operand.zero_point = node.has_input(2) ? position(node.inputs[2]) : QuantizedOperand::kNone;
@@ -61,7 +61,7 @@ class ChainReader {
            (!node.has_input(2) || operand.zero_point != QuantizedOperand::kNone);
   }
 
-  /// An operand that is an input of the body, or dequantized from one.
+  /// The operand, if it is an input of the body or dequantized from one.
   std::optional<QuantizedOperand> operand(ValueId id) const {
     QuantizedOperand result;
     result.value = position(id);
@@ -72,7 +72,7 @@ class ChainReader {
     return result.is_present() ? std::optional(result) : std::nullopt;
   }
 
-  /// Goes on from `id`, which the node makes, to the next value of the chain.
+  /// Moves `id`, which the node computes, on to the next value of the chain.
   bool take(const Node& node, ValueId& id) {
     if (node.op == "QuantizeLinear") return take_rounding(node, id);
     if (node.op == "DequantizeLinear") return take_dequantization(node, id);

@@ -1,5 +1,5 @@
-// Regions of quantized numbers: one operation between integers, what follows it element by element, and where
-// results are rounded. Passes make them, and the devices that compute with integers read them here.
+// Regions of quantized numbers: one operation between integers, the elementwise operations after it, and the
+// rounding of results. Passes create these regions, and devices that compute with integers read them here.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,23 @@ namespace hone::graph {
 /// int8 or uint8.
 constexpr bool is_byte(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kUInt8; }
 
-/// Constant integers that stand for weights. A product of integers takes them in; until then nothing computes
-/// them in floating point, because a region is not folded.
+/// Constant integers that stand for weights. A region is not folded, so the integers are not converted to
+/// floating point before a product of integers absorbs them.
 inline constexpr std::string_view kQuantizedWeights = "quantized_weights";
 /// A convolution or matrix product of dequantized operands.
 inline constexpr std::string_view kQuantizedProduct = "quantized_product";
-/// Two regions of such products, of which the second one adds the bytes that the first one makes.
+/// Two regions of such products, the second of which adds the bytes that the first one computes.
 inline constexpr std::string_view kQuantizedSum = "quantized_sum";
 /// Elementwise operations on dequantized operands, whose result is quantized.
 inline constexpr std::string_view kQuantizedMap = "quantized_map";
 /// An average pool of a dequantized operand, whose result is quantized.
 inline constexpr std::string_view kQuantizedPool = "quantized_pool";
 
-/// Sums of products of integers that become floats: what dynamic quantization makes of products, with the
-/// elementwise operations that follow. Operands have zero points and no scales, results are not rounded.
+/// Sums of products of integers that become floats, as dynamic quantization writes products, with the
+/// elementwise operations that follow. Operands have zero points and no scales; results are not rounded.
 inline constexpr std::string_view kIntegerProduct = "integer_product";
 
-/// An operand by the positions of its parts among the inputs of the region.
+/// An operand, described by the positions of its parts among the inputs of the region.
 struct QuantizedOperand {
   static constexpr size_t kNone = SIZE_MAX;
   size_t value = kNone;
@@ -46,16 +46,16 @@ struct QuantizedOperand {
 };
 
 /// One operation on each element of the result: a function, an operation with a second operand, or rounding
-/// to the integers that `to` describes and back, which ends the chain where it is the last stage.
+/// to the integers that `to` describes. The rounded integers are converted back unless it is the last stage.
 struct QuantizedStage {
-  /// The name of a post-op (post_op.hpp); empty where numbers are rounded.
+  /// The name of a post-op (post_op.hpp); empty if the stage rounds numbers.
   std::string op;
   float alpha = 0;
   float beta = 0;
   QuantizedOperand operand;
   /// The integers to round to; it has no value.
   QuantizedOperand to;
-  /// The type of the rounded integers where it has no zero point.
+  /// The type of the rounded integers if `to` has no zero point.
   DType type = DType::kUInt8;
 
   bool rounds() const { return op.empty(); }
@@ -71,7 +71,7 @@ struct QuantizedChain {
   std::vector<QuantizedStage> stages;
 };
 
-/// Reads the chain that the body of a region computes; nullopt where it has another form, as files may have.
+/// Reads the chain that the body of a region computes; nullopt if it has another form, as in untrusted files.
 std::optional<QuantizedChain> read_quantized_chain(const Node& region);
 
 }  // namespace hone::graph

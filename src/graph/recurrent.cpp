@@ -8,7 +8,7 @@
 namespace hone::graph {
 namespace {
 
-/// A function's name and the defaults of the parameters that it has.
+/// The name of a function and the defaults of its parameters.
 struct FunctionDef {
   std::string_view name;
   RecurrentFunction function;

@@ -32,13 +32,13 @@ struct RecurrentActivation {
   float beta = 0;
 };
 
-/// Which way each direction runs: one entry, or two (forward, then backward). Bad input for an unknown
-/// attribute `direction`.
+/// For each direction, true if it runs backward: one entry, or two (forward, then backward). Bad input for an
+/// unknown value of the attribute `direction`.
 std::vector<bool> read_reversed(const Attributes& attributes);
 
-/// One activation per entry of `defaults` and direction: attribute `activations`, or the defaults when it
+/// One activation per entry of `defaults` and direction: attribute `activations`, or the defaults if it
 /// is absent. Functions that have an alpha or beta take the next entry of activation_alpha or
-/// activation_beta, or their default when the list is used up. Bad input for a wrong count or name.
+/// activation_beta, or their default if no entry is left. Bad input for a wrong count or name.
 std::vector<RecurrentActivation> read_activations(const Attributes& attributes,
                                                   const std::vector<std::string_view>& defaults,
                                                   size_t directions);

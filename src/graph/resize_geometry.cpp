@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kModes[] = {"half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel",
                                   "align_corners", "asymmetric",           "tf_crop_and_resize"};
-/// No axis can be longer; also keeps the products below exact in double.
+/// The longest axis; it also keeps the products below exact in double.
 constexpr double kMaxLength = 0x1p50;
 
 void check_count(const char* what, size_t count, size_t expected) {
@@ -24,8 +24,8 @@ int64_t checked_length(double length) {
   return static_cast<int64_t>(length);
 }
 
-/// floor(input * (roi_end - roi_start) * scale), in float as scales are; the region counts only when
-/// cropping.
+/// Output = floor(input * (roi_end - roi_start) * scale), in float like the scales. The region of interest
+/// is used only for cropping.
 void apply_scale(ResizeAxis& axis, double scale, bool crop) {
   if (!(scale > 0) || std::isinf(scale)) fail_bad_input("input 'scales' holds {}", scale);
   axis.scale = scale;

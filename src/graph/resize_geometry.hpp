@@ -1,9 +1,9 @@
-// The sizes and coordinates of a Resize: which input position every output position of an axis reads.
+// The sizes and coordinates of a Resize: the input position that every output position of an axis reads.
 // Shared by its shape rule, kernels and devices.
 //
-// Source: ONNX operator specification of Resize (opset 19). Where `scales` are given, the length of the
-// resized axis in the coordinate formulas is the unrounded product of scale and size, as in ONNX's own cases;
-// tf_crop_and_resize and pytorch_half_pixel use the rounded length, as their definitions say.
+// Source: ONNX operator specification of Resize (opset 19). If `scales` are given, the length of the
+// resized axis in the coordinate formulas is the unrounded product of scale and size, as in ONNX's own tests;
+// tf_crop_and_resize and pytorch_half_pixel use the rounded length, according to their definitions.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace hone::graph {
 
-/// One axis of a Resize. An axis that `axes` leaves out has scale 1 and output == input.
+/// One axis of a Resize. An axis that is not in `axes` has scale 1 and output == input.
 struct ResizeAxis {
   int64_t input = 0;
   int64_t output = 0;
@@ -24,7 +24,7 @@ struct ResizeAxis {
   double roi_start = 0;
   double roi_end = 1;
 
-  /// Every output position reads its own.
+  /// True if every output position reads the same input position.
   bool is_identity() const { return input == output && scale == 1 && roi_start == 0 && roi_end == 1; }
 };
 
@@ -35,12 +35,12 @@ struct ResizeInputs {
   std::optional<std::vector<int64_t>> sizes;
 };
 
-/// Attribute `axes` in [0, rank), or all axes. Bad input for one outside the rank or named twice.
+/// Attribute `axes` in [0, rank), or all axes. Bad input for an axis outside the rank or named twice.
 std::vector<int64_t> resize_axes(const Attributes& attributes, int64_t rank);
 
-/// Every axis of the input. Bad input naming the field when not exactly one of scales and sizes is there, a
-/// list has not one entry per axis (two for roi), a scale is not positive and finite, a size is negative, or
-/// an empty axis would grow.
+/// Reads every axis of the input. Throws bad input that names the field unless exactly one of scales and
+/// sizes is present, every list has one entry per axis (two for roi), scales are positive and finite, sizes
+/// are not negative, and no empty axis grows.
 std::vector<ResizeAxis> read_resize(const Attributes& attributes, std::span<const int64_t> shape,
                                     const ResizeInputs& inputs);
 

@@ -19,7 +19,7 @@ bool is_extrapolated(const ResizeOptions& options, const ResizeAxis& axis, doubl
   return options.coordinates == "tf_crop_and_resize" && (x < 0 || x > static_cast<double>(axis.input - 1));
 }
 
-/// The filter's footprint around `x`, stretched where antialiasing shrinks the image; weights sum to 1.
+/// The taps of the filter around `x`, which is wider if antialiasing shrinks the image; weights sum to 1.
 ResizeTaps interpolation_taps(const ResizeOptions& options, const ResizeAxis& axis, double x) {
   const bool cubic = options.mode == "cubic";
   const double stretch = options.antialias ? std::min(1.0, axis.scale) : 1.0;

@@ -1,4 +1,4 @@
-// Computes which input positions each output position of a Resize reads: interpolation is separable, and on
+// Computes the input positions that each output position of a Resize reads. Interpolation is separable: on
 // each axis an output position is a weighted sum of input positions. Shared by the reference kernel and
 // devices.
 //
@@ -9,7 +9,7 @@
 
 namespace hone::graph {
 
-/// The attributes that say how to interpolate.
+/// The attributes that control interpolation.
 struct ResizeOptions {
   explicit ResizeOptions(const Attributes& attributes);
 
@@ -22,13 +22,14 @@ struct ResizeOptions {
   double extrapolation;
 };
 
-/// The positions and weights of one output position of an axis; without taps it is the extrapolation value.
+/// The positions and weights of one output position of an axis. An output without taps is the extrapolation
+/// value.
 struct ResizeTaps {
   std::vector<int64_t> positions;
   std::vector<double> weights;
 };
 
-/// One entry per output position of the axis; all that have taps have equally many.
+/// One entry per output position of the axis; all entries with taps have the same number of them.
 std::vector<ResizeTaps> resize_taps(const ResizeOptions& options, const ResizeAxis& axis);
 
 }  // namespace hone::graph

@@ -15,7 +15,7 @@ ScaleLayout::ScaleLayout(const Attributes& attributes, std::span<const int64_t> 
   if (single && block == 0) return;
   const int64_t axis = tensor::normalize_axis(attributes.get_int("axis"), static_cast<int64_t>(data.size()),
                                               "attribute 'axis'");
-  // Empty dimensions have no elements whose scale could be asked for.
+  // No element of an empty dimension is ever looked up, so its length only has to be valid.
   length_ = std::max<int64_t>(1, data[static_cast<size_t>(axis)]);
   for (size_t i = static_cast<size_t>(axis) + 1; i < data.size(); ++i) {
     inner_ *= std::max<int64_t>(1, data[i]);

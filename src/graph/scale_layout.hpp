@@ -1,4 +1,4 @@
-// How the scales of a quantized tensor spread over its elements: one for the whole tensor, one per index
+// Assignment of scales to the elements of a quantized tensor: one for the whole tensor, one per index
 // of an axis, or one per block along an axis. Shared by shape rules, kernels and devices.
 //
 // Source: ONNX operator specification of QuantizeLinear (opset 21).
@@ -13,7 +13,7 @@ namespace hone::graph {
 
 class ScaleLayout {
  public:
-  /// Reads `axis` and `block_size`. Bad input naming the field when the scale's shape does not fit.
+  /// Reads `axis` and `block_size`. Throws bad input that names the field if the scale's shape does not fit.
   ScaleLayout(const Attributes& attributes, std::span<const int64_t> data, std::span<const int64_t> scale);
 
   /// Index of the scale (and zero point) of an element, by its row-major index.
@@ -25,7 +25,7 @@ class ScaleLayout {
   bool per_tensor() const { return length_ == 1 && !blocked_; }
 
  private:
-  // Per tensor: an axis of length 1, so that every element has position 0.
+  // One scale for the tensor is an axis of length 1, so that every element has position 0.
   int64_t length_ = 1;
   int64_t inner_ = 1;
   bool blocked_ = false;

@@ -10,12 +10,13 @@ namespace {
 
 using tensor::Shape;
 
-/// Nodes between a value and its base: more are looked through in no model, but in files that mean harm.
+/// Limit on the nodes between a value and its base; only malicious files have more.
 constexpr size_t kMostNodes = 32;
-/// Elements of a value that is looked through, so that no stride overflows.
+/// Limit on the elements of each value that is looked through, so that no stride overflows.
 constexpr double kMostElements = 1e17;
 
-/// A length that stands for a symbol: hardly another dimension has it, and equal symbols have equal ones.
+/// A length that stands for a symbol: it is unlikely to be the length of another dimension, and equal symbols
+/// have equal ones.
 int64_t stand_in(const std::string& symbol) {
   constexpr int64_t kFirst = 10'007;
   return kFirst + 2 * static_cast<int64_t>(std::hash<std::string>{}(symbol) % 10'000);
@@ -67,7 +68,7 @@ bool transpose(const Node& node, StridedView& view) {
   return true;
 }
 
-/// Leaves `length` elements of a dimension from element `start` on; false where it has several loops.
+/// Keeps `length` elements of a dimension, beginning with `start`; false if the dimension has several loops.
 bool cut(StridedView& view, size_t axis, int64_t start, int64_t length) {
   const auto stride = view.stride(axis);
   if (!stride) return false;
@@ -120,7 +121,7 @@ bool gather(const Graph& graph, const Node& node, StridedView& view) {
   return true;
 }
 
-/// Brings the view of a node's input 0 to its result `id`, of that shape; false where it cannot.
+/// Turns the view of a node's input 0 into one of its result `id`, which has this shape; false if it cannot.
 bool apply(const Graph& graph, const Node& node, ValueId id, const Shape& shape, StridedView& view) {
   if (node.op == "Transpose") return transpose(node, view);
   if (node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze")
@@ -145,7 +146,7 @@ StridedView follow(const Graph& graph, const Links& links, ValueId id, size_t mo
   return view;
 }
 
-/// All loops of a view, those that one loop can walk made one.
+/// All loops of a view, with adjacent loops merged if a single loop can replace them.
 std::vector<StridedLoop> merged_loops(const StridedView& view) {
   std::vector<StridedLoop> loops;
   for (const auto& dimension : view.dimensions) {

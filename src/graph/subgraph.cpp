@@ -8,7 +8,7 @@
 namespace hone::graph {
 namespace {
 
-/// Narrows the declared type of a subgraph's input by the type of the value handed to it.
+/// Narrows the declared type of a subgraph's input by the type of the value passed to it.
 void narrow(Value& value, const SubgraphInput& input) {
   const auto mismatch = [&] {
     fail_bad_input("subgraph input '{}' is declared as {} but given {}", value.name, value.type.text(),
@@ -34,7 +34,7 @@ void narrow(Value& value, const SubgraphInput& input) {
   }
 }
 
-/// Checks that there is an input for each of the subgraph's.
+/// Checks that there is a value for each input of the subgraph.
 void check_count(const Graph& body, std::span<const SubgraphInput> inputs) {
   if (body.inputs.size() != inputs.size()) {
     fail_bad_input("subgraph '{}' has {} inputs, expected {}", body.name, body.inputs.size(), inputs.size());
@@ -47,7 +47,7 @@ std::vector<TensorType> output_types(const Graph& body) {
   return types;
 }
 
-/// Narrows by the given type, or takes that where it contradicts the declared one.
+/// Narrows the declared type by the given one, or replaces it if the two contradict each other.
 void narrow_or_take(Value& value, const SubgraphInput& input) {
   const TensorType declared = value.type;
   try {
@@ -68,8 +68,8 @@ class Inlined {
     for (size_t i = 0; i < inputs.size(); ++i) of(body_.inputs[i]) = inputs[i];
   }
 
-  /// Lets the node that produces a result of the subgraph write `output` directly; false where no node does,
-  /// or one whose result another output has.
+  /// Lets the node that produces a result of the subgraph write `output` directly; false if no node produces
+  /// it, or if its result is already another output.
   bool make(ValueId result, ValueId output) {
     const bool made = std::any_of(body_.nodes.begin(), body_.nodes.end(), [&](const Node& node) {
       return std::find(node.outputs.begin(), node.outputs.end(), result) != node.outputs.end();
@@ -168,7 +168,7 @@ std::optional<bool> known_condition(const Graph& graph, const Node& node) {
 
 std::vector<Node> inline_branch(Graph& graph, const Node& node, bool condition, const std::string& which) {
   const char* const name = condition ? "then_branch" : "else_branch";
-  // The body outlives what the graph may do to the node.
+  // Keeps the body alive if the graph changes the node.
   const std::shared_ptr<Graph> branch = node.attributes.get<std::shared_ptr<Graph>>(name);
   const std::vector<ValueId> captures(node.inputs.begin() + 1, node.inputs.end());
   auto nodes = inline_subgraph(graph, *branch, captures, node.outputs,

@@ -5,7 +5,7 @@
 
 namespace hone::graph {
 
-/// Throws an internal error naming `after` (a pass) when an invariant is broken.
+/// Throws an internal error that names `after` (a pass) if an invariant is broken.
 void verify(const Graph& graph, const char* after);
 
 }  // namespace hone::graph

@@ -37,7 +37,7 @@ constexpr Importer kImporters[] = {
     {.kind = "TorchScript", .suffixes = kTorchScriptFiles, .magic = "PK\3\4", .load = load_torchscript},
 };
 
-/// The first bytes of a regular file; reading a pipe would take what comes next.
+/// The first bytes of a regular file. Pipes are not read, because that would consume their data.
 std::string head_of(const std::filesystem::path& file, size_t size) {
   if (!std::filesystem::is_regular_file(file)) return "";
   std::string head(size, '\0');

@@ -1,4 +1,4 @@
-// One entry of the list of importers: which models it takes, by name or by file, and how it loads them.
+// One entry of the list of importers: the models that it takes, by name or by file, and its load function.
 #pragma once
 
 #include <span>
@@ -11,30 +11,30 @@
 namespace hone::importer {
 
 struct Importer {
-  /// For people: "ONNX".
+  /// The name for messages: "ONNX".
   std::string_view kind;
-  /// The names of the models that it has; empty for one of files.
+  /// The names of its built-in models; null for an importer of files.
   std::vector<std::string> (*names)() = nullptr;
-  /// How the names of its files end: ".onnx".
+  /// The suffixes of its file names: ".onnx".
   std::span<const std::string_view> suffixes = {};
-  /// The first bytes of its files, for files whose names end otherwise; empty if these do not identify them.
+  /// The first bytes of its files, for files with other suffixes; empty if they do not identify the format.
   std::string_view magic = {};
-  /// True if LoadModelOptions::weights are for it.
+  /// True if it uses LoadModelOptions::weights.
   bool takes_weights = false;
-  /// True if LoadModelOptions::outputs and darknet_rules are for it.
+  /// True if it uses LoadModelOptions::outputs and darknet_rules.
   bool has_sections = false;
-  /// `model` is one of its names, or a file. Bad input when the file is not what it should be.
+  /// `model` is one of its names, or a file. Throws bad input if the file is invalid.
   Model (*load)(const std::string& model, const LoadModelOptions& options) = nullptr;
 };
 
 /// Importers in the order in which they are shown.
 std::span<const Importer> importers();
 
-/// The importer of a file: by the end of its name, else by its first bytes. Bad input that lists what all of
-/// them take, where none takes it.
+/// The importer for a file, found by the suffix of its name or else by its first bytes. If no importer takes
+/// the file, throws bad input that lists the supported kinds.
 const Importer& importer_of(const std::filesystem::path& file);
 
-/// The files that they take, for people: "ONNX (.onnx), darknet (.cfg), TorchScript (.pt, .pth, .ts)".
+/// The supported files, for messages: "ONNX (.onnx), darknet (.cfg), TorchScript (.pt, .pth, .ts)".
 std::string file_kinds();
 
 }  // namespace hone::importer

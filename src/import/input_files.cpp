@@ -18,7 +18,7 @@ bool is_image(const graph::TensorType& type) {
   return type.ranked() && (type.dims->size() == 3 || type.dims->size() == 4);
 }
 
-/// The axis of the input's channels: NCHW unless only the last axis can be 1 or 3 of them.
+/// The layout of the input: NCHW unless only the last axis can have 1 or 3 channels.
 Layout layout_of(const graph::TensorType& type) {
   if (!is_image(type)) return Layout::kNchw;
   const graph::Dim& first = (*type.dims)[type.dims->size() - 3];
@@ -31,7 +31,7 @@ int64_t channels_of(const graph::TensorType& type, Layout layout) {
   return (*type.dims)[type.dims->size() - (layout == Layout::kNchw ? 3 : 1)].is(1) ? 1 : 3;
 }
 
-/// Side of the square that images of the input are; 0 where it is none, or open.
+/// Side of the input's images if they are square; 0 if they are not, or if their size is open.
 int64_t square_of(const graph::TensorType& type, Layout layout) {
   if (!is_image(type)) return 0;
   const size_t height = type.dims->size() - (layout == Layout::kNchw ? 2 : 3);
@@ -39,13 +39,13 @@ int64_t square_of(const graph::TensorType& type, Layout layout) {
   return side.known() && (*type.dims)[height + 1].is(side.value()) ? side.value() : 0;
 }
 
-/// Integers take the pixels as they are, 0 to 255, unless somebody says otherwise.
+/// Integer inputs take the pixels unscaled, 0 to 255, unless the preprocessing sets a scale.
 Preprocessing for_type(Preprocessing preprocessing, tensor::DType dtype) {
   if (tensor::is_integer(dtype) && preprocessing.scale == Preprocessing().scale) preprocessing.scale = 1;
   return preprocessing;
 }
 
-/// A batch of images, float32, in the input's element type, and without the batch where the input has none.
+/// Converts a float32 batch of images to the input's element type, and drops the batch if the input has none.
 Tensor in_form_of(const graph::TensorType& type, Tensor batch) {
   const bool one = type.ranked() && type.dims->size() == 3 && batch.shape()[0] == 1;
   if (one) batch = batch.reshaped({batch.shape().begin() + 1, batch.shape().end()});
@@ -59,7 +59,7 @@ Tensor in_form_of(const graph::TensorType& type, Tensor batch) {
   return tensor::saturated(batch, type.dtype);
 }
 
-/// No .npy holds bfloat16: numbers of other floating types stand for it.
+/// A .npy file cannot hold bfloat16, so numbers of other floating types are converted to it.
 Tensor as_bfloat16(const Tensor& tensor) {
   if (!tensor::is_floating(tensor.dtype())) return tensor;
   return tensor::saturated(tensor.cast(tensor::DType::kFloat32), tensor::DType::kBFloat16);

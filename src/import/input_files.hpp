@@ -1,4 +1,4 @@
-// Files as the tensors that a model's inputs take.
+// Reads files as tensors for the inputs of a model.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,18 @@ namespace hone::importer {
 
 struct ImageBatch {
   tensor::Tensor tensor;
-  int64_t fitted = 0;  ///< side of the square that an image was resized and cropped to; 0: none was
+  int64_t fitted = 0;  ///< side of the square that images were resized and cropped to; 0: none was
 };
 
-/// PNG and JPEG files as one batch of an input of this type: in its layout, which is NCHW unless only the
-/// last axis can be 1 or 3 channels and none is forced; in its element type, where integers take the pixels
-/// as they are unless the preprocessing scales them; without the batch where the input has none. Where the
-/// preprocessing says nothing of sizes and the input is a square, images are resized and cropped to it. Bad
-/// input naming the file.
+/// Reads PNG and JPEG files as one batch for an input of this type. The layout, unless one is forced, is NCHW
+/// except if only the last axis can have 1 or 3 channels. Integer inputs take the pixels unscaled unless the
+/// preprocessing scales them. There is no batch axis if the input has none. If the preprocessing sets no
+/// sizes and the input is square, images are resized and cropped to it. Throws bad input that names the file.
 ImageBatch image_input(std::span<const std::string> files, const graph::TensorType& type,
                        const Preprocessing& preprocessing, std::optional<Layout> layout);
 
-/// An array of a file for an input of this name and type. Bad input naming file, input and both types where
-/// it does not fit; the size of axis 0 may be anything where `any_batch` says so.
+/// Converts an array from a file for an input of this name and type. If it does not fit, throws bad input
+/// that names file, input and both types. With `any_batch`, axis 0 may have any size.
 tensor::Tensor array_input(const tensor::Tensor& array, const std::string& name,
                            const graph::TensorType& type, const std::string& file, bool any_batch = false);
 

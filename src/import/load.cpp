@@ -1,4 +1,4 @@
-// Asks the registry which importer a name or a path belongs to.
+// See load.hpp.
 #include "import/load.hpp"
 
 #include <fmt/ranges.h>
@@ -31,7 +31,7 @@ std::vector<std::string> all_names() {
              fmt::join(names, ", "));
 }
 
-/// The importer that has a model of this name; null where none has.
+/// The importer that has a built-in model of this name; null if none has.
 const Importer* importer_with(const std::string& name) {
   for (const Importer& importer : importers()) {
     if (importer.names == nullptr) continue;

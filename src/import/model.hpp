@@ -11,7 +11,7 @@
 
 namespace hone::importer {
 
-/// Notes of the author in the model (metadata_props of an ONNX file).
+/// The author's entries of key and value in the model (metadata_props of an ONNX file).
 using Metadata = std::map<std::string, std::string>;
 
 struct Model {

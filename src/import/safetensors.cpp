@@ -53,7 +53,7 @@ struct Entry {
   uint64_t end = 0;
 };
 
-/// Parses the header; bad input when it is no JSON, nests too deeply, or has a key twice in one object.
+/// Parses the header; bad input if it is not JSON, nests too deeply, or has a key twice in one object.
 Json parse_header(std::string_view text) {
   if (text.empty() || text[0] != '{') fail_bad_input("the header does not start with '{{'");
   std::vector<std::set<std::string>> keys;

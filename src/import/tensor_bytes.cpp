@@ -16,9 +16,9 @@ int64_t tensor_bytes(DType dtype, const Shape& shape) {
   return base::checked_mul(tensor::element_count(shape), static_cast<int64_t>(tensor::dtype_size(dtype)));
 }
 
-/// True if the bytes can be used where they lie.
+/// True if the bytes can be used in place.
 static bool can_view(DType dtype, const std::byte* data) {
-  // A bool whose byte is neither 0 nor 1 is undefined behaviour, so those are always copied.
+  // A bool whose byte is neither 0 nor 1 is undefined behaviour, so bools are always copied.
   return dtype != DType::kBool && reinterpret_cast<uintptr_t>(data) % tensor::dtype_size(dtype) == 0;
 }
 

@@ -1,5 +1,5 @@
-// Sizes that a model's author gives its open dimensions, kept with its metadata as "size.<symbol>": what a
-// benchmark or a build takes where the user names none.
+// Typical sizes of open dimensions, which a model's author stores in its metadata as "size.<symbol>". A
+// benchmark or a build uses them unless the user gives sizes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hone::importer {
 
-/// Sizes by symbol. Bad input for a value that is no positive number.
+/// Sizes by symbol. Throws bad input for a value that is not a positive number.
 std::map<std::string, int64_t> typical_sizes(const Metadata& metadata);
 
 void set_typical_size(std::string_view symbol, int64_t size, Metadata* metadata);

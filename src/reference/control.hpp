@@ -1,4 +1,4 @@
-// The rules of If, Loop and Scan for their subgraphs, whichever engine runs these.
+// The rules of If, Loop and Scan for running their subgraphs, independent of the engine that runs them.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace hone::reference {
 
-/// Runs the subgraph in that attribute on these inputs; both lists are in the order of the subgraph.
+/// Runs the subgraph in this attribute on these inputs; inputs and results are in the order of the subgraph.
 using BodyRunner = std::function<std::vector<tensor::Tensor>(const char* attribute,
                                                              const std::vector<tensor::Tensor>& inputs)>;
 

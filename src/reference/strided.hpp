@@ -1,4 +1,4 @@
-// Walks over tensors through strides: the one loop of broadcasting, permuting, slicing and padding.
+// Walks over tensors through strides, for broadcasting, permuting, slicing and padding.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace hone::reference {
 
-/// Visits the elements of `shape` in row-major order; f gets the offset of each in N views, in elements.
+/// Visits the elements of `shape` in row-major order; f gets the offset of each element in N views.
 template <size_t N, class F>
 void walk(const tensor::Shape& shape, const std::array<tensor::Shape, N>& strides,
           std::array<int64_t, N> offsets, F&& f) {
@@ -30,24 +30,24 @@ void walk(const tensor::Shape& shape, const std::array<tensor::Shape, N>& stride
   }
 }
 
-/// Part of a tensor: where its first element lies and how far apart its elements are along each axis.
+/// Part of a tensor: the offset of its first element, and the stride along each axis.
 struct View {
   int64_t offset = 0;
   tensor::Shape strides;
 };
 
-/// The whole of a tensor of this shape.
+/// The view of a whole tensor of this shape.
 View whole(const tensor::Shape& shape);
 
-/// Copies `shape` elements from one view to the other. Both tensors have the same element type and the
-/// views lie inside them.
+/// Copies elements of `shape` from one view to the other. Both tensors have the same element type, and the
+/// views are inside them.
 void copy(const tensor::Shape& shape, const tensor::Tensor& from, const View& from_view, tensor::Tensor& to,
           const View& to_view);
 
 /// A tensor of `shape` filled with the elements of a view of `from`.
 tensor::Tensor gathered(const tensor::Tensor& from, const View& view, tensor::Shape shape);
 
-/// A shape as seen from one axis: `outer` blocks of `length` rows of `inner` elements.
+/// A shape split at one axis: `outer` blocks of `length` rows of `inner` elements.
 struct AxisSplit {
   int64_t outer = 1;
   int64_t length = 1;
@@ -55,10 +55,10 @@ struct AxisSplit {
 };
 AxisSplit split_at(const tensor::Shape& shape, int64_t axis);
 
-/// The position `index` (possibly negative, counted from the end) on an axis; bad input when outside.
+/// The position `index` on an axis; if negative, it counts from the end. Bad input if it is outside.
 int64_t checked_index(int64_t index, int64_t length);
 
-/// Normalised axes, each named at most once.
+/// Axes in [0, rank); bad input if one is repeated.
 std::vector<int64_t> distinct_axes(const std::vector<int64_t>& axes, int64_t rank);
 
 }  // namespace hone::reference

@@ -10,11 +10,11 @@
 namespace hone::tensor {
 
 /// Converts `value` to To:
-/// - To bool: whether it differs from zero (NaN does).
-/// - Floating to integer: the fraction is cut off; what lies outside To becomes the nearest limit of To; NaN
-///   becomes 0. ONNX and numpy leave the last two open; WebAssembly's trunc_sat and Arm's FCVTZS do the same.
+/// - To bool: true if it differs from zero, as NaN does.
+/// - Floating to integer: the fraction is cut off; values outside of To become the nearest limit of To; NaN
+///   becomes 0. ONNX and numpy do not define the last two; WebAssembly's trunc_sat and Arm's FCVTZS agree.
 /// - Integer to integer: modulo 2^bits.
-/// - To a floating type: rounded to the nearest, to 16 bits by way of float.
+/// - To a floating type: rounded to nearest; conversions to 16 bits first round to float.
 template <class To, class From>
 To convert(From value) {
   constexpr bool kFrom16 = std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>;

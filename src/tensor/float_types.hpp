@@ -1,4 +1,4 @@
-// 16-bit floating-point storage types. Arithmetic happens in float; conversions round to nearest even.
+// 16-bit floating-point storage types. Arithmetic is done in float; conversions round to nearest even.
 #pragma once
 
 #include <bit>

@@ -13,7 +13,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Sums {
-  double difference = 0;  ///< of squares, like the next two
+  double difference = 0;  ///< sum of squares, like the next two
   double actual = 0;
   double reference = 0;
   double product = 0;

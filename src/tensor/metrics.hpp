@@ -12,7 +12,7 @@ namespace hone::tensor {
 double relative_l2(const Tensor& actual, const Tensor& reference);
 /// The largest |actual - reference|.
 double max_abs(const Tensor& actual, const Tensor& reference);
-/// Cosine of the angle between both; 1 when both are zero, 0 when one is.
+/// Cosine of the angle between both; 1 if both are zero, 0 if only one is.
 double cosine(const Tensor& actual, const Tensor& reference);
 /// Share of rows (all axes except the last) whose largest element is at the same index; of equal elements,
 /// the first counts, and NaN is never the largest. 1 for empty tensors.

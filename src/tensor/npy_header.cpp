@@ -91,7 +91,7 @@ class DictionaryParser {
     text_.remove_prefix(count);
     return taken;
   }
-  /// Structured types have a list here, which is refused like any other text.
+  /// Structured types have a list instead of a string; it is refused like any other text.
   std::string_view string() {
     expect('\'');
     const size_t end = text_.find('\'');

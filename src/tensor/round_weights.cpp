@@ -100,8 +100,8 @@ class FilterRounding {
     return sum;
   }
 
-  /// The taps of a window read partly common data of a channel, for which the sum of their errors matters,
-  /// and partly independent data, for which each error matters. Both have equal weight: taps are moved, the
+  /// The data that the taps of a window read are partly common to a channel, so that the sum of their errors
+  /// matters, and partly independent, so that each error matters. Both have equal weight: taps are moved, the
   /// best ones first, as long as this lowers the sum of the squares plus the square of the sum.
   void balance_window(T* rounded, size_t first) {
     double sum = sum_of_errors(first, taps_);
@@ -130,7 +130,7 @@ class FilterRounding {
     return std::abs(static_cast<float>(other) - static_cast<float>(rounded));
   }
 
-  /// Moves it to the other side of the weight; returns the distance.
+  /// Moves the number to the other side of the weight; returns the distance.
   static float move(T& rounded, float& error) {
     const T other = next(rounded, moves_away_from_zero(rounded, error));
     const float by = static_cast<float>(other) - static_cast<float>(rounded);

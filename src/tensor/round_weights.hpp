@@ -5,7 +5,7 @@
 
 namespace hone::tensor {
 
-/// The axis of the weights that counts filters (output features).
+/// The axis of the weights along which filters (output features) are stored.
 enum class FilterAxis : uint8_t { kFirst, kLast };
 
 /// True if round_weights() accepts them: float32 of rank 2 or more.

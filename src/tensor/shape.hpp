@@ -19,7 +19,7 @@ Shape broadcast_shapes(std::span<const int64_t> a, std::span<const int64_t> b);
 /// Strides with which `from` is read as `to` (0 where a dimension is repeated); `from` must be broadcastable
 /// to `to`.
 Shape broadcast_strides(std::span<const int64_t> from, std::span<const int64_t> to);
-/// True if it has one value per column: `columns` elements, all along the last axis.
+/// True if the shape has one element per column: `columns` elements, all along the last axis.
 bool is_row(std::span<const int64_t> shape, int64_t columns);
 /// "1x3x224x224"; "scalar" for rank 0.
 std::string shape_text(std::span<const int64_t> shape);

@@ -42,7 +42,7 @@ class Tensor {
   const std::byte* bytes() const { return data_; }
   std::byte* mutable_bytes() { return const_cast<std::byte*>(data_); }
 
-  /// The elements; internal error when T is not the element type.
+  /// The elements; internal error if T is not the element type.
   template <class T>
   std::span<const T> values() const {
     require(DTypeOf<T>::value);

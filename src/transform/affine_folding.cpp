@@ -44,7 +44,7 @@ Tensor scaled_weights(const Node& node, const Tensor& weights, const std::vector
   return floating_tensor(weights.dtype(), weights.shape(), elements);
 }
 
-/// The present bias, one element for each channel, multiplied by Gemm's beta; nullopt if it is not constant.
+/// The existing bias, one element for each channel, multiplied by Gemm's beta; nullopt if it is not constant.
 std::optional<std::vector<double>> present_bias(const Graph& graph, const Node& node,
                                                 const Channels& channels) {
   if (!node.has_input(2)) return std::vector<double>(static_cast<size_t>(channels.count), 0);

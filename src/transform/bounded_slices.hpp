@@ -1,4 +1,4 @@
-// Handles slices of constants whose length is the size of an input, if the engine has a largest such size.
+// Handles slices of constants whose length is the size of an input, if the engine has a limit for that size.
 #pragma once
 
 #include <cstdint>

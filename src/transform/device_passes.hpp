@@ -26,8 +26,8 @@ struct RegisteredPasses {
 /// The passes registered so far.
 const std::vector<DevicePasses>& registered_passes();
 
-/// `own` with the passes of devices inserted at their places; those of several devices at one place are
-/// ordered by the devices' names. Internal error for a place that does not exist.
+/// `own` with the passes of devices inserted at their positions; those of several devices at one position are
+/// ordered by the devices' names. Internal error for a position that does not exist.
 std::vector<Pass> join_passes(std::span<const Pass> own, std::vector<DevicePasses> brought);
 
 }  // namespace hone::transform

@@ -14,7 +14,7 @@ namespace {
 
 using graph::Attributes;
 
-/// The operator of a fused one without its post-ops; empty if there is none.
+/// The base operator of a fused operator, without post-ops; empty if there is none.
 std::string base_operator(const std::string& op) {
   if (op == "FusedConv") return "Conv";
   if (op == "FusedGemm") return "Gemm";
@@ -40,7 +40,7 @@ PostOps chain_of(const Node& node) {
   return chain;
 }
 
-/// The post-ops from number `first` up to, but without, `last`.
+/// The post-ops with indices [first, last).
 PostOps part_of(const PostOps& chain, size_t first, size_t last) {
   PostOps part;
   size_t extra = 0;

@@ -211,7 +211,7 @@ class CacheFixer {
       refuse("'{}' is neither as long as the past nor as all tokens", from_.value(value).name);
     const ValueId past = replaced(value, Length::kPast, length_);
     if (past == value) return replaced(value, Length::kTotal, total_);
-    // The second replacement concerns the same elements of a value that has no probe of its own.
+    // The new value has no probe, so a second length in it could not be replaced.
     if (std::find(lengths.begin(), lengths.end(), Length::kTotal) != lengths.end())
       refuse("'{}' holds two lengths", from_.value(value).name);
     return past;
@@ -367,7 +367,8 @@ class CacheFixer {
         if (probes_.dim(node.input(0), i) != probes_.dim(node.output(0), i))
           refuse("{} cuts tokens", node.text());
       }
-      // Along a long axis it would take what is there: all of it, or what is counted from the end.
+      // Along a long axis, its result would depend on the valid length: all elements, or a count from the
+      // end.
       const auto axes = node.has_input(3) ? probes_.data(node.input(3)) : std::nullopt;
       if (!axes) refuse("{} cuts along an axis that is not known", node.text());
       for (size_t i = 0; i < axes->size(); ++i) {
@@ -438,7 +439,7 @@ class CacheFixer {
   std::map<ValueId, size_t> appended_;
   /// Values that are 0 at missing tokens.
   std::set<ValueId> zeros_;
-  /// Values that are right although they depend on lengths.
+  /// Values that are correct although they depend on lengths.
   std::set<ValueId> computed_;
   ValueId length_ = kNoValue;
   ValueId new_ = kNoValue;

@@ -51,8 +51,8 @@ bool add_factor(const Editor& editor, ValueId id, Product& product, Match& match
   return product.factors.size() <= kMaxFactors;
 }
 
-/// A constant with one element matches whatever its rank is, but one with a higher rank than x would raise
-/// the rank of the result. Comparing ranks is enough, because one element can be broadcast to any size.
+/// Constants with one element match at any rank, but one with a higher rank than x would raise the rank of
+/// the result. Comparing ranks is enough, because one element can be broadcast to any size.
 bool same_rank(const graph::TensorType& a, const graph::TensorType& b) {
   return a.ranked() && b.ranked() && a.dims->size() == b.dims->size();
 }

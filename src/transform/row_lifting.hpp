@@ -5,7 +5,7 @@
 
 namespace hone::transform {
 
-/// Converts rows [N, C, W] to images one pixel high, from the convolutions that read them on.
+/// Converts rows [N, C, W] to images one pixel high, beginning with the convolutions that read them.
 Summary row_lifting(Graph& graph);
 
 }  // namespace hone::transform

@@ -46,7 +46,7 @@ void infer_clip(InferenceContext& context) {
     if (!context.has_input(i)) continue;
     require_same_dtype(context, 0, i);
     if (!context.ranked(i) || context.rank(i) == 0) continue;
-    // Files of old exporters hold one-element vectors here.
+    // Files of old exporters have one-element vectors here.
     context.require(context.rank(i) == 1 && (!context.dims(i)[0].known() || context.dims(i)[0].is(1)),
                     "input {} has shape {}, expected a scalar", i, dims_text(context.dims(i)));
   }

@@ -18,7 +18,7 @@ inline AttributeDef float_attribute(std::string name, float fallback) {
 inline AttributeDef string_attribute(std::string name, std::string fallback) {
   return {std::move(name), AttributeKind::kString, false, Attribute(std::move(fallback))};
 }
-/// An attribute whose absence means something.
+/// An attribute without a default, whose absence has a meaning.
 inline AttributeDef optional_attribute(std::string name, AttributeKind kind) {
   return {std::move(name), kind, false, std::nullopt};
 }

@@ -1,5 +1,5 @@
 // Operator table entries of the control family: If, Loop and Scan. Their rules run shape inference inside
-// the subgraphs; what a loop carries is known only as far as no iteration changes it.
+// the subgraphs. The type of a carried value is known only as far as no iteration changes it.
 #include <algorithm>
 
 #include "graph/operator_table.hpp"
@@ -46,7 +46,7 @@ void infer_if(InferenceContext& context) {
   context.require(captures == context.input_count() - 1, "{} inputs, expected a condition and {} captures",
                   context.input_count(), captures);
   const auto inputs = captured_inputs(context, captures);
-  // The shapes at hand, or a constant, may say which branch runs; the other one need not fit them.
+  // If shapes or a constant decide which branch runs, the other branch need not fit the shapes.
   if (const auto condition = context.known_data(0); condition && condition->size() == 1) {
     const Types types =
         infer_body(context, condition->front() != 0 ? "then_branch" : "else_branch", inputs, infer_subgraph);
@@ -68,7 +68,8 @@ void infer_if(InferenceContext& context) {
 
 /// Types of a body's first `states.size()` outputs and inputs, widened until an iteration changes nothing.
 /// `make_inputs` completes the body's input list for given state types. Returns all output types of the
-/// body; `states` then hold in every iteration. Ends, as each round forgets at least one dimension.
+/// body; `states` then hold in every iteration. It ends because each round makes at least one more dimension
+/// unknown.
 template <class MakeInputs>
 Types infer_iterated(const InferenceContext& context, size_t first_output, Types& states,
                      MakeInputs&& make_inputs) {
@@ -86,7 +87,7 @@ Types infer_iterated(const InferenceContext& context, size_t first_output, Types
   }
 }
 
-/// The number of iterations where nothing but the trip count decides it.
+/// The number of iterations if only the trip count determines it; otherwise unknown.
 Dim trip_count(const InferenceContext& context) {
   const auto count = context.known_data(0);
   if (context.has_input(1) || !count || count->size() != 1) return {};
@@ -100,7 +101,7 @@ SubgraphInput loop_scalar(const InferenceContext& context, size_t input, DType d
   return {{dtype, Dims(shape.begin(), shape.end())}};
 }
 
-/// Types of the inputs that the body of a Loop gets when its carried values have these types.
+/// Types of the inputs that the body of a Loop gets if its carried values have these types.
 std::vector<SubgraphInput> loop_inputs(const InferenceContext& context, const Types& states,
                                        size_t captures) {
   std::vector<SubgraphInput> inputs{loop_scalar(context, 0, DType::kInt64),
@@ -147,7 +148,7 @@ void infer_loop(InferenceContext& context) {
   }
 }
 
-/// Entry k of a list attribute with one entry per scan input or output; 0 when the list is absent.
+/// Entry k of a list attribute with one entry per scan input or output; 0 if the list is absent.
 int64_t scan_option(const InferenceContext& context, const char* name, size_t k, size_t count) {
   const auto list = context.attributes().get_or<std::vector<int64_t>>(name, {});
   if (list.empty()) return 0;
@@ -169,7 +170,7 @@ void check_directions(const InferenceContext& context, const char* name, size_t 
   }
 }
 
-/// The elements that a body sees of the scan inputs, and the length that they share.
+/// The types of the scan inputs' elements that the body gets, and the length that the inputs share.
 Types scan_elements(const InferenceContext& context, size_t first, size_t count, Dim& length) {
   check_directions(context, "scan_input_directions", count);
   Types elements;
@@ -208,7 +209,7 @@ struct ScanTypes {
     elements = scan_elements(context, states.size(), scans, length);
     outputs = infer_iterated(context, 0, states, [&](const Types& types) { return inputs(context, types); });
   }
-  /// Types of the body's inputs when its carried values have these types.
+  /// Types of the body's inputs if its carried values have these types.
   std::vector<SubgraphInput> inputs(const InferenceContext& context, const Types& carried) const {
     std::vector<SubgraphInput> list;
     for (const TensorType& type : carried) list.push_back({type});

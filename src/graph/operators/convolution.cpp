@@ -1,5 +1,5 @@
-// Operator table entries of the convolution family: convolutions; its other parts stand in pooling.cpp,
-// resize.cpp and sampling.cpp.
+// Operator table entries of the convolution family: convolutions. The other parts of the family are in
+// pooling.cpp, resize.cpp and sampling.cpp.
 #include "graph/convolution_geometry.hpp"
 #include "graph/operator_table.hpp"
 #include "graph/operators/attribute_defs.hpp"
@@ -61,7 +61,7 @@ void infer_conv_transpose(InferenceContext& context) {
   context.set_output(0, context.dtype(0), std::move(dims));
 }
 
-/// Every input element meets every weight of its channel: 2 N L C (M / group) K.
+/// Every input element is multiplied by every weight of its channel: 2 N L C (M / group) K.
 double conv_transpose_flops(const Graph& graph, const Node& node) {
   const Dims& w = *graph.value(node.inputs[1]).type.dims;
   double weights = 1;

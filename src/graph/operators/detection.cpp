@@ -6,13 +6,13 @@
 namespace hone::graph {
 namespace {
 
-/// Input i is a scalar or a vector of one element.
+/// Requires that input i is a scalar or a vector of one element.
 void expect_scalar(const InferenceContext& context, size_t i) {
   if (!context.has_input(i) || !context.ranked(i) || context.dims(i).empty()) return;
   expect_dims(context, i, {1});
 }
 
-/// boxes [batch, boxes, 4], scores [batch, classes, boxes]; how many are selected only a run can say.
+/// boxes [batch, boxes, 4], scores [batch, classes, boxes]; the number of selected boxes depends on the data.
 void infer_non_max_suppression(InferenceContext& context) {
   for (const size_t i : {0, 1, 3, 4}) require_dtype(context, i, {DType::kFloat32});
   require_dtype(context, 2, {DType::kInt64});

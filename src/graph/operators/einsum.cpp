@@ -38,7 +38,7 @@ void infer_einsum(InferenceContext& context) {
   context.set_output(0, context.dtype(0), std::move(result));
 }
 
-/// One multiply-add per input beyond the first for every combination of labels, and one sum.
+/// For every combination of labels: one multiplication per input after the first, and one addition.
 double einsum_flops(const Graph& graph, const Node& node) {
   std::vector<int64_t> ranks;
   std::vector<const Dims*> inputs;

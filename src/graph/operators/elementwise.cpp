@@ -1,5 +1,5 @@
 // Operator table entries of the elementwise family: the output has the (broadcast) shape of the inputs.
-// Activations stand in activation.cpp.
+// Activations are in activation.cpp.
 #include <algorithm>
 #include <functional>
 
@@ -12,7 +12,7 @@ namespace {
 
 using Kind = AttributeKind;
 
-// Shape data are no sizes yet: what overflows is unknown here, and the kernels wrap around.
+// Shape data are not sizes yet: results that overflow are unknown here, whereas the kernels wrap around.
 
 Dim sum(const Dim& a, const Dim& b) {
   int64_t result;
@@ -56,7 +56,7 @@ void infer_arithmetic(InferenceContext& context) {
   if (tensor::is_integer(context.dtype(0))) follow_pairs<op>(context);
 }
 
-/// Comparisons and logic on shape data, so that conditions of If are known where shapes decide them.
+/// Comparisons and logic on shape data, so that conditions of If are known if they depend only on shapes.
 template <class Compare>
 Dim compared(const Dim& a, const Dim& b) {
   return a.known() && b.known() ? Dim(Compare()(a.value(), b.value()) ? 1 : 0) : Dim();
@@ -146,7 +146,7 @@ void infer_cast(InferenceContext& context) {
 
 void infer_cast_like(InferenceContext& context) { cast_to(context, context.dtype(1)); }
 
-/// The engine may hold halves in a wider type, of which the bits are others.
+/// 16-bit floats are refused, because the engine may store them in a wider type with different bits.
 void infer_bit_cast(InferenceContext& context) {
   const int64_t to = context.attributes().get_int("to");
   const bool supported = to > 0 && to <= 255 && tensor::is_supported(static_cast<DType>(to));

@@ -1,4 +1,4 @@
-// Operator table entries of the fused family: a base operator followed by post-ops, as passes make them.
+// Operator table entries of the fused family: operators made by passes from a base operator and post-ops.
 #include <algorithm>
 
 #include "graph/convolution_geometry.hpp"

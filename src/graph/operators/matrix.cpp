@@ -1,4 +1,4 @@
-// Operator table entries of the matrix family. Einsum's rule stands in einsum.cpp.
+// Operator table entries of the matrix family. Einsum's rule is in einsum.cpp.
 #include "graph/operators/matrix.hpp"
 
 #include "graph/matmul_geometry.hpp"

@@ -8,7 +8,7 @@
 
 namespace hone::graph {
 
-/// Inputs 0 and 1 multiplied as numpy.matmul does.
+/// The product of inputs 0 and 1 as in numpy.matmul.
 void infer_matmul(InferenceContext& context);
 std::optional<Dims> matmul_dims(const InferenceContext& context);
 double matmul_flops(const Graph& graph, const Node& node);

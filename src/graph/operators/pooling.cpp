@@ -64,7 +64,7 @@ void infer_global_average_pool(InferenceContext& context) {
   context.set_output(0, context.dtype(0), std::move(dims));
 }
 
-/// An empty plane has an average, NaN as for ReduceMean, but no maximum.
+/// The average of an empty plane is NaN, as for ReduceMean, but it has no maximum.
 void infer_global_pool(InferenceContext& context) {
   infer_global_average_pool(context);
   if (!context.ranked(0)) return;
@@ -78,7 +78,7 @@ void infer_global_lp_pool(InferenceContext& context) {
   infer_global_pool(context);
 }
 
-/// Without an output_shape, the size is the inverse of the pool's size formula.
+/// Without an output_shape, the size follows from inverting the pool's size formula.
 void infer_max_unpool(InferenceContext& context) {
   require_floating(context, 0);
   require_dtype(context, 1, {DType::kInt64});

@@ -17,8 +17,8 @@ std::optional<std::vector<int64_t>> known_shape(const TensorType& type) {
   return shape;
 }
 
-/// The scale (input 1) fits the data (input 0), and the zero point (input 2) has the scale's shape; one
-/// number may be a scalar here and a vector there, as ONNX Runtime's quantizer writes them.
+/// Checks that the scale (input 1) fits the data (input 0), and that the zero point (input 2) has the scale's
+/// shape. ONNX Runtime's quantizer writes one of them as a scalar and the other as a vector of one element.
 void check_scale(const InferenceContext& context) {
   const auto data = known_shape(context.input(0));
   const auto scale = known_shape(context.input(1));
@@ -79,7 +79,7 @@ void require_byte(const InferenceContext& context, size_t i) {
   require_dtype(context, i, {DType::kInt8, DType::kUInt8});
 }
 
-/// Input i is a scalar or a vector of one element.
+/// Requires that input i is a scalar or a vector of one element.
 void require_single(const InferenceContext& context, size_t i) {
   if (!context.has_input(i) || !context.ranked(i)) return;
   const Dims& dims = context.dims(i);
@@ -87,7 +87,7 @@ void require_single(const InferenceContext& context, size_t i) {
   context.require(single, "input {} has shape {}, expected a scalar", i, dims_text(dims));
 }
 
-/// Input i is a scalar, a vector of one element, or has one element per channel.
+/// Requires that input i is a scalar, a vector of one element, or has one element per channel.
 void require_single_or(const InferenceContext& context, size_t i, const Dim& channels) {
   if (!context.has_input(i) || !context.ranked(i)) return;
   const Dims& dims = context.dims(i);
@@ -162,7 +162,7 @@ OperatorDef entry(std::string name, int since, int min_inputs, int max_inputs,
 }  // namespace
 
 void add_quantization_operators(std::vector<OperatorDef>& table) {
-  // saturate only concerns 8-bit floats, which no tensor here can have.
+  // `saturate` only affects 8-bit floats, which no tensor here can have.
   table.push_back(entry("QuantizeLinear", 21, 2, 3,
                         {int_attribute("axis", 1), int_attribute("block_size", 0),
                          int_attribute("output_dtype", 0), int_attribute("saturate", 1)},

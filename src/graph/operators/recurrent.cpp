@@ -19,7 +19,7 @@ const Cell kRnn{1, {"Tanh"}, false};
 const Cell kGru{3, {"Sigmoid", "Tanh"}, false};
 const Cell kLstm{4, {"Sigmoid", "Tanh", "Tanh"}, true};
 
-/// Attribute hidden_size, else what the recurrence weights say.
+/// Attribute hidden_size, or without it the size from the recurrence weights.
 Dim hidden_size(const InferenceContext& context) {
   if (!context.attributes().has("hidden_size")) return dim_of(context, 2, 2);
   const int64_t size = context.attributes().get_int("hidden_size");

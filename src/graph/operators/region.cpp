@@ -10,8 +10,8 @@
 namespace hone::graph {
 namespace {
 
-/// Whatever dissolves a region puts the nodes of its body in its place, so that they have to make its results
-/// and to get everything else as its inputs.
+/// Dissolving a region replaces it with the nodes of its body. So the nodes must produce its results, and all
+/// their other operands must be its inputs.
 void check_body(const InferenceContext& context, const Graph& body) {
   std::vector<bool> made(body.values.size(), false);
   for (const Node& node : body.nodes) {
@@ -57,7 +57,7 @@ double region_flops(const Graph& graph, const Node& node) {
   return flops;
 }
 
-/// True if each node keeps the entries of a batch apart, and makes values that have one.
+/// True if each node processes the entries of a batch independently, and its results have a batch.
 bool region_keeps_batch(const Graph& graph, const Node& node, int64_t) {
   const Graph body = typed_body(graph, node);
   const Dim batch = graph.value(node.outputs[0]).type.dims->front();

@@ -8,7 +8,8 @@
 namespace hone::graph {
 namespace {
 
-/// The input is there and not known to be empty, which older models write for an absent one.
+/// True if the input is present and not known to be empty; older models write an empty input for an absent
+/// one.
 bool is_given(const InferenceContext& context, size_t i) {
   if (!context.has_input(i)) return false;
   const auto& dims = context.input(i).dims;
@@ -29,7 +30,7 @@ void check_resize_attributes(const InferenceContext& context) {
                   "attribute 'coordinate_transformation_mode' is '{}'", coordinates);
 }
 
-/// Output dimensions where the input's shape or the sizes are symbolic.
+/// Output dimensions if the input's shape or the sizes are symbolic.
 Dims partial_resize(const InferenceContext& context, const std::vector<int64_t>& axes,
                     const ResizeInputs& inputs) {
   Dims dims = context.dims(0);

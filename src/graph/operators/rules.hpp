@@ -1,4 +1,4 @@
-// Rules that many operators share, besides those on attributes and on types only.
+// Rules that many operators share, except those that concern only attributes or only types.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@ namespace hone::graph {
 
 using InferRule = void (*)(InferenceContext&);
 
-/// An integer type; bool is none.
+/// Requires an integer type; bool is not one.
 void require_integer(const InferenceContext& context, size_t input);
-/// Indices, axes and shapes: int32 or int64.
+/// Requires a type for indices, axes and shapes: int32 or int64.
 void require_index_type(const InferenceContext& context, size_t input);
 void require_bool(const InferenceContext& context, size_t input);
 
@@ -23,21 +23,22 @@ void require_bool(const InferenceContext& context, size_t input);
 void infer_same(InferenceContext& context);
 /// Infers that the output has the type and shape of the input, which must be floating-point.
 void infer_same_floating(InferenceContext& context);
-/// Output 0 has the type that all inputs have and their broadcast shape.
+/// Output 0 has the common type of all inputs and their broadcast shape.
 void infer_broadcast(InferenceContext& context);
-/// The broadcast shape of all inputs; nullopt when a rank is unknown.
+/// The broadcast shape of all inputs; nullopt if a rank is unknown.
 std::optional<Dims> broadcast_inputs(const InferenceContext& context);
 
-/// An axis in [-rank, rank) as one in [0, rank); bad input naming `what` and its value otherwise.
+/// Converts an axis in [-rank, rank) to [0, rank); for others, throws bad input that names `what` and the
+/// value.
 int64_t checked_axis(const InferenceContext& context, int64_t axis, int64_t rank, std::string_view what);
-/// Checks a list of axes, which may not name one twice.
+/// Checks a list of axes, which must not repeat one.
 std::vector<int64_t> checked_axes(const InferenceContext& context, const std::vector<int64_t>& axes,
                                   int64_t rank);
 
 /// Product of dims[first, last).
 Dim product(const Dims& dims, size_t first, size_t last);
 
-/// One of the values an attribute may have.
+/// Requires that an attribute has one of these values.
 void require_choice(const InferenceContext& context, std::string_view attribute,
                     std::initializer_list<std::string_view> choices);
 

@@ -1,4 +1,4 @@
-// Operator table entries of the shape family; its parts are named in shape_parts.hpp.
+// Operator table entries of the shape family; shape_parts.hpp lists its parts.
 #include "graph/operator_table.hpp"
 #include "graph/operators/shape_parts.hpp"
 
@@ -7,7 +7,7 @@ namespace hone::graph {
 Dims unknown_dims(int64_t rank) { return Dims(static_cast<size_t>(rank)); }
 
 std::optional<int64_t> described_rank(const InferenceContext& context, size_t i) {
-  // A rank beyond this cannot come from a sane model, and memory would be asked for it.
+  // No sensible model has a larger rank, and memory would be allocated for it.
   constexpr int64_t kMaxRank = 64;
   if (!context.ranked(i)) return std::nullopt;
   context.require_rank(i, 1, 1);

@@ -13,7 +13,7 @@ using Kind = AttributeKind;
 /// Longest list of integers that shape inference follows.
 constexpr int64_t kMaxFollowed = 64;
 
-/// ceil((limit - start) / delta) of three constants, at least 0; nullopt when one is not constant.
+/// ceil((limit - start) / delta) of three constants, at least 0; nullopt if one is not constant.
 std::optional<int64_t> range_length(const InferenceContext& context) {
   const auto start = context.known_data(0);
   const auto limit = context.known_data(1);
@@ -49,7 +49,7 @@ void infer_range(InferenceContext& context) {
   const auto length = range_length(context);
   context.set_output(0, context.dtype(0), Dims{length ? Dim(*length) : Dim()});
   if (!length) {
-    // Range(0, n, 1) is as long as n says, a symbol included.
+    // Range(0, n, 1) has the length n, even if n is a symbol.
     const auto start = context.data(0);
     const auto limit = context.data(1);
     const auto delta = context.data(2);

@@ -1,4 +1,4 @@
-// Operator table entries that pick or replace elements by index.
+// Operator table entries that select or replace elements by index.
 #include <algorithm>
 
 #include "graph/operators/rules.hpp"
@@ -43,7 +43,7 @@ void require_same_rank(const InferenceContext& context, size_t a, size_t b) {
                   context.rank(a), context.rank(b));
 }
 
-/// As many of input a in dimension i as of input b in dimension j, as far as both are known.
+/// Requires that dimension i of input a equals dimension j of input b, if both are known.
 void require_same_dim(const InferenceContext& context, size_t a, int64_t i, size_t b, int64_t j) {
   const Dim& one = context.dims(a)[static_cast<size_t>(i)];
   const Dim& other = context.dims(b)[static_cast<size_t>(j)];
@@ -52,7 +52,8 @@ void require_same_dim(const InferenceContext& context, size_t a, int64_t i, size
                   dims_text(context.dims(b)));
 }
 
-/// Indices (input 1) along an axis of the data (input 0) are no more than the data in the other dimensions.
+/// Requires that the indices (input 1) are not larger than the data (input 0) in dimensions other than the
+/// axis.
 void require_fitting_indices(const InferenceContext& context) {
   context.require_rank(0, 1, INT64_MAX);
   require_same_rank(context, 0, 1);

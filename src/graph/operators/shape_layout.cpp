@@ -1,4 +1,4 @@
-// Operator table entries that view or permute the same elements under another shape.
+// Operator table entries that give the same elements another shape or order.
 #include <algorithm>
 #include <numeric>
 
@@ -109,7 +109,7 @@ void infer_flatten(InferenceContext& context) {
   context.set_output(0, context.dtype(0), Dims{product(dims, 0, split), product(dims, split, dims.size())});
 }
 
-/// Follows shape data through an operator that changes nothing but the rank.
+/// Follows shape data through an operator that changes only the rank.
 void keep_data(InferenceContext& context) {
   const auto& dims = context.results()[0].type.dims;
   auto data = context.data(0);
@@ -165,7 +165,7 @@ void infer_transpose(InferenceContext& context) {
   if (context.attributes().has("perm")) perm = context.attributes().get_ints("perm");
   context.require(perm.size() == dims.size(), "attribute 'perm' has {} entries, the input has rank {}",
                   perm.size(), dims.size());
-  // Unlike axes elsewhere, which may count from the end.
+  // Unlike other axes, those of a Transpose must not count from the end.
   context.require(std::none_of(perm.begin(), perm.end(), [](int64_t axis) { return axis < 0; }),
                   "attribute 'perm' has a negative entry");
   Dims result;
@@ -230,7 +230,7 @@ void infer_space_to_depth(InferenceContext& context) {
                           exact_quotient(context, d[3], block, "width")});
 }
 
-/// The target copies the first dimension.
+/// True if the target shape copies the first dimension.
 bool reshape_keeps_batch(const Graph& graph, const Node& node, int64_t) {
   const Tensor* shape = graph.constant(node.inputs[1]);
   return shape != nullptr && shape->size() > 0 && shape->to_int64().front() == 0 &&

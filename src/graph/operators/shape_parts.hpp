@@ -1,4 +1,4 @@
-// The parts of the shape family, one file each, and what their rules share.
+// The parts of the shape family, one file each, and functions that their rules share.
 #pragma once
 
 #include <vector>
@@ -16,11 +16,11 @@ void add_indexing_operators(std::vector<OperatorDef>& table);
 /// Range, ConstantOfShape, EyeLike, Trilu
 void add_generator_operators(std::vector<OperatorDef>& table);
 
-/// That many dimensions about which nothing is known.
+/// `rank` unknown dimensions.
 Dims unknown_dims(int64_t rank);
-/// Rank of a value that shape data of input i would describe; nullopt when its length is unknown.
+/// Rank of a value whose shape is the data of input i; nullopt if the length of that input is unknown.
 std::optional<int64_t> described_rank(const InferenceContext& context, size_t i);
-/// Returns the common size of two dimensions that must be equal; bad input when they surely differ.
+/// Returns the common size of two dimensions that must be equal; bad input if they are known to differ.
 Dim unify(const InferenceContext& context, const Dim& a, const Dim& b, std::string_view what);
 
 }  // namespace hone::graph

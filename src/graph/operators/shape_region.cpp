@@ -1,4 +1,4 @@
-// Operator table entries that join, cut, repeat or surround regions of tensors.
+// Operator table entries that join, cut, repeat or pad parts of tensors.
 #include <algorithm>
 
 #include "graph/operators/batch_rules.hpp"
@@ -109,7 +109,7 @@ Range clamp_range(int64_t length, int64_t start, int64_t end, int64_t step) {
   if (length == 0) return {0, step, 0};
   const int64_t first = std::clamp<int64_t>(wrap(start), 0, length - 1);
   const int64_t last = std::clamp<int64_t>(wrap(end), -1, length - 1);
-  // -step would overflow for the smallest integer; one step then passes every end anyway.
+  // -step would overflow for the smallest integer; a single step of INT64_MAX also passes every end.
   const int64_t stride = step == INT64_MIN ? INT64_MAX : -step;
   return {first, step, first <= last ? 0 : (first - last - 1) / stride + 1};
 }

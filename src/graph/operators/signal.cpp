@@ -9,7 +9,7 @@
 namespace hone::graph {
 namespace {
 
-/// The only element of a constant integer input; unknown when it is not constant.
+/// The only element of a constant integer input; unknown if it is not constant.
 Dim single(const InferenceContext& context, size_t i) {
   const auto data = context.data(i);
   if (!data) return {};
@@ -17,8 +17,8 @@ Dim single(const InferenceContext& context, size_t i) {
   return data->front();
 }
 
-/// Bins of a transform of this length: all of them, or the first half and the middle. The inverse of the
-/// latter makes real numbers of complex ones.
+/// Number of bins of a transform of this length: all, or the first half and the middle bin. The inverse of a
+/// one-sided transform has real results.
 Dim bin_count(const Dim& length, bool onesided) { return onesided ? length / 2 + 1 : length; }
 
 void require_complex_axis(const InferenceContext& context) {
@@ -53,7 +53,8 @@ void infer_dft(InferenceContext& context) {
   context.set_output(0, context.dtype(0), std::move(result));
 }
 
-/// Every bin meets every element of the axis (a transform of any length, without the fast algorithm).
+/// Every element of the axis contributes to every bin (a transform of any length, without the fast
+/// algorithm).
 double dft_flops(const Graph& graph, const Node& node) {
   const Dims& in = *graph.value(node.input(0)).type.dims;
   const Dims& out = *graph.value(node.outputs[0]).type.dims;
@@ -65,7 +66,7 @@ double dft_flops(const Graph& graph, const Node& node) {
   return kComplexMultiplyAdd * static_cast<double>(length) * value_elements(graph, node.outputs[0]);
 }
 
-/// The operations of a transform for each frame; a frame is no longer than two times its bins.
+/// The operations of a transform for each frame; a frame has at most two elements for each bin.
 double stft_flops(const Graph& graph, const Node& node) {
   const double bins = static_cast<double>((*graph.value(node.outputs[0]).type.dims)[2].value());
   return 8 * bins * value_elements(graph, node.outputs[0]);

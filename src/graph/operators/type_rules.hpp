@@ -5,14 +5,14 @@
 
 namespace hone::graph {
 
-/// Input i is absent, of unknown type, or floating-point.
+/// Requires that input i is absent, of unknown type, or floating-point.
 inline void require_floating(const InferenceContext& context, size_t i) {
   const DType dtype = context.dtype(i);
   context.require(dtype == DType::kUndefined || tensor::is_floating(dtype),
                   "input {} has type {}, expected a floating-point type", i, tensor::dtype_name(dtype));
 }
 
-/// Inputs i and j have the same type, unless one is absent or unknown.
+/// Requires that inputs i and j have the same type, unless one is absent or unknown.
 inline void require_same_dtype(const InferenceContext& context, size_t i, size_t j) {
   const DType a = context.dtype(i);
   const DType b = context.dtype(j);
@@ -21,7 +21,7 @@ inline void require_same_dtype(const InferenceContext& context, size_t i, size_t
                   tensor::dtype_name(b));
 }
 
-/// Input i is absent, of unknown type, or of one of these types.
+/// Requires that input i is absent, of unknown type, or of one of these types.
 inline void require_dtype(const InferenceContext& context, size_t i, std::initializer_list<DType> allowed) {
   const DType dtype = context.dtype(i);
   bool found = dtype == DType::kUndefined;
@@ -29,7 +29,7 @@ inline void require_dtype(const InferenceContext& context, size_t i, std::initia
   context.require(found, "input {} has type {}, which is not supported", i, tensor::dtype_name(dtype));
 }
 
-/// Input i, where it is there and ranked, has these dimensions as far as they are known.
+/// Requires that input i, if present and ranked, has these dimensions as far as they are known.
 inline void expect_dims(const InferenceContext& context, size_t i, const Dims& expected) {
   if (!context.has_input(i) || !context.ranked(i)) return;
   const Dims& dims = context.dims(i);
@@ -40,7 +40,7 @@ inline void expect_dims(const InferenceContext& context, size_t i, const Dims& e
   context.require(fits, "input {} has shape {}, expected {}", i, dims_text(dims), dims_text(expected));
 }
 
-/// Dimension `axis` of input i, unknown where the input or its rank does not say.
+/// Dimension `axis` of input i; unknown if the input is absent or its rank is unknown or too small.
 inline Dim dim_of(const InferenceContext& context, size_t i, size_t axis) {
   return context.ranked(i) && context.dims(i).size() > axis ? context.dims(i)[axis] : Dim();
 }

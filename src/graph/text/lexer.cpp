@@ -11,7 +11,7 @@ constexpr size_t kShownBytes = 60;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-/// The bytes of a character of UTF-8 after its first one.
+/// True for the bytes of a UTF-8 character after its first one.
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 int hex_digit(char c) {
@@ -127,7 +127,8 @@ void Lexer::read_string() {
   next_.kind = Token::Kind::kString;
 }
 
-/// The character that a backslash and what follows it stand for; all but the last byte of it is taken.
+/// Returns the character of an escape sequence that begins with a backslash, and consumes all of its bytes
+/// except the last.
 char Lexer::read_escape() {
   move(1);
   switch (at()) {

@@ -1,4 +1,4 @@
-// The tokens of a graph's text, one after the other, each with its line and column.
+// Splits a graph's text into tokens, each with its line and column.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct Token {
   }
   /// "line 3, column 7", for errors.
   std::string where() const { return fmt::format("line {}, column {}", line, column); }
-  /// Its name in messages: "'Conv'", "the end of the text".
+  /// The token's name in messages: "'Conv'", "the end of the text".
   std::string shown() const;
 
   /// Throws bad input: "line 3, column 7: <sentence>".
@@ -31,20 +31,20 @@ struct Token {
   }
 };
 
-/// Comments begin with # or // and end with their line. The text has to outlive the lexer.
+/// Comments begin with # or // and end with their line. The text must outlive the lexer.
 class Lexer {
  public:
-  /// Bad input when the text is longer than kMaxTextBytes or begins with something that is no token.
+  /// Throws bad input if the text is longer than kMaxTextBytes or does not begin with a token.
   explicit Lexer(std::string_view text);
 
-  /// The first token that was not taken yet.
+  /// The next token, which is not consumed.
   const Token& next() const { return next_; }
   Token take();
-  /// Takes the next token if it is this mark or word.
+  /// Consumes the next token if it is this mark or word.
   bool accept(std::string_view mark_or_word);
-  /// Takes this mark or word; bad input for anything else.
+  /// Consumes this mark or word; bad input for any other token.
   void expect(std::string_view mark_or_word);
-  /// Takes a token of this kind; bad input, naming `what` is expected, for any other.
+  /// Consumes a token of this kind; for any other, throws bad input that names `what` as expected.
   Token expect(Token::Kind kind, std::string_view what);
 
  private:
@@ -68,7 +68,8 @@ class Lexer {
 
 inline constexpr size_t kMaxTextBytes = size_t{64} << 20;
 
-// Characters of names without quotes: first and later ones of words, all of a value's name after the %.
+// Characters of names without quotes: the first and the later ones of words, and those of value names after
+// %.
 bool is_word_start(char c);
 bool is_word_part(char c);
 bool is_name_part(char c);

@@ -1,4 +1,4 @@
-// Defaults of a node's name and sources, which the text of a graph leaves out.
+// Defaults of a node's name and sources; the text of a graph omits names and sources equal to them.
 #pragma once
 
 #include <fmt/ranges.h>
@@ -8,11 +8,11 @@
 
 namespace hone::graph {
 
-/// Sources of a node whose text names none: the node of the model that it is itself.
+/// Default sources of a node: only its own name.
 inline std::vector<std::string> default_sources(const std::string& name) { return {name}; }
 
-/// Name of a node whose text has none: that of a fused node names its sources, as passes do; any other node
-/// is called like its first result.
+/// Default name of a node: a fused node is named after its sources, as passes do it, and any other node after
+/// its first result.
 inline std::string default_node_name(const std::vector<std::string>& sources, const std::string& result) {
   return sources.size() > 1 ? fmt::format("{}", fmt::join(sources, " + ")) : result;
 }

@@ -1,4 +1,4 @@
-// See parser.hpp: recursive descent, one function a rule of the grammar.
+// See parser.hpp. The parser uses recursive descent, with one function for each rule of the grammar.
 #include "graph/text/parser.hpp"
 
 #include <unordered_map>
@@ -12,7 +12,7 @@
 namespace hone::graph {
 namespace {
 
-/// Graphs inside graphs. Inference runs a body several times, so its time grows with the power.
+/// Limit on nested graphs. Inference runs a body several times, so its time is exponential in the depth.
 constexpr int kMaxDepth = 8;
 constexpr size_t kMaxNodes = 250'000;
 constexpr size_t kMaxValues = size_t{1} << 20;
@@ -143,7 +143,7 @@ class GraphParser {
     fail_internal("an attribute is of no kind");
   }
 
-  /// A tensor of an attribute; bad input when it has no bytes, because nodes read its elements.
+  /// A tensor of an attribute; bad input if it has no bytes, because nodes read its elements.
   Tensor read_whole_tensor() {
     const Token where = lexer_.next();
     Tensor tensor = read_tensor(lexer_, budget_);
@@ -165,7 +165,7 @@ class GraphParser {
     return list;
   }
 
-  /// One type for each result, `_` for one that says nothing.
+  /// Reads one type for each result; `_` stands for an undeclared type.
   void read_result_types(std::vector<TensorType>& types) {
     for (size_t i = 0; i < types.size(); ++i) {
       if (i > 0) lexer_.expect(",");

@@ -1,8 +1,8 @@
-// A graph from its text: what print_graph writes, or what a person wrote. docs/GRAPH-TEXT.md describes it.
+// Reads a graph from its text, written by print_graph or by hand. docs/GRAPH-TEXT.md describes the syntax.
 //
-// The text is untrusted: its length, the depth of graphs in it, the number of nodes and values and the memory
-// of constants that it only describes have limits. Everything that is wrong is one bad-input Error with line
-// and column.
+// The text is untrusted: there are limits on its length, the depth of nested graphs, the number of nodes and
+// values, and the memory of constants that it describes without spelling them out. Every error is a bad-input
+// Error with line and column.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace hone::graph {
 struct ParseOptions {
   /// The parser fills elided constants ("...") with this number; without it they are refused.
   std::optional<double> elided_fill = {};
-  /// Elided constants are taken without bytes, like those that an engine file keeps in packed form only.
+  /// Accepts elided constants without bytes, like those that an engine file keeps only in packed form.
   bool keep_elided = false;
-  /// Limit of all constants that the text describes without spelling them out.
+  /// Limit on the memory of all constants that the text describes without spelling them out.
   int64_t max_described_bytes = int64_t{64} << 20;
 };
 
-/// The graph, its nodes completed from the operator table and its types inferred; types that the text gives
-/// are declared ones, which inference must not contradict.
+/// Parses a graph, completes its nodes from the operator table and infers its types. Types in the text are
+/// declared types, which inference must not contradict.
 Graph parse_graph(std::string_view text, const ParseOptions& options = {});
 
 }  // namespace hone::graph

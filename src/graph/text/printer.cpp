@@ -98,14 +98,14 @@ class GraphPrinter {
                          attributes(node), types(node), names(node)));
   }
 
-  /// In one line, or in one each where a graph is among them.
+  /// Prints the attributes in one line, or in one line each if one of them is a graph.
   std::string attributes(const Node& node) const {
     std::vector<std::string> items;
     for (const AttributeDef& attribute : find_operator(node.op)->attributes) {
       const Attribute* value = node.attributes.find(attribute.name);
       if (value == nullptr) continue;
       const std::string text = spelled(*value);
-      // Equal texts are equal values, -0 and 0 apart.
+      // Equal texts mean equal values; -0 and 0 have different texts.
       if (!attribute.fallback || text != spelled(*attribute.fallback))
         items.push_back(fmt::format("{} = {}", attribute.name, text));
     }
@@ -143,7 +143,7 @@ class GraphPrinter {
     return any ? " : " + text : "";
   }
 
-  /// The node's name and sources, where they do not follow from each other and from the first result.
+  /// The node's name and sources, unless they are the defaults.
   std::string names(const Node& node) const {
     const auto first =
         std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });

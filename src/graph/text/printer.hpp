@@ -1,5 +1,5 @@
-// A graph as text, for people, for `hone inspect --graph` and for test cases. docs/GRAPH-TEXT.md describes
-// it; parser.hpp reads it.
+// Prints a graph as text, for `hone inspect --graph` and for test cases. docs/GRAPH-TEXT.md describes the
+// syntax, and parser.hpp reads it.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ struct PrintOptions {
   bool unused_constants = true;
 };
 
-/// Nodes in order, each constant before its first reader, attributes where they differ from the operator's
-/// default. Values without a name, or with one that an earlier value has, get one. Ends with a line break.
-/// If no constant is elided, parse_graph reads the same graph back, without values that no node, input or
-/// output mentions.
+/// Prints nodes in order, each constant before its first reader, and only attributes that differ from the
+/// operator's default. Values without a name, or with the name of an earlier value, get a new one. The text
+/// ends with a line break. If no constant is elided, parse_graph reads the same graph back, except for values
+/// that no node, input or output refers to.
 std::string print_graph(const Graph& graph, const PrintOptions& options = {});
 
 }  // namespace hone::graph

@@ -13,7 +13,7 @@
 namespace hone::graph {
 namespace {
 
-/// A list of up to this many elements is as short as a fill.
+/// Longest list of equal elements that is written as a list, because it is no longer than a fill.
 constexpr int64_t kShortList = 4;
 
 bool is_bare_name(std::string_view name) {
@@ -30,7 +30,7 @@ std::string dim_spelling(const Dim& dim) {
   return bare ? dim.text() : quoted(dim.symbol());
 }
 
-/// Shortest text of a number; of the 16-bit types by way of float, and with one NaN for all.
+/// Shortest text of a number. 16-bit types are converted to float first, and every NaN is `nan`.
 template <class T>
 std::string element_spelling(T value) {
   if constexpr (std::is_same_v<T, tensor::Half> || std::is_same_v<T, tensor::BFloat16>) {

@@ -9,24 +9,24 @@
 
 namespace hone::graph {
 
-/// In double quotes, with escapes for quotes, backslashes and control characters.
+/// The text in double quotes, with escapes for quotes, backslashes and control characters.
 std::string quoted(std::string_view text);
-/// "%conv1", or "%"conv-1"" where the name has other characters than a bare one.
+/// "%conv1", or "%"conv-1"" if the name has characters that need quotes.
 std::string value_spelling(std::string_view name);
-/// "float32[N, 3, ?, 8]", "float32[]" of a scalar, "float32[*]" of an unknown rank.
+/// "float32[N, 3, ?, 8]", "float32[]" for a scalar, "float32[*]" for an unknown rank.
 std::string type_spelling(const TensorType& type);
 
-/// Shortest text from which the same number is read.
+/// Shortest text that gives the same number when it is parsed.
 std::string float_spelling(float value);
 
 struct ElementOptions {
-  /// A tensor of more elements is elided, unless all of them are equal.
+  /// A tensor with more elements is elided, unless all of them are equal.
   int64_t most_elements = 16;
   /// An elided tensor shows the CRC-32 of its bytes.
   bool checksum = true;
 };
 /// Type and elements: "float32[2] [0.5, 1]", "float32[] 0.5", "float32[64] fill(1)", "float32[64, 3, 7, 7]
-/// ... crc32(0x1a2b3c4d)"; only "..." where the bytes are not there.
+/// ... crc32(0x1a2b3c4d)"; only "..." if the tensor has no bytes.
 std::string tensor_spelling(const Tensor& tensor, const ElementOptions& options);
 
 }  // namespace hone::graph

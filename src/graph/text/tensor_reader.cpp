@@ -16,7 +16,7 @@ using tensor::Shape;
 
 constexpr size_t kMaxRank = 64;
 
-/// The number that a token is; "true" and "false" of bool, "nan" and "inf" of floating types too.
+/// The value of a number token; also of "true" and "false" for bool, and "nan" and "inf" for floating types.
 template <class T>
 T number_of(const Token& token) {
   constexpr std::string_view kType = [] { return std::is_same_v<T, bool> ? "true or false" : "a number"; }();
@@ -72,7 +72,7 @@ std::vector<T> read_list(Lexer& lexer) {
   return list;
 }
 
-/// A tensor that the text only describes, within the budget.
+/// A tensor that the text describes without spelling it out, if the budget allows it.
 Tensor described_tensor(const Token& where, DType dtype, const Shape& shape, TextBudget& budget) {
   const int64_t bytes =
       base::checked_mul(tensor::element_count(shape), static_cast<int64_t>(tensor::dtype_size(dtype)));
@@ -83,8 +83,8 @@ Tensor described_tensor(const Token& where, DType dtype, const Shape& shape, Tex
   return {dtype, shape};
 }
 
-/// The sum of twelve uniform numbers less its mean: no function of libm, which might differ, has a part in
-/// it.
+/// The sum of twelve uniform numbers minus its mean. It uses no function of libm, whose results might differ
+/// between machines.
 double nearly_normal(base::Random& random) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += random.uniform();
@@ -108,7 +108,7 @@ void fill(Tensor& tensor, T value) {
   for (T& element : tensor.mutable_values<T>()) element = value;
 }
 
-/// The checksum of an elided tensor is for people.
+/// Skips the checksum of an elided tensor, which is only for readers of the text.
 void skip_checksum(Lexer& lexer) {
   if (!lexer.accept("crc32")) return;
   lexer.expect("(");
@@ -186,7 +186,7 @@ Tensor read_tensor(Lexer& lexer, TextBudget& budget) {
     return tensor::visit_dtype(type.dtype,
                                [&]<class T>() { return read_elements<T>(lexer, type.dtype, shape, budget); });
   } catch (const Error& error) {
-    // Sizes that overflow name no place.
+    // Errors about sizes that overflow have no location.
     if (error.where().empty()) throw error.within(where.where());
     throw;
   }

@@ -9,18 +9,18 @@
 
 namespace hone::graph {
 
-/// Limits of one text, all graphs in it together, and the counts so far.
+/// Limits for one text with all graphs in it, and the counts so far.
 struct TextBudget {
-  /// Bytes of constants that the text only describes: fills, seeded and elided ones.
+  /// Bytes of constants that the text describes without spelling them out: fill, seeded and elided ones.
   int64_t bytes = 0;
-  /// Elided constants are filled with this number; none: they are refused, or taken without bytes.
+  /// Elided constants are filled with this number; without it they are refused, or accepted without bytes.
   std::optional<double> elided_fill;
   bool keep_elided = false;
   size_t nodes = 0;
   size_t values = 0;
 };
 
-/// Bad input with line and column when the next token is no such number or it does not fit.
+/// Throws bad input with line and column if the next token is not an integer or does not fit into 64 bits.
 int64_t read_int(Lexer& lexer);
 float read_float(Lexer& lexer);
 
@@ -30,9 +30,9 @@ TensorType read_type(Lexer& lexer);
 /// A type with known dimensions, and the elements: one number for a scalar, a list in row-major order,
 /// fill(NUMBER), seeded(SEED), or "..." of an elided tensor.
 ///
-/// seeded: of floating types nearly normal numbers with mean 0 and variance 1; of integers 16 times that,
-/// without fraction, and without sign where the type has none; of bool whether it is positive. Row-major, the
-/// same on every machine.
+/// seeded: for floating types, nearly normal numbers with mean 0 and variance 1; for integers, 16 times that,
+/// without the fraction, and without the sign if the type is unsigned; for bool, true if it is positive. The
+/// numbers are in row-major order and the same on every machine.
 Tensor read_tensor(Lexer& lexer, TextBudget& budget);
 
 }  // namespace hone::graph

@@ -24,8 +24,8 @@ struct Section {
 
 /// Lines are counted from 1. All blanks are removed, also inside of words; lines that begin with # or ; are
 /// comments. `key=` without a value is ignored with a note in `warnings`. Throws bad input that names the
-/// line for an option before any section, for a section without its closing bracket and for a file that is no
-/// text.
+/// line for an option before any section, for a section without its closing bracket and for a file that is
+/// not text.
 std::vector<Section> parse_cfg(std::string_view text, std::vector<std::string>* warnings);
 
 /// Reads like C's atoi: digits after a sign, whatever follows them; 0 if there are none. Throws bad input

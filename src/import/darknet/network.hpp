@@ -1,6 +1,6 @@
 // Converts the sections of a cfg file to layers: their shapes, the layers that each reads, its parameters in
-// the order of the weights file, and how it is written as nodes. All of it is known and checked before any
-// weight is read.
+// the order of the weights file, and the function that writes it as nodes. All of this is known and checked
+// before any weight is read.
 #pragma once
 
 #include <cstdint>
@@ -116,7 +116,7 @@ Network read_network(const std::vector<Section>& sections, Rules rules, bool tra
 
 /// Throws bad input unless the value is in [least, most].
 void require_between(std::string_view what, int64_t value, int64_t least, int64_t most);
-/// Throws bad input if the input of the layer is no image.
+/// Throws bad input unless the input of the layer is an image.
 void require_image(const Layer& layer);
 /// Sets Layer::out; throws bad input for a volume that is empty or beyond kMaxVolume.
 void set_out(Layer* layer, int64_t channels, int64_t height, int64_t width);

@@ -110,7 +110,7 @@ WeightsHeader read_header(std::span<const std::byte> file) {
   const auto sound = [](int32_t version) { return version >= 0 && version <= kLargestVersion; };
   if (!sound(header.major) || !sound(header.minor))
     fail_bad_input("version {}.{} is none of darknet's: this is no weights file", header.major, header.minor);
-  // Width of the number of images seen.
+  // The number of images seen has 8 bytes from version 0.2 on.
   const bool long_count = header.major * 10 + header.minor >= 2;
   header.bytes = kVersionBytes + (long_count ? sizeof(uint64_t) : sizeof(uint32_t));
   if (file.size() < header.bytes)

@@ -20,7 +20,7 @@ struct WeightsHeader {
   bool transposed() const { return major > 1000 || minor > 1000; }
 };
 
-/// Throws bad input if the file is no weights file, or too short for a header.
+/// Throws bad input if the file is not a weights file, or is too short for a header.
 WeightsHeader read_header(std::span<const std::byte> file);
 
 /// The numbers after the header for all layers of the network, in their order, as views of `file`, which

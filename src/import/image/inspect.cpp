@@ -1,4 +1,4 @@
-// Checks the structure of PNG and JPEG files without decoding. A truncated file is refused with our own
+// Checks the structure of PNG and JPEG files without decoding. A truncated file is refused with hone's own
 // message (decoders fill the rest with gray, or write to the error stream), and so is a file that would
 // unpack to more memory than allowed. PNG: RFC 2083 section 3; JPEG: ITU-T T.81 annex B.
 #include <zlib.h>
@@ -17,7 +17,7 @@ constexpr uint32_t kEndChunk = 0x49454e44;     // IEND
 constexpr uint32_t kStartOfScan = 0xda;
 constexpr uint32_t kEndOfImage = 0xd9;
 
-/// Big-endian reads; throws bad input at the end of the data.
+/// Reads big-endian numbers; throws bad input at the end of the data.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -52,7 +52,7 @@ ImageSize checked_size(uint32_t width, uint32_t height) {
   return size;
 }
 
-/// Length, type, data and checksum of each chunk, up to IEND.
+/// Checks length, type, data and checksum of each chunk, up to IEND.
 ImageSize inspect_png(const Reader& reader) {
   ImageSize size;
   size_t at = sizeof(kPngMagic);

@@ -37,11 +37,11 @@ struct Preprocessing {
 /// Throws bad input that names the key if a number cannot be read, or is an invalid divisor.
 Preprocessing preprocessing_from(const std::map<std::string, std::string>& metadata);
 
-/// "0.485,0.456,0.406"; usage error naming `what` for anything that is no list
-/// of numbers.
+/// Parses a list such as "0.485,0.456,0.406"; for anything else, throws a usage
+/// error that names `what`.
 std::vector<float> parse_floats(const std::string& text, const std::string& what);
 
-/// Reads numbers by which one can divide: neither 0 nor so small that floats keep only some of their digits.
+/// Reads numbers that are valid divisors: neither 0 nor so small that they lose digits as floats.
 std::vector<float> parse_divisors(const std::string& text, const std::string& what);
 
 /// The size that an image is resized to, and the part of it that is kept.
@@ -53,21 +53,21 @@ struct ImageCut {
   int64_t part_width = 0;
   int64_t part_height = 0;
 };
-/// The cut for an image of this size; an error of the kind of `fault` when the
+/// The cut for an image of this size; an error of the kind in `fault` if the
 /// image is smaller than the crop.
 ImageCut cut_of(const Preprocessing& preprocessing, int64_t width, int64_t height);
 
 /// The values of the levels 0 to 255 in one channel of `channels`; an error of the
-/// kind of `fault` when mean or std have neither one nor `channels` numbers.
+/// kind in `fault` if mean or std have neither one nor `channels` numbers.
 std::array<float, 256> level_values(const Preprocessing& preprocessing, int64_t channel, int64_t channels);
 
-/// Bilinear with the filter widened by the reduction (antialiased), 8-bit after
-/// each direction, as Pillow's Image.resize(BILINEAR) that torchvision uses.
+/// Resizes with an antialiased bilinear filter and rounds to 8 bits after each
+/// direction, like Pillow's Image.resize(BILINEAR), which torchvision uses.
 Image resize_image(const Image& image, int64_t width, int64_t height);
 
-/// Images of one size as float32 [N, C, H, W] or [N, H, W, C]. Bad input when
-/// sizes differ; an error of the kind of `fault` when an image is smaller than
-/// the crop, or when mean or std have neither one nor C numbers.
+/// Images of one size as float32 [N, C, H, W] or [N, H, W, C]. Throws bad input if
+/// sizes differ; an error of the kind in `fault` if an image is smaller than
+/// the crop, or if mean or std have neither one nor C numbers.
 tensor::Tensor images_to_tensor(std::span<const Image> images, const Preprocessing& preprocessing,
                                 Layout layout);
 

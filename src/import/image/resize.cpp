@@ -1,5 +1,5 @@
-// Antialiased bilinear resizing: a separable convolution with a triangle that
-// is as wide as the reduction.
+// Antialiased bilinear resizing: a separable convolution with a triangle filter
+// whose width grows with the reduction factor.
 #include <algorithm>
 #include <cmath>
 

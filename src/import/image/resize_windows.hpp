@@ -1,4 +1,4 @@
-// The rule of antialiased resizing along one axis, for all that resize: the host and devices.
+// The weights of antialiased resizing along one axis, shared by the host and devices.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,11 @@
 
 namespace hone::importer {
 
-/// Fraction bits of a weight; a sum of 255 times all weights of a window has room in 32 bits.
+/// Fraction bits of a weight, chosen so that 255 times the sum of a window's weights fits into 32 bits.
 inline constexpr int kResizeBits = 22;
 
-/// Source pixels that make one target pixel: `count` from `first` on, with the weights from `weights` on.
+/// The source pixels of one target pixel: `count` pixels from index `first`, with weights from index
+/// `weights`.
 struct ResizeWindow {
   int64_t first = 0;
   int64_t count = 0;
@@ -21,7 +22,7 @@ struct ResizeWindows {
   std::vector<int32_t> weights;       ///< times 2^22
 };
 
-/// A triangle that is as wide as the reduction, its weights rounded to 22 bits, as Pillow has them.
+/// A triangle whose width grows with the reduction factor, with weights rounded to 22 bits as in Pillow.
 ResizeWindows resize_windows(int64_t from, int64_t to);
 
 }  // namespace hone::importer

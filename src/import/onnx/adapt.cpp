@@ -15,8 +15,8 @@ using graph::ValueId;
 
 namespace {
 
-/// ONNX lets a model leave out the name of any output that it does not use, our operators only of optional
-/// ones.
+/// ONNX lets a model omit the name of any unused output; hone's operators allow that only for optional
+/// outputs.
 void name_required_outputs(graph::Graph& graph, Node& node) {
   const graph::OperatorDef* def = graph::find_operator(node.op);
   const size_t required = def == nullptr ? 0 : static_cast<size_t>(def->min_outputs);
@@ -101,7 +101,7 @@ const graph::Dims* Rewrite::dims(size_t i) const {
 }
 
 void Rewrite::finish() {
-  // Before opset 6 nodes said which inputs' memory they may reuse.
+  // Before opset 6, nodes listed the inputs whose memory they may reuse.
   if (opset < 6) node.attributes.erase("consumed_inputs");
   for (const auto rules : {first_rules(), shape_rules(), reduction_rules(), image_rules(), layer_rules(),
                            control_rules(), type_rules()}) {
@@ -119,7 +119,7 @@ bool is_readable_below_7(std::string_view op, int opset) {
     std::string_view op;
     int since;
   };
-  // Operators of which a form that can be read is older than opset 7, with the version that brought it.
+  // Operators with readable forms older than opset 7, and the versions that introduced these forms.
   static constexpr Entry kEntries[] = {
       {"Abs", 1},
       {"Add", 1},

@@ -1,5 +1,5 @@
-// Other forms of operators become the form of the operator table, that of opset 22. Each file adapt_*.cpp
-// holds the rules of one family; a rule rewrites the node at hand and may put nodes before and after it.
+// Converts other forms of operators to the form of the operator table, which is that of opset 22. Each file
+// adapt_*.cpp has the rules of one family; a rule rewrites a node and may add nodes before and after it.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ namespace hone::importer {
 /// Completes the node from the operator table, adds it, infers its output types.
 void add_checked_node(graph::Graph& graph, graph::Node node);
 
-/// One node on its way from the opset of its file to opset 22.
+/// One node that is being converted from the opset of its file to opset 22.
 class Rewrite {
  public:
   Rewrite(graph::Graph& graph, graph::Node node, int opset)
@@ -26,17 +26,17 @@ class Rewrite {
 
   graph::ValueId constant(std::string_view stem, graph::Tensor tensor);
   graph::ValueId ints(std::string_view stem, const std::vector<int64_t>& values);
-  /// Puts a node with one output before the node at hand.
+  /// Adds a node with one output before the node.
   graph::ValueId before(std::string op, std::vector<graph::ValueId> inputs,
                         graph::Attributes attributes = {});
-  /// Output i is made by `op` from the value that the node now makes instead, and from `more` inputs.
+  /// Adds `op` after the node: it computes output i from the node's own result and from `more` inputs.
   void after(size_t output, std::string op, std::vector<graph::ValueId> more,
              graph::Attributes attributes = {});
   /// Sets input i, filling absent ones before it.
   void set_input(size_t i, graph::ValueId id);
-  /// Makes the integers (or the one integer) of an attribute the constant input i, if it is present.
+  /// Converts an integer attribute, with one or several values, to the constant input i, if it is present.
   void attribute_to_input(std::string_view attribute, size_t i);
-  /// The attribute, or `fallback`; bad input when the file gave it another type.
+  /// The attribute, or `fallback`; bad input if it has another type in the file.
   template <class T>
   T attribute(std::string_view name, T fallback) const {
     const graph::Attribute* value = node.attributes.find(name);
@@ -44,12 +44,12 @@ class Rewrite {
     if (const T* typed = std::get_if<T>(value)) return *typed;
     fail_bad_input("attribute '{}' has the wrong type {}", name, graph::attribute_type_name(value->index()));
   }
-  /// Element type of input i; bad input when it is not known.
+  /// Element type of input i; bad input if it is not known.
   graph::DType dtype(size_t i) const;
-  /// Dimensions of input i, or null when its rank is not known.
+  /// Dimensions of input i, or null if its rank is not known.
   const graph::Dims* dims(size_t i) const;
 
-  /// Applies every rule for the node's operator and opset, then adds what came of it to the graph.
+  /// Applies every rule for the node's operator and opset, then adds the resulting nodes to the graph.
   void finish();
 
  private:
@@ -58,7 +58,7 @@ class Rewrite {
   std::vector<graph::Node> after_;
 };
 
-/// Applies to nodes of operator `op` from files with an opset below `below`, in the order of the tables.
+/// A rule for nodes of operator `op` from files with an opset below `below`. Rules apply in table order.
 struct AdaptRule {
   std::string_view op;
   int below;
@@ -73,8 +73,8 @@ std::span<const AdaptRule> layer_rules();      ///< BatchNormalization, Dropout,
 std::span<const AdaptRule> control_rules();    ///< Scan of opset 8
 std::span<const AdaptRule> type_rules();       ///< Cast, QuantizeLinear and DequantizeLinear of opset 23
 
-/// True if the operator already had, in this opset (below 7), the form that opset 7 has, or one that
-/// first_rules() bring into it.
+/// True if the operator's form in this opset (below 7) is already that of opset 7, or if first_rules()
+/// convert it to that form.
 bool is_readable_below_7(std::string_view op, int opset);
 
 }  // namespace hone::importer

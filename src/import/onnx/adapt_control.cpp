@@ -1,5 +1,5 @@
-// Scan of opset 8 had a batch dimension in front of everything. It becomes a Scan over the batch whose body
-// is the Scan over the sequence.
+// In opset 8, all operands of a Scan had a leading batch dimension. It becomes a Scan over the batch whose
+// body is the Scan over the sequence.
 #include "import/onnx/adapt.hpp"
 
 namespace hone::importer {
@@ -9,7 +9,7 @@ using graph::Graph;
 using graph::kNoValue;
 using graph::ValueId;
 
-/// The opset whose forms the rules write.
+/// The opset of the forms that the rules write.
 constexpr int kNewest = 22;
 
 graph::TensorType without_batch(const graph::TensorType& type) {
@@ -24,7 +24,7 @@ graph::Attributes axis_zero() {
   return attributes;
 }
 
-/// The first `sizes[0]` elements of scan input i; bad input when it has fewer.
+/// Shortens scan input i to its first `sizes[0]` elements; bad input if it has fewer.
 void cut(Rewrite& sample, size_t i, ValueId sizes) {
   graph::Node split;
   split.name = fmt::format("{}.sequence_lens{}", sample.node.name, i);
@@ -37,9 +37,9 @@ void cut(Rewrite& sample, size_t i, ValueId sizes) {
   add_checked_node(sample.graph, std::move(split));
 }
 
-/// The Scan of one sample sees the first `length` elements of its scan inputs, also when it runs backwards,
-/// and its scan outputs are as long as the longest sequence. The specification leaves open the values after a
-/// sequence's end; ONNX Runtime puts zeros there, and so do we.
+/// The Scan of one sample reads the first `length` elements of its scan inputs, also if it runs backwards,
+/// and its scan outputs are as long as the longest sequence. The specification does not define the values
+/// after the end of a sequence; they are zeros, as in ONNX Runtime.
 void limit_length(Rewrite& sample, ValueId length, size_t states, size_t scans) {
   graph::Attributes first;
   first.set("start", int64_t{0});

@@ -1,4 +1,4 @@
-// Forms from before opset 7: broadcasting that a node asks for, flags of training, memory that is reused.
+// Forms from before opset 7: explicit broadcasting, training flags, and reuse of memory.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -17,7 +17,8 @@ void add_axes(Rewrite& r, size_t input, int64_t rank, int64_t count) {
   r.set_input(input, r.before("Unsqueeze", {r.node.input(input), r.ints("axes", axes)}));
 }
 
-/// The second operand's axes met the first one's from `axis` on; without it the last ones, as today.
+/// The axes of the second operand were aligned with those of the first from `axis` on. Without the attribute,
+/// they were aligned with the last axes, as today.
 void broadcast_from_axis(Rewrite& r) {
   const bool broadcasts = r.attribute<int64_t>("broadcast", 0) != 0;
   const bool has_axis = r.node.attributes.has("axis");
@@ -37,7 +38,7 @@ void broadcast_from_axis(Rewrite& r) {
   if (behind > 0) add_axes(r, 1, own, behind);
 }
 
-/// A slope of one number a channel had one axis.
+/// A slope with one number for each channel had only one axis.
 void slope_per_channel(Rewrite& r) {
   const graph::Dims* const x = r.dims(0);
   const graph::Dims* const slope = r.dims(1);
@@ -65,7 +66,7 @@ void rename_paddings(Rewrite& r) {
   }
 }
 
-/// Types were named.
+/// Types were given by name instead of number.
 void type_by_number(Rewrite& r) {
   static constexpr std::array<std::pair<std::string_view, graph::DType>, 13> kTypes = {
       {{"FLOAT", graph::DType::kFloat32},

@@ -1,4 +1,4 @@
-// Resize and its forerunners, RoiAlign, GridSample.
+// Resize and its predecessors, RoiAlign, GridSample.
 #include "import/onnx/adapt.hpp"
 
 namespace hone::importer {
@@ -7,7 +7,7 @@ namespace {
 using graph::kNoValue;
 using graph::ValueId;
 
-/// Resize 10 and Upsample: output pixel x reads input pixel x / scale, and nearest means the one below.
+/// Resize 10 and Upsample: output pixel x reads input pixel x / scale, and nearest rounds down.
 void asymmetric_resize(Rewrite& r, ValueId scales) {
   r.node.op = "Resize";
   r.node.inputs.resize(1);
@@ -29,7 +29,8 @@ void upsample(Rewrite& r) {
 }
 
 /// tf_half_pixel_for_nn (opset 11 and 12) reads (x + 0.5) / scale, half a pixel to the right of half_pixel.
-/// So what lies below it is what half_pixel rounds to, and what it rounds to lies above half_pixel.
+/// So rounding it down is rounding half_pixel to nearest, and rounding it to nearest is rounding half_pixel
+/// up.
 void tensorflow_nearest(Rewrite& r) {
   constexpr const char* kCoordinates = "coordinate_transformation_mode";
   if (r.attribute<std::string>(kCoordinates, "half_pixel") != "tf_half_pixel_for_nn") return;
@@ -45,7 +46,7 @@ void tensorflow_nearest(Rewrite& r) {
   r.node.attributes.set("nearest_mode", std::string(rounding == "floor" ? "round_prefer_ceil" : "ceil"));
 }
 
-/// An optional input of no elements means the same as none (opset 11 had no other way to leave out scales).
+/// An optional input without elements counts as absent (opset 11 had no other way to leave out scales).
 void drop_empty_inputs(Rewrite& r) {
   for (ValueId& input : r.node.inputs) {
     const graph::Tensor* tensor = r.graph.constant(input);

@@ -25,7 +25,7 @@ void clip_to_inputs(Rewrite& r) {
   r.node.attributes.erase("max");
 }
 
-/// Before opset 12 Dropout never dropped anything at inference; the ratio is of no consequence.
+/// Before opset 12 Dropout never dropped anything at inference, so the ratio has no effect.
 void dropout_ratio(Rewrite& r) { r.node.attributes.erase("ratio"); }
 
 /// Before opset 10 the mask had the type of the data.
@@ -36,7 +36,7 @@ void dropout_mask(Rewrite& r) {
   r.after(1, "Cast", {}, std::move(cast));
 }
 
-/// Opset 8 could have a mean, a variance, a scale and a bias for each element of an image.
+/// Opset 8 allowed a mean, a variance, a scale and a bias for each element of an image.
 void normalize_elements(Rewrite& r) {
   const ValueId epsilon = scalar_like_input(r, "epsilon", r.attribute<float>("epsilon", 1e-5f));
   const ValueId deviation = r.before("Sqrt", {r.before("Add", {r.node.input(4), epsilon})});
@@ -57,7 +57,7 @@ void inference_normalization(Rewrite& r) {
   if (!per_channel && r.node.inputs.size() == 5) normalize_elements(r);
 }
 
-/// scale or bias of one value a group becomes one value a channel.
+/// Expands a scale or bias with one value for each group to one value for each channel.
 ValueId per_channel(Rewrite& r, size_t input, int64_t groups, int64_t channels) {
   const ValueId column = r.before("Reshape", {r.node.input(input), r.ints("column", {groups, 1})});
   const ValueId wide = r.before("Expand", {column, r.ints("wide", {groups, channels / groups})});

@@ -16,7 +16,7 @@ void dft_axis_to_input(Rewrite& r) {
 }
 
 /// Before opset 13 the input was flattened to two dimensions at `axis` (1 by default), and the operator
-/// worked on rows. Where only one dimension follows the axis, the new form says the same.
+/// worked on rows. If the axis is the last one, the new form is equivalent.
 void rows_from_axis(Rewrite& r) {
   const auto axis = r.attribute<int64_t>("axis", 1);
   r.node.attributes.set("axis", int64_t{-1});

@@ -1,4 +1,4 @@
-// Attributes of opset 23 and 24 that choose element types: the table's forms take those of the inputs.
+// Attributes of opset 23 and 24 that choose element types; the forms in the table use those of the inputs.
 #include <climits>
 #include <cmath>
 
@@ -17,10 +17,10 @@ graph::Attributes cast_to(DType dtype) {
   return attributes;
 }
 
-/// It says how float8e8m0 is rounded, which is refused anyway.
+/// `round_mode` only affects rounding to float8e8m0, which is refused anyway.
 void drop_round_mode(Rewrite& r) { r.node.attributes.erase("round_mode"); }
 
-/// Bad input where a constant scale holds what nothing can be divided or multiplied by.
+/// Throws bad input if a constant scale has a value that cannot be a factor or divisor.
 void check_scale(const Rewrite& r) {
   const graph::ValueId id = r.node.input(1);
   const graph::Tensor* scale = id == graph::kNoValue ? nullptr : r.graph.constant(id);

@@ -9,7 +9,7 @@ namespace {
 using onnx::AttributeProto;
 using tensor::Tensor;
 
-/// The declared type; files of the first IR versions had none and are told apart by the field that is set.
+/// The declared type. Files of the first IR versions had none, so there the field that is set decides.
 AttributeProto::AttributeType type_of(const AttributeProto& proto) {
   if (proto.type() != AttributeProto::UNDEFINED) return proto.type();
   if (proto.has_i()) return AttributeProto::INT;

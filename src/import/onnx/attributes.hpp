@@ -1,4 +1,4 @@
-// Attributes of file nodes that are no graphs, and the values of Constant nodes.
+// Reads attributes of file nodes, except graphs, and the values of Constant nodes.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,11 @@
 
 namespace hone::importer {
 
-/// Bad input for kinds that no supported operator has (types, sparse tensors, lists of tensors or graphs).
+/// Throws bad input for kinds that no supported operator has (types, sparse tensors, lists of tensors or
+/// graphs).
 graph::Attribute read_attribute(const onnx::AttributeProto& proto, ExternalFolder& folder);
 
-/// The tensor that one value attribute of a Constant node stands for (value, sparse_value, value_int,
+/// The tensor that a value attribute of a Constant node describes (value, sparse_value, value_int,
 /// value_ints, value_float, value_floats); bad input for strings and other names.
 tensor::Tensor read_constant(const onnx::AttributeProto& proto, ExternalFolder& folder);
 

@@ -42,7 +42,7 @@ std::string operator_feature(const onnx::NodeProto& node) {
   if (is_random(op)) return "random operator";
   if (op == "StringNormalizer") return "string type";
   if (op.starts_with("Optional")) return "optional type";
-  // A third input asks for training, which is random.
+  // A third input enables training, which is random.
   if (op == "Dropout" && node.input_size() > 2 && !node.input(2).empty()) return "training operator";
   return "";
 }

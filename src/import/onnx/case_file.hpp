@@ -1,5 +1,5 @@
-// Reads the parts of ONNX files that only conformance cases need: single tensors, and whether a model uses
-// something that no tensor engine has.
+// Reads the parts of ONNX files that only conformance cases need: single tensors, and features of a model
+// that an engine for tensors cannot support.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 namespace hone::importer {
 
 struct NamedTensor {
-  /// Empty where the file does not say.
+  /// Empty if the file has no name for it.
   std::string name;
   tensor::Tensor tensor;
 };
@@ -18,8 +18,8 @@ struct NamedTensor {
 /// The tensor of one .pb file (a serialized onnx.TensorProto).
 NamedTensor read_tensor_file(const std::filesystem::path& file);
 
-/// Why a model lies outside what hone runs: "string type", "sequence type", "optional type", "training
-/// operator", "random operator", "float8 type", "complex type"; empty when nothing of that kind is in it.
+/// The reason why hone cannot run a model: "string type", "sequence type", "optional type", "training
+/// operator", "random operator", "float8 type", "complex type"; empty if it uses no such feature.
 std::string unsupported_feature(const std::filesystem::path& model_file);
 
 }  // namespace hone::importer

@@ -82,7 +82,7 @@ void Converter::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
   };
   for (int i = 0; i < proto.initializer_size(); ++i) {
     const std::string name = proto.initializer(i).name();
-    // Only the model's own graph is converted once; the graphs of a function body may be needed again.
+    // Only the model's own graph is converted just once; graphs in a function body may be converted again.
     add(name, proto.initializer(i).data_type(), [&] {
       return own ? take_tensor(*model_.mutable_graph()->mutable_initializer(i), folder_)
                  : read_tensor(proto.initializer(i), folder_);
@@ -97,7 +97,7 @@ void Converter::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
 void Converter::declare_types(const onnx::GraphProto& proto, Scope& scope) {
   const auto declare = [&](const auto& infos, const char* what, bool inside) {
     for (const auto& info : infos) {
-      // Sequences inside a graph are resolved; one that would enter or leave it is refused.
+      // Sequences inside a graph are resolved; a sequence as its input or output is refused.
       if (inside && info.type().has_sequence_type()) continue;
       if (inside && is_narrow(info.type().tensor_type().elem_type())) continue;
       try {
@@ -147,7 +147,7 @@ void Converter::convert_nodes(const Nodes& nodes, Scope& scope) {
     try {
       convert_node(proto, scope);
     } catch (const Error& error) {
-      // An error that names this node already does not get its name again.
+      // The node's name is not added to an error that already has it.
       const std::string text = node_text(proto);
       if (error.where().starts_with("node '")) throw;
       throw error.within(text);
@@ -325,7 +325,7 @@ void Converter::inline_function(const onnx::FunctionProto& function, const onnx:
 
 void Converter::define_result(const std::string& name, ValueId id, Scope& scope) {
   if (id == kNoValue || scope.graph.value(id).name == scope.full_name(name)) return scope.define(name, id);
-  // An input that the function passes on, or a result that it gives twice.
+  // The result is an input that the function passes on, or a value that is returned twice.
   Node copy;
   copy.op = "Identity";
   copy.name = scope.full_name(name);

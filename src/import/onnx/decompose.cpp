@@ -45,7 +45,7 @@ void hard_swish(Expansion& e) {
   e.give(0, e.op("Mul", {x, gate}));
 }
 
-/// The normalized values over these axes, in float32 where `stash_type` asks for it.
+/// The normalized values over these axes, in float32 if `stash_type` requests it.
 ValueId normalized(Expansion& e, ValueId x, const std::vector<int64_t>& axes, float epsilon) {
   const ValueId mean = e.op("ReduceMean", {x, e.ints(axes)});
   const ValueId centred = e.op("Sub", {x, mean});
@@ -70,7 +70,7 @@ void layer_normalization(Expansion& e) {
   e.give(0, e.has_in(2) ? e.op("Add", {result, e.in(2)}) : result);
 }
 
-/// Groups of channels as rows; scale and bias belong to channels.
+/// Normalizes groups of channels as rows, then applies the scale and bias of each channel.
 void group_normalization(Expansion& e) {
   const ValueId x = e.in(0);
   const int64_t groups = e.count("num_groups");
@@ -87,7 +87,7 @@ void group_normalization(Expansion& e) {
   e.give(0, e.op("Add", {e.op("Mul", {shaped, of_channels(1)}), of_channels(2)}));
 }
 
-/// All dimensions, and those of the range out of them.
+/// Takes all dimensions, then the range of them that the attributes select.
 void shape(Expansion& e) {
   const ValueId x = e.in(0);
   const int64_t rank = e.rank(x);

@@ -1,4 +1,4 @@
-// Graphs for readers that lack newer operators: these become subgraphs of older ones.
+// Replaces newer operators of a graph with subgraphs of older ones, for readers that lack the newer ones.
 #pragma once
 
 #include <set>
@@ -9,8 +9,9 @@
 
 namespace hone::importer {
 
-/// The same graph, that of loops and branches included, in which operators of these names are made of others.
-/// Names without such a rule are left as they are. Bad input naming the node that a rule does not take.
+/// Returns a copy of the graph, and of the graphs of loops and branches, in which other operators replace
+/// those with these names. Operators without a rule stay as they are. Throws bad input that names a node that
+/// a rule cannot replace.
 graph::Graph decompose(const graph::Graph& graph, const std::set<std::string_view>& operators);
 
 }  // namespace hone::importer

@@ -24,7 +24,7 @@ using graph::Node;
 using graph::Tensor;
 using graph::ValueId;
 
-/// Constants this small stay in the model's file, where shape rules of other tools look for them.
+/// Constants up to this size stay in the model's file, where shape inference of other tools expects them.
 constexpr size_t kAlwaysInside = 1024;
 /// Tensors in the file next to the model begin at multiples of this many bytes.
 constexpr uint64_t kAlignment = 64;
@@ -45,7 +45,7 @@ class ExternalFile {
   }
 
   uint64_t size() const { return size_; }
-  /// The bytes, which are those of the tensors that were added.
+  /// The content as parts that refer to the bytes of the added tensors.
   std::span<const std::string_view> parts() const { return parts_; }
 
  private:
@@ -64,7 +64,7 @@ class ExternalFile {
   uint64_t size_ = 0;
 };
 
-/// `external`: null where everything stays in the model's file.
+/// `external` is null if everything stays in the model's file.
 void write_tensor(const Tensor& tensor, onnx::TensorProto& proto, ExternalFile* external) {
   proto.set_data_type(static_cast<int>(tensor.dtype()));
   for (const int64_t dim : tensor.shape()) proto.add_dims(dim);
@@ -102,7 +102,7 @@ class GraphWriter {
   GraphWriter(const Graph& graph, int opset, std::unordered_set<std::string>& taken, ExternalFile* external)
       : graph_(graph), opset_(opset), taken_(taken), external_(external) {}
 
-  /// `captured`: the outer names of the last inputs, which are not inputs of the file's subgraph.
+  /// `captured` has the outer names of the last inputs, which are not inputs of the subgraph in the file.
   void write(onnx::GraphProto& proto, const std::vector<std::string>& captured) {
     proto.set_name(graph_.name.empty() ? "graph" : graph_.name);
     const size_t own = graph_.inputs.size() - captured.size();
@@ -133,7 +133,7 @@ class GraphWriter {
     return chosen;
   }
 
-  /// Outputs keep their names, so they choose first: that of a constant is the name of its copy.
+  /// Outputs keep their names, so they are named first. If an output is a constant, its copy gets the name.
   void name_outputs() {
     for (const ValueId id : graph_.outputs) {
       if (!graph_.value(id).constant) {
@@ -208,7 +208,7 @@ class GraphWriter {
       output.set_name(name(id));
       write_type(graph_.value(id).type, *output.mutable_type());
       if (made.insert(id).second) {
-        // An input, a constant, or a captured value; files want outputs made by a node.
+        // The output is an input, a constant or a captured value, but in a file a node must produce it.
         auto& node = *proto.add_node();
         node.set_op_type("Identity");
         node.add_input(name(id));
@@ -220,7 +220,7 @@ class GraphWriter {
     }
   }
 
-  /// Every constant that has been named, hence is used.
+  /// Writes every constant that has a name, which means that it is used.
   void write_constants(onnx::GraphProto& proto) {
     for (size_t i = 0; i < graph_.values.size(); ++i) {
       const auto id = static_cast<ValueId>(i);
@@ -236,11 +236,11 @@ class GraphWriter {
   std::unordered_set<std::string>& taken_;
   ExternalFile* const external_;
   std::unordered_map<ValueId, std::string> names_;
-  /// Names of the copies that are made of constants that are outputs.
+  /// Names of the copies of constants that are outputs.
   std::unordered_map<ValueId, std::string> copies_;
 };
 
-/// The oldest IR version that goes with an opset (onnx/docs/Versioning.md).
+/// The oldest IR version that allows an opset (onnx/docs/Versioning.md).
 int ir_version(int opset) {
   if (opset <= 14) return 7;
   if (opset <= 18) return 8;
@@ -280,7 +280,7 @@ ExportedBytes export_onnx(const std::filesystem::path& file, const Graph& graph,
     entry.set_value(value);
   }
   ExternalFile external(external_path(file).filename().string());
-  // Nodes need room, too.
+  // A sixteenth is reserved for the nodes.
   const bool splits = constant_bytes(graph) > most - most / 16;
   std::unordered_set<std::string> taken;
   GraphWriter(graph, opset, taken, splits ? &external : nullptr).write(*model.mutable_graph(), {});

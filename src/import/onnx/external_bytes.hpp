@@ -1,4 +1,4 @@
-// The bytes of a tensor that lies outside its ONNX file.
+// The bytes of a tensor that is stored outside its ONNX file.
 #pragma once
 
 #include "import/onnx/external_data.hpp"

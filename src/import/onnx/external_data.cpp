@@ -1,5 +1,5 @@
-// See external_data.hpp. Containment is the kernel's (openat2 with RESOLVE_BENEATH), so nothing can change
-// between a check and its use; where the kernel lacks it, no link at all is followed.
+// See external_data.hpp. The kernel keeps a path inside the folder (openat2 with RESOLVE_BENEATH), so nothing
+// can change between a check and its use. On a kernel without openat2, no link is followed at all.
 #include "import/onnx/external_data.hpp"
 
 #include <fcntl.h>

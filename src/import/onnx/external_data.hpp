@@ -1,5 +1,5 @@
-// Weights in files of their own next to the model. The names come from the model, so a file is opened
-// relative to the model's folder and may not lie outside it, whatever links lead there.
+// Weights in separate files next to the model. The names come from the model, so a file is opened
+// relative to the model's folder and must be inside it, also after links are followed.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace hone::importer {
 
-/// A range of a mapped file and what keeps it mapped.
+/// A range of a mapped file, and the owner that keeps it mapped.
 struct ExternalBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
@@ -24,8 +24,8 @@ class ExternalFolder {
   /// An empty folder refuses everything. The folder itself may be reached through links.
   explicit ExternalFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// `length` bytes from `offset` on (to the end when absent). Bad input when the location leaves the
-  /// folder, is no regular file, has several names (hard links), or holds fewer bytes.
+  /// `length` bytes from `offset` on (to the end if absent). Throws bad input if the location is outside the
+  /// folder, is not a regular file, has several names (hard links), or has fewer bytes.
   ExternalBytes map(const std::string& location, uint64_t offset, std::optional<uint64_t> length);
 
  private:

@@ -26,7 +26,7 @@ graph::Graph import_onnx(std::span<const std::byte> bytes, const std::filesystem
 
 namespace {
 
-/// Refuses what downloads leave under a model's name.
+/// Refuses files that failed downloads leave under a model's name.
 void refuse_other_files(std::span<const std::byte> bytes) {
   constexpr size_t kLooksAt = 512;
   std::string head(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kLooksAt));

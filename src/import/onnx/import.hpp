@@ -1,9 +1,9 @@
-// ONNX models in: a file or its bytes becomes a graph with the semantics of opset 22.
+// Imports ONNX models: converts a file or its bytes to a graph with the semantics of opset 22.
 //
 // Files are untrusted. Counts, nesting and sizes have limits (limits.hpp) that are checked before memory
-// is taken; external data stays inside the model's folder; every attribute is checked against the operator
-// table before shape inference sees it. Whatever is wrong is one bad-input Error that names file, node,
-// field.
+// is allocated; external data must be inside the model's folder; every attribute is checked against the
+// operator table before shape inference uses it. Every error is one bad-input Error that names file, node
+// and field.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@ namespace hone::importer {
 
 /// The verified graph of an ONNX file (default domain, opset up to 26, and operators of com.microsoft and
 /// ai.onnx.ml), types inferred.
-/// Initializers that are also graph inputs are constants, not inputs, but for those `given` names. The file's
-/// metadata_props go to `metadata` unless it is null.
+/// Initializers that are also graph inputs are constants, not inputs, except for the names in `given`. The
+/// file's metadata_props are stored in `metadata` unless it is null.
 graph::Graph import_onnx(const std::filesystem::path& file, Metadata* metadata = nullptr,
                          std::span<const std::string> given = {});
 
-/// The same from memory. `folder` holds external data; with an empty one external data is refused.
+/// Imports from memory. `folder` has the external data; if it is empty, external data is refused.
 graph::Graph import_onnx(std::span<const std::byte> bytes, const std::filesystem::path& folder = {},
                          Metadata* metadata = nullptr, std::span<const std::string> given = {});
 
-/// The model of an ONNX file, as an importer loads it.
+/// Loads an ONNX file as a model, for the list of importers.
 Model load_onnx(const std::string& file, const LoadModelOptions& options);
 
 }  // namespace hone::importer

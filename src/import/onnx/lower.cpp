@@ -15,7 +15,7 @@ using graph::Graph;
 using graph::kNoValue;
 using graph::Node;
 
-/// Operators that came after opset 13.
+/// Operators that were added after opset 13.
 struct Newcomer {
   std::string_view op;
   int since;
@@ -45,7 +45,7 @@ constexpr Newcomer kNewcomers[] = {
     {"AffineGrid", 20},
 };
 
-/// Attributes that came after opset 13, and the value that means what older forms did.
+/// Attributes that were added after opset 13, and the value for which they behave as the older form.
 struct AddedAttribute {
   std::string_view op;
   std::string_view name;
@@ -73,7 +73,7 @@ const std::vector<AddedAttribute>& added_attributes() {
       {"RoiAlign", "coordinate_transformation_mode", 16, std::string("output_half_pixel")},
       {"ScatterElements", "reduction", 16, std::string("none")},
       {"ScatterND", "reduction", 16, std::string("none")},
-      {"Shape", "end", 15, std::string()},  // always means something
+      {"Shape", "end", 15, std::string()},  // no value behaves as the older form
       {"Shape", "start", 15, int64_t{0}},
   };
   return kAdded;
@@ -105,7 +105,7 @@ void drop_added_attributes(Node& node, int opset) {
 
 bool is_reduction(const std::string& op) { return op.starts_with("Reduce") && op != "ReduceSum"; }
 
-/// The constant integers of input i, which the older form has as an attribute; they leave the inputs.
+/// Removes input i, which is an attribute in the older form, and returns its constant integers.
 std::optional<std::vector<int64_t>> take_constant(const Graph& graph, Node& node, size_t i, int since,
                                                   int opset) {
   if (!node.has_input(i)) return std::nullopt;
@@ -128,7 +128,7 @@ void lower_reduction(const Graph& graph, Node& node, int opset) {
   }
 }
 
-/// Without sizes, the older form makes equal parts only.
+/// Without sizes, the older form only makes equal parts.
 void lower_split(const Graph& graph, Node& node) {
   node.attributes.erase("num_outputs");
   if (node.has_input(1)) return;

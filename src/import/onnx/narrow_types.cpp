@@ -22,7 +22,7 @@ using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
 
-/// A type that hone's tensors do not have.
+/// An element type that hone's tensors do not support.
 struct Format {
   int64_t data_type;
   std::string_view name;
@@ -30,7 +30,7 @@ struct Format {
   /// The range of an integer type.
   int lowest = 0;
   int highest = 0;
-  /// A floating type's bits of the exponent and the mantissa, and its bias; 0 for integers.
+  /// For a floating type, the bits of its exponent and mantissa, and its bias; 0 for integers.
   int exponent = 0;
   int mantissa = 0;
   int bias = 0;
@@ -80,7 +80,7 @@ int decode_integer(const Format& format, unsigned code) {
   return value > format.highest ? value - (1 << format.bits) : value;
 }
 
-/// The bytes of the tensor, in which small numbers share one, the first in the lowest bits.
+/// The bytes of the tensor. Small numbers share a byte, with the first number in the lowest bits.
 std::vector<uint8_t> packed_bytes(const onnx::TensorProto& proto, size_t wanted, ExternalFolder& folder) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
     const std::string name(find_format(proto.data_type())->name);
@@ -101,8 +101,8 @@ std::vector<uint8_t> packed_bytes(const onnx::TensorProto& proto, size_t wanted,
 
 bool moves_elements(const Node& node) { return graph::traits_of(node).moves_only; }
 
-/// Rounds |x| to the format, to nearest and halves to even. Numbers from the least normal one on keep their
-/// leading bits, smaller ones are whole multiples of the least number.
+/// Rounds |x| to the format, to nearest and ties to even. Normal numbers keep their leading bits; smaller
+/// ones become whole multiples of the smallest subnormal number.
 ValueId rounded_magnitude(Expansion& e, ValueId magnitude, const Format& format) {
   const auto unsigned_number = [&](uint32_t value) { return e.constant(Tensor::scalar<uint32_t>(value)); };
   const auto type = [](DType dtype) { return attributes({{"to", static_cast<int64_t>(dtype)}}); };
@@ -122,13 +122,13 @@ ValueId rounded_magnitude(Expansion& e, ValueId magnitude, const Format& format)
   return e.op("Where", {e.op("Less", {magnitude, least_normal}), small, normal});
 }
 
-/// x in float32 rounded to the format; what is beyond its range becomes its largest number, or without
-/// saturation what the format has for that.
+/// x in float32 rounded to the format. A number beyond its range becomes the largest number or, without
+/// saturation, the format's infinity or NaN.
 ValueId rounded(Expansion& e, ValueId x, const Format& format, bool saturates) {
   if (format.mantissa == 0) fail_bad_input("rounding to {} is not supported", format.name);
   const ValueId largest = e.number(format.largest, DType::kFloat32);
   const ValueId unbounded = rounded_magnitude(e, e.op("Abs", {x}), format);
-  // float8e5m2 has infinities, the others have only what is no number.
+  // float8e5m2 has infinities; the other formats only have NaN.
   const double beyond = format.data_type == 19 ? std::numeric_limits<double>::infinity()
                                                : std::numeric_limits<double>::quiet_NaN();
   const ValueId magnitude = saturates ? e.op("Min", {unbounded, largest})
@@ -139,8 +139,8 @@ ValueId rounded(Expansion& e, ValueId x, const Format& format, bool saturates) {
   return e.op("Where", {e.op("IsNaN", {x}), x, number});
 }
 
-/// The scale in a form that is broadcast against x: a single one, one for each index of an axis, or one for
-/// each block of an axis, the last of which may be cut short.
+/// The scale in a form that broadcasts with x. There is a single scale, one for each index of an axis, or one
+/// for each block of an axis, the last of which may be shorter.
 ValueId broadcast(Expansion& e, ValueId x, ValueId scale) {
   const int64_t axis_of_file = e.integer("axis", 1);
   const int64_t block = e.integer("block_size", 0);
@@ -252,7 +252,7 @@ void NarrowValues::refuse_floats(const graph::Graph& graph, const Node& node) co
 }
 
 bool NarrowValues::convert(graph::Graph& graph, Node& node, int opset) {
-  if (node.outputs.empty()) return false;  // refused with its name once its operator is looked at
+  if (node.outputs.empty()) return false;  // later refused with its name, when its operator is checked
   const auto attribute = [&](const char* name) {
     const graph::Attribute* value = node.attributes.find(name);
     const auto* number = value == nullptr ? nullptr : std::get_if<int64_t>(value);
@@ -276,7 +276,7 @@ bool NarrowValues::convert(graph::Graph& graph, Node& node, int opset) {
   }
   if (format == nullptr) {
     refuse_floats(graph, node);
-    // Its tables of bytes hold several numbers each, those of smaller integers do not.
+    // The elements of a byte table hold several numbers each; those of a table of smaller integers hold one.
     if (node.op == "GatherBlockQuantized" && read != nullptr) node.attributes.set(kOneNumberEach, int64_t{1});
     return false;
   }

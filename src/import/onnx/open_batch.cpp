@@ -23,11 +23,11 @@ using graph::ValueId;
 
 constexpr const char* kBatch = "batch";
 
-/// The advice that ends each of these sentences.
+/// The advice at the end of each of these messages.
 constexpr const char* kInstead =
     "; export it again with an open batch (torch.onnx.export: dynamic_axes={\"NAME\": {0: \"batch\"}})";
 
-/// The first dimension that all inputs have; bad input where they have not one.
+/// The common first dimension of all inputs; bad input if they have none.
 int64_t common_batch(const Graph& graph) {
   std::optional<int64_t> batch;
   for (const ValueId id : graph.inputs) {
@@ -43,8 +43,8 @@ int64_t common_batch(const Graph& graph) {
   return *batch;
 }
 
-/// Reads constants where they are, not through Identity: exporters write one for each use of equal tensors,
-/// and shapes and axes have to be seen. Identities that nothing reads any more go.
+/// Lets nodes read constants directly instead of through Identity, so that shapes and axes are known;
+/// exporters write an Identity for each use of equal tensors. Removes Identities that nothing reads any more.
 void read_constants_directly(Graph& graph) {
   std::vector<ValueId> source(graph.values.size());
   for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<ValueId>(i);
@@ -63,7 +63,7 @@ void read_constants_directly(Graph& graph) {
   });
 }
 
-/// Which values depend on an input; the others are the same at every batch.
+/// For each value, true if it depends on an input; the others are the same at every batch.
 std::vector<bool> variables_of(const Graph& graph) {
   std::vector<bool> variable(graph.values.size(), false);
   for (const ValueId id : graph.inputs) variable[static_cast<size_t>(id)] = true;
@@ -83,8 +83,8 @@ bool is_variable(const Node& node, const std::vector<bool>& variable) {
                      [&](ValueId id) { return id != graph::kNoValue && variable[static_cast<size_t>(id)]; });
 }
 
-/// Where a Reshape's result has known dimensions and begins with the batch: 0, which copies what it is given
-/// first, and the others as they are.
+/// If a Reshape's result has known dimensions and begins with the batch, replaces the first one with 0, which
+/// copies that of the input, and keeps the others.
 void free_reshape(Graph& graph, Node& node, int64_t batch) {
   if (node.op != "Reshape" || graph.constant(node.inputs[1]) == nullptr) return;
   const std::optional<Dims>& dims = graph.value(node.outputs[0]).type.dims;

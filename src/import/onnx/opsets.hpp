@@ -1,4 +1,4 @@
-// Which operator sets a file may use, and facts about functions that depend on the file's version.
+// The operator sets that a file may use, and properties of functions that depend on the file's version.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ using OpsetImports = google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto
 /// "ai.onnx" is another name of the default domain "".
 std::string normal_domain(const std::string& domain);
 
-/// Version of the default domain; 0 when it is not imported. Bad input above kMaxOpset: whoever asks for it
-/// means the whole model or function, whatever its nodes are.
+/// Version of the default domain; 0 if it is not imported. Throws bad input above kMaxOpset, whatever the
+/// nodes of the model or function are.
 int default_opset(const OpsetImports& imports);
 
-/// Bad input when the operator cannot be imported in this opset: below kMinOpset, unless it already had its
-/// opset 7 form.
+/// Throws bad input if the operator cannot be imported in this opset: below kMinOpset, unless it already had
+/// its opset 7 form.
 void check_opset(std::string_view op, int opset);
 
-/// Default values of a function's attributes. They came with IR version 9, which the protobuf classes of
-/// older packages hold as unknown fields.
+/// Default values of a function's attributes. They were added in IR version 9, so the protobuf classes of
+/// older packages hold them as unknown fields.
 std::vector<onnx::AttributeProto> function_defaults(const onnx::FunctionProto& function);
 
 }  // namespace hone::importer

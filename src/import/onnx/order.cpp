@@ -64,7 +64,7 @@ std::vector<int> order_nodes(const google::protobuf::RepeatedPtrField<onnx::Node
       readers[static_cast<size_t>(found->second)].push_back(i);
     }
   }
-  // Kahn's algorithm; the lowest ready index first keeps the sort stable.
+  // Kahn's algorithm; taking the lowest ready index first keeps the sort stable.
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
   for (int i = 0; i < nodes.size(); ++i) {
     if (missing[static_cast<size_t>(i)] == 0) ready.push(i);

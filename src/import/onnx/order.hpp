@@ -1,4 +1,5 @@
-// The order in which the nodes of a file are imported: producers before readers, subgraphs' reads included.
+// The order in which the nodes of a file are imported: producers before readers, including readers in
+// subgraphs.
 #pragma once
 
 #include <vector>
@@ -7,10 +8,10 @@
 
 namespace hone::importer {
 
-/// Indices of `nodes`, sorted (stable); bad input naming a node when there is a cycle.
+/// Indices of `nodes`, sorted (stable). Throws bad input that names a node if there is a cycle.
 std::vector<int> order_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
 
-/// "node 'conv1' (Conv)"; an unnamed node goes by the name of its first output.
+/// "node 'conv1' (Conv)"; for an unnamed node, the name of its first output is used.
 std::string node_text(const onnx::NodeProto& node);
 
 }  // namespace hone::importer

@@ -1,5 +1,5 @@
-// The protobuf classes of ONNX files, and reading one message from bytes. Expensive to include: only the
-// files that walk the messages do.
+// The protobuf classes of ONNX files, and a function that reads one message from bytes. It is expensive to
+// compile, so only files that walk the messages include it.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -9,7 +9,7 @@
 
 namespace hone::importer {
 
-/// Parses one message; bad input when the bytes are no such message or pass a limit.
+/// Parses one message; bad input if the bytes are not a valid message or exceed a limit.
 onnx::ModelProto parse_model(std::span<const std::byte> bytes);
 onnx::TensorProto parse_tensor(std::span<const std::byte> bytes);
 

@@ -1,7 +1,7 @@
-// Names while a file is being imported: which value a name means in the graph or function at hand.
+// Resolves names while a file is imported: finds the value of a name in the current graph or function.
 //
 // A scope belongs to one graph under construction. Subgraphs may read names of the graphs around them; such
-// a read becomes a capture (an extra input of the subgraph), or a copy when the outer value is a constant.
+// a read becomes a capture (an extra input of the subgraph), or a copy if the outer value is a constant.
 #pragma once
 
 #include <map>
@@ -19,10 +19,10 @@ using AttributeMap = std::map<std::string, const onnx::AttributeProto*>;
 
 /// The data that all graphs of one function body (or of the model itself) share.
 struct Frame {
-  int opset = 0;            ///< of the default domain; 0 when the file does not import it
+  int opset = 0;            ///< of the default domain; 0 if the file does not import it
   int depth = 0;            ///< of function calls
-  std::string prefix;       ///< put in front of every name, so that two calls of a function stay apart
-  AttributeMap attributes;  ///< what the call passes, for attribute references
+  std::string prefix;       ///< prepended to every name, so that two calls of a function have distinct names
+  AttributeMap attributes;  ///< the attributes of the call, for attribute references
 };
 
 struct Capture {
@@ -39,23 +39,23 @@ class Scope {
   Scope* const outer;
   std::vector<Capture> captures;
 
-  /// kNoValue for the empty name and for absent function inputs; bad input for a name nothing defines.
+  /// kNoValue for the empty name and for absent function inputs; bad input for an undefined name.
   graph::ValueId lookup(const std::string& name);
-  /// True if the name is taken in this very scope.
+  /// True if the name is defined in this scope itself.
   bool defines(const std::string& name) const { return names_.contains(name); }
-  /// Bad input when the name is taken in this very scope.
+  /// Throws bad input if the name is already defined in this scope itself.
   void define(const std::string& name, graph::ValueId id);
-  /// The value's name in the graph at hand: where a caller of the function wants it under one of its own,
-  /// that.
+  /// The value's name in the current graph. If the caller of the function has its own name for it, that name
+  /// is used.
   std::string full_name(const std::string& name) const;
-  /// The value that is made under this name gets the name and the declared type that `outer_name` has in the
-  /// caller's scope.
+  /// The value that will be created under this name gets the name and the declared type of `outer_name` in
+  /// the caller's scope.
   void lend_name(const std::string& name, const Scope& caller, const std::string& outer_name);
-  /// Type that the file declares for a value not made yet.
+  /// Sets the type that the file declares for a value that does not exist yet.
   void declare(const std::string& name, graph::TensorType type) { declared_[name] = std::move(type); }
-  /// A new value of this name, with its declared type; kNoValue for the empty name.
+  /// Creates a value of this name, with its declared type; kNoValue for the empty name.
   graph::ValueId make(const std::string& name);
-  /// The sequence of tensors of this name in this very scope; null when there is none.
+  /// The sequence of tensors of this name in this scope itself; null if there is none.
   const std::vector<graph::ValueId>* find_sequence(const std::string& name) const;
   void define_sequence(const std::string& name, std::vector<graph::ValueId> elements);
   /// The value of this scope's graph that stands for a value of the outer graph.

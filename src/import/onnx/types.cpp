@@ -29,7 +29,7 @@ graph::Dim read_dim(const onnx::TensorShapeProto::Dimension& dim) {
   return {};
 }
 
-/// As Unicode defines it: shortest forms only, no surrogates, nothing above U+10FFFF.
+/// True for UTF-8 as Unicode defines it: shortest forms only, no surrogates, nothing above U+10FFFF.
 bool is_utf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i++]);

@@ -8,11 +8,11 @@
 
 namespace hone::importer {
 
-/// Bad input for anything but a tensor (sequences, optionals, maps, sparse tensors), for element types
-/// that tensors cannot have, and for dimensions out of range. An absent type is an unknown one.
+/// Throws bad input for anything but a tensor (sequences, optionals, maps, sparse tensors), for element types
+/// that hone's tensors do not support, and for dimensions out of range. An absent type is unknown.
 graph::TensorType read_type(const onnx::TypeProto& type);
 
-/// The same name; bad input when it is longer than kMaxNameBytes.
+/// Returns the name; bad input if it is longer than kMaxNameBytes.
 const std::string& checked_name(const std::string& name, const char* what);
 
 }  // namespace hone::importer

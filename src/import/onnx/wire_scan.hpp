@@ -1,7 +1,8 @@
-// A look at the bytes of a model before protobuf parses them.
+// Scans the bytes of a model before protobuf parses them.
 //
-// Protobuf bounds neither how many messages a file holds nor what each costs: two bytes can stand for an
-// empty node of over a hundred. The scan walks the same structure without allocating, so limits come first.
+// Protobuf limits neither the number of messages in a file nor their memory: two bytes can encode an empty
+// node that takes over a hundred. The scan walks the same structure without allocating, so that limits are
+// checked first.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace hone::importer {
 
-/// Bad input, naming the byte, when the encoding is broken, nests deeper than kMaxMessageDepth, or holds
-/// more than kMaxMessages strings and messages.
+/// Throws bad input that gives the position of the byte if the encoding is invalid, nests deeper than
+/// kMaxMessageDepth, or has more than kMaxMessages strings and messages.
 void scan_model(std::span<const std::byte> bytes);
 
 }  // namespace hone::importer

@@ -11,7 +11,7 @@
 namespace hone::importer {
 namespace {
 
-/// Nothing is ever unpacked into files, but a name that would lead out of a folder is a forgery.
+/// Records are never unpacked into files, but a name that would lead out of a folder is a sign of tampering.
 void check_record_name(const std::string& name) {
   if (name.starts_with('/') || ("/" + name + "/").find("/../") != std::string::npos ||
       name.find_first_of(std::string_view("\\\0", 2)) != std::string::npos) {

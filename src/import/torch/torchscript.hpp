@@ -5,9 +5,9 @@
 
 namespace hone::importer {
 
-/// A model without a graph: libtorch reads the archive later, and trusts it further than we do, so sizes,
-/// checksums and what the records unpack to are checked here. Bad input for anything else, an old pickle
-/// above all.
+/// Returns a model without a graph, because libtorch reads the archive later. libtorch checks less, so sizes,
+/// checksums and the unpacked sizes of records are checked here. Throws bad input for other files, in
+/// particular old pickles.
 Model load_torchscript(const std::string& file, const LoadModelOptions& options);
 
 }  // namespace hone::importer

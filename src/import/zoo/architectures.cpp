@@ -23,9 +23,9 @@ ArchitectureEntry classifier_entry(std::string_view name, const FilterSeeding& s
 }
 
 const std::vector<ArchitectureEntry>& table() {
-  /// The ids of places that earlier versions of transformers kept with the weights.
+  /// Ignores the position ids that earlier versions of transformers stored with the weights.
   const FileNames bert_names{.prefix = "bert.", .ignored = {"embeddings.position_ids"}};
-  /// Its mask, as earlier versions kept it; the last projection is the table of words.
+  /// Ignores the mask that earlier versions stored. The last projection is the table of words.
   const FileNames gpt2_names{.prefix = "transformer.", .ignored = {".attn.bias", ".attn.masked_bias"}};
   static const std::vector<ArchitectureEntry> entries{
       classifier_entry<build_resnet18>("resnet18", kHalfOfMean),

@@ -1,5 +1,5 @@
-// The built-in architectures: layer by layer those of torchvision and of Hugging Face's transformers, with
-// their parameter names.
+// The built-in architectures. They have the layers and parameter names of torchvision and of Hugging Face's
+// transformers.
 #pragma once
 
 #include <utility>
@@ -17,10 +17,10 @@ struct ArchitectureEntry {
   std::string_view name;
   Architecture build;
   FilterSeeding seeding = kWholeMean;
-  /// True if it classifies images as torchvision's presets prepare them.
+  /// True if it classifies images that are preprocessed like torchvision's presets.
   bool classifies_images = false;
   FileNames file_names = {};
-  /// By symbol, the size of an input's open dimension that nobody gives one.
+  /// By symbol, the sizes of open dimensions for which the user gives none.
   std::vector<std::pair<std::string_view, int64_t>> typical_sizes = {};
 };
 
@@ -52,24 +52,24 @@ void build_deeplabv3_resnet50(GraphBuilder& net);
 /// Inputs input_ids, attention_mask and token_type_ids, int64 [batch, sequence]; outputs last_hidden_state,
 /// [batch, sequence, 768], and pooler_output, [batch, 768].
 void build_bert_base(GraphBuilder& net);
-/// BERT with 384 channels: inputs and outputs are the same but for that.
+/// BERT with 384 channels; inputs and outputs are otherwise the same.
 void build_minilm(GraphBuilder& net);
 /// Image 224 x 224; output "output", [batch, 1000].
 void build_vit_b_16(GraphBuilder& net);
 /// Inputs input_ids, int64 [batch, sequence], and past_key_values.<layer>.<key|value>, [batch, 12, past, 64];
 /// outputs logits, [batch, sequence, 50257], and present.<layer>.<key|value>, [batch, 12, past + sequence,
-/// 64]. At most 1024 tokens, those of the past included.
+/// 64]. There are at most 1024 tokens, including those of the past.
 void build_gpt2(GraphBuilder& net);
-/// As GPT-2, with 2 heads of keys and values, vocabulary 151936 and any number of tokens.
+/// Like GPT-2, with 2 heads of keys and values, vocabulary 151936 and any number of tokens.
 void build_qwen2_0_5b(GraphBuilder& net);
 /// Input input_features, [batch, 80, 3000]; output last_hidden_state, [batch, 1500, 384].
 void build_whisper_tiny_encoder(GraphBuilder& net);
-/// As the tiny encoder, with 512 and with 768 channels.
+/// Like the tiny encoder, with 512 and with 768 channels.
 void build_whisper_base_encoder(GraphBuilder& net);
 void build_whisper_small_encoder(GraphBuilder& net);
-/// The encoder's result as input encoder_hidden_states, [batch, 1500, 384]; else as GPT-2, with 6 heads,
-/// vocabulary 51865 and at most 448 tokens. Keys and values of the encoder's result are computed in every
-/// run.
+/// The input encoder_hidden_states, [batch, 1500, 384], is the encoder's result; otherwise it is like GPT-2,
+/// with 6 heads, vocabulary 51865 and at most 448 tokens. Every run computes the keys and values of the
+/// encoder's result.
 void build_whisper_tiny_decoder(GraphBuilder& net);
 /// Image 256 x 256; output "output" of the same shape.
 void build_unet(GraphBuilder& net);

@@ -49,7 +49,7 @@ void GraphBuilder::output(const std::string& name, ValueId x) {
 }
 
 ValueId GraphBuilder::conv(const std::string& name, ValueId x, const ConvSpec& spec) {
-  // A depthwise filter without its mean would pass on little but noise.
+  // A depthwise filter without its mean would pass on mostly noise.
   const bool depthwise = spec.groups == channels(x) && spec.groups > 1;
   const int mean_part = x == input() || depthwise ? 0 : seeding_.mean_part;
   const float gain = spec.gain.value_or(seeding_.rectified_gain);

@@ -1,4 +1,5 @@
-// Writes down a built-in architecture as a graph: one call per layer, named as torchvision's module.
+// Builds the graph of a built-in architecture with one call per layer. Layers are named like torchvision's
+// modules.
 #pragma once
 
 #include <memory>
@@ -13,20 +14,19 @@ namespace hone::importer {
 
 using graph::ValueId;
 
-/// How the filters of an architecture are seeded, but for those that read the image or single channels, which
-/// keep their mean.
+/// The seeding of an architecture's filters. Filters that read the image or single channels keep their mean.
 struct FilterSeeding {
-  int mean_part;  ///< as of ParameterSpec
-  /// Keeps the variance through a rectifier and a filter: relu(z) of a standard normal z has variance 0.34
-  /// and mean 0.4, of which a filter passes on the share k of its mean that it keeps; 1 / sqrt(0.34 + 0.16
-  /// k^2).
+  int mean_part;  ///< see ParameterSpec
+  /// Keeps the variance through a rectifier and a filter: 1 / sqrt(0.34 + 0.16 k^2). For a standard normal z,
+  /// relu(z) has variance 0.34 and mean 0.4, and k is the share of its own mean that a filter keeps, and so
+  /// the share of that 0.4 that it passes on.
   float rectified_gain;
 };
 
-// With whole means, the positive mean of rectified activations adds up until every image gives the same
-// logits; without any, a network is chaotic and a rounding error grows a hundredfold on its way. Each
-// architecture lacks as much as lets a small change of the image become no larger, relative to the logits,
-// than it was.
+// If filters keep their whole means, the positive means of rectified activations add up until every image
+// gives the same logits. Without means, a network is chaotic, and a rounding error grows a hundredfold. For
+// each architecture the share is chosen so that a small change of the image does not grow relative to the
+// logits.
 inline constexpr FilterSeeding kWholeMean{0, 1.41421356f};  ///< as He et al. 2015
 inline constexpr FilterSeeding kThreeQuartersOfMean{4, 1.5f};
 inline constexpr FilterSeeding kHalfOfMean{2, 1.6f};
@@ -41,7 +41,7 @@ struct ConvSpec {
   int64_t padding = 0;
   int64_t groups = 1;
   bool bias = false;
-  std::optional<float> gain;  ///< that after a rectifier, unless given
+  std::optional<float> gain;  ///< by default the gain after a rectifier
   int64_t dilation = 1;
 };
 
@@ -58,11 +58,11 @@ class GraphBuilder {
  public:
   GraphBuilder(std::string model, const FilterSeeding& seeding, WeightSource& weights);
 
-  /// Adds an input. Symbols in `dims` name what is open.
+  /// Adds an input. Symbols in `dims` are open dimensions.
   ValueId input(const std::string& name, tensor::DType dtype, graph::Dims dims);
   /// Adds the input "input" for images: float32 [batch, 3, side, side].
   ValueId image(int64_t side);
-  /// The first one.
+  /// The first input.
   ValueId input() const { return graph_.inputs.front(); }
   /// Makes `x` the next output, under this name.
   void output(const std::string& name, ValueId x);
@@ -89,13 +89,13 @@ class GraphBuilder {
   /// A node with one output.
   ValueId node(std::string op, const std::string& name, std::vector<ValueId> inputs,
                graph::Attributes attributes = {});
-  /// A node with several, named `name`.0 and so on.
+  /// A node with several outputs, named `name`.0 and so on.
   std::vector<ValueId> nodes(std::string op, const std::string& name, std::vector<ValueId> inputs,
                              size_t outputs, graph::Attributes attributes = {});
   ValueId parameter(ParameterSpec spec);
   ValueId constant(const std::string& name, tensor::Tensor tensor);
 
-  /// A known dimension of a value made so far; a negative axis counts from the last one.
+  /// A known dimension of an existing value; a negative axis counts from the end.
   int64_t dim(ValueId x, int64_t axis) const;
   int64_t channels(ValueId x) const { return dim(x, 1); }
 

@@ -8,10 +8,10 @@
 namespace hone::importer {
 namespace {
 
-/// Counters that torchvision's state_dict holds for training only.
+/// Counters in torchvision's state_dict that only training uses.
 constexpr std::string_view kTrainingCounter = ".num_batches_tracked";
 
-/// Returns the name that files converted from TensorFlow give the parameters of a normalization.
+/// Returns the name of a normalization's parameter in files that were converted from TensorFlow.
 std::string older_name(const std::string& name) {
   constexpr std::string_view kWeight = ".weight";
   constexpr std::string_view kBias = ".bias";

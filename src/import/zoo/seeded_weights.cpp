@@ -68,7 +68,7 @@ class SeededWeights final : public WeightSource {
         sum += value;
         values[i] = static_cast<float>(value);
       }
-      // The quotient is rounded in integers, so that every platform gets the same one.
+      // The quotient is an integer, so that it is the same on every platform.
       const int64_t average = spec.mean_part == 0 ? 0 : sum / (spec.mean_part * static_cast<int64_t>(fan_in));
       const auto mean = static_cast<float>(average);
       for (size_t i = 0; i < fan_in; ++i) values[i] = (values[i] - mean) * scale;
@@ -80,8 +80,8 @@ class SeededWeights final : public WeightSource {
     for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(bell(key, i)) * scale;
   }
 
-  /// fma, because whether a compiler contracts a * b + c by itself differs between platforms. Kept within
-  /// three deviations, so that a variance stays positive.
+  /// Uses fma explicitly, because compilers differ in whether they contract a * b + c. Values stay within
+  /// three deviations, so that a variance is positive.
   static void fill_around(std::span<float> out, uint64_t key, float centre, float deviation) {
     for (size_t i = 0; i < out.size(); ++i) {
       const float normal = std::clamp(static_cast<float>(bell(key, i)) * kUnit, -3.0f, 3.0f);

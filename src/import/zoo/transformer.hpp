@@ -1,5 +1,5 @@
-// Layers of transformers, written as exporters of PyTorch write them: projections along the last axis,
-// normalization, attention of several heads.
+// Layers of transformers in the form of PyTorch's exporters: projections along the last axis, normalization,
+// attention with several heads.
 #pragma once
 
 #include "import/zoo/builder.hpp"
@@ -10,23 +10,23 @@ struct DenseSpec {
   int64_t features;
   float gain = kLinearGain;
   bool bias = true;
-  /// True if the weight is [inputs, features], as that of GPT-2's Conv1D is, not [features, inputs].
+  /// True if the weight is [inputs, features], as in GPT-2's Conv1D, instead of [features, inputs].
   bool by_columns = false;
 };
 
 /// x W + b along the last axis of x.
 ValueId dense(GraphBuilder& net, const std::string& name, ValueId x, const DenseSpec& spec);
-/// Over the last axis of x.
+/// Layer normalization over the last axis of x.
 ValueId layer_norm(GraphBuilder& net, const std::string& name, ValueId x, float epsilon);
 /// x / sqrt(mean(x^2) + epsilon) times a weight, over the last axis (Zhang and Sennrich 2019).
 ValueId rms_norm(GraphBuilder& net, const std::string& name, ValueId x, float epsilon);
-/// Exact, or "tanh" (Hendrycks and Gimpel 2016).
+/// Gelu (Hendrycks and Gimpel 2016), exact or with the approximation "tanh".
 ValueId gelu(GraphBuilder& net, const std::string& name, ValueId x, const std::string& approximate = "none");
-/// Rows of a table [rows, width].
+/// Looks up rows of a table [rows, width].
 ValueId embedding(GraphBuilder& net, const std::string& name, ValueId ids, int64_t rows, int64_t width,
                   float deviation);
 
-/// 0 in `shape` stands for the size that x has there.
+/// A 0 in `shape` copies the size of x at this position.
 ValueId reshape(GraphBuilder& net, const std::string& name, ValueId x, const std::vector<int64_t>& shape);
 ValueId transpose(GraphBuilder& net, const std::string& name, ValueId x, std::vector<int64_t> perm);
 ValueId scalar(GraphBuilder& net, const std::string& name, float value);
@@ -37,7 +37,7 @@ ValueId size_of(GraphBuilder& net, const std::string& name, ValueId x, int64_t a
 ValueId slice(GraphBuilder& net, const std::string& name, ValueId x, ValueId start, ValueId end,
               int64_t axis);
 
-/// [batch, rows, heads * depth] as [batch, heads, rows, depth].
+/// Converts [batch, rows, heads * depth] to [batch, heads, rows, depth].
 ValueId split_heads(GraphBuilder& net, const std::string& name, ValueId x, int64_t heads);
 /// softmax(q k^T / sqrt(depth) + mask) v for q, k and v of [batch, heads, rows or keys, depth]; the result is
 /// [batch, rows, heads * depth]. There is no mask if it is kNoValue.
@@ -56,8 +56,8 @@ Cache append_to_cache(GraphBuilder& net, const std::string& name, const Cache& p
 /// Makes the caches the outputs present.<layer>.key and .value.
 void output_caches(GraphBuilder& net, std::span<const Cache> caches);
 
-/// 0 where a token may look, the lowest number elsewhere, [new, past + new]: at itself and what is earlier.
-/// `past` and `total` are int64 [1].
+/// A mask [new, past + new]: 0 for the keys that a token may read, its own and earlier ones, and the lowest
+/// number elsewhere. `past` and `total` are int64 [1].
 ValueId causal_mask(GraphBuilder& net, ValueId past, ValueId total);
 
 }  // namespace hone::importer

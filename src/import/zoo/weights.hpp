@@ -1,4 +1,4 @@
-// Where the parameters of a built-in architecture come from: a seed, or a safetensors file.
+// Sources of the parameters of a built-in architecture: a seed, or a safetensors file.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace hone::importer {
 /// The role of a parameter in its layer; seeded values depend on it.
 enum class Role {
   kFilter,     ///< [outputs, inputs...]
-  kEmbedding,  ///< rows of a table, and whatever else is no sum over its last dimensions
+  kEmbedding,  ///< rows of a table, and other parameters that are not summed over their last dimensions
   kBias,
   kScale,
   kShift,
@@ -28,9 +28,9 @@ struct ParameterSpec {
   std::string name;
   tensor::Shape shape;
   Role role;
-  /// Factor on the values a seed gives to a filter or a scale; the standard deviation of an embedding.
+  /// Factor on the seeded values of a filter or a scale; the standard deviation of an embedding.
   float gain = 1.0f;
-  /// One part in this many of each output channel's mean is taken away from a seeded filter; 0: nothing.
+  /// If not 0, the mean of each output channel divided by this number is subtracted from a seeded filter.
   int mean_part = 0;
 };
 
@@ -38,7 +38,7 @@ class WeightSource {
  public:
   virtual ~WeightSource() = default;
   virtual tensor::Tensor make(const ParameterSpec& spec) = 0;
-  /// Called after the last parameter; bad input when the source holds parameters nobody asked for.
+  /// Called after the last parameter; bad input if the source has parameters that were not requested.
   virtual void finish() {}
 };
 
@@ -49,18 +49,18 @@ class WeightSource {
 /// 1 +- 0.2.
 std::unique_ptr<WeightSource> seeded_weights(uint64_t seed);
 
-/// How the files of a published network name what an architecture is made of.
+/// The naming of an architecture's parameters in the files of a published network.
 struct FileNames {
-  /// Before every name, in files that hold a head around the architecture too ("bert."). Only names with the
-  /// prefix are read from such a file.
+  /// The prefix of every name in files that also have a head ("bert."). Only names with the prefix are read
+  /// from such a file.
   std::string_view prefix = {};
-  /// Parts of the names of tensors that are no parameters, as of masks that are constant.
+  /// Parts of the names of tensors that are not parameters, such as constant masks.
   std::vector<std::string_view> ignored = {};
 };
 
-/// The tensors of a safetensors file, which must hold every parameter under its name, in its shape and as
-/// float32, or as float16 or bfloat16, which are widened, and nothing else (num_batches_tracked and what
-/// `names` says aside); bad input naming file and tensor otherwise.
+/// The tensors of a safetensors file. It must have every parameter with its name and shape, as float32, or as
+/// float16 or bfloat16, which are widened. It must have nothing else except num_batches_tracked and tensors
+/// that `names` excludes. Otherwise throws bad input that names file and tensor.
 std::unique_ptr<WeightSource> file_weights(const std::filesystem::path& file, FileNames names = {});
 
 }  // namespace hone::importer

@@ -11,15 +11,15 @@
 
 namespace hone::importer {
 
-/// The verified graph of an architecture, or nothing when none has that name; architectures.hpp says what
-/// inputs and outputs they have. Constants are named as in the state_dict of torchvision or of Hugging Face's
-/// transformers. Bad input for an unfit weights file.
+/// The verified graph of an architecture, or nullopt for an unknown name; architectures.hpp describes the
+/// inputs and outputs. Constants are named as in the state_dict of torchvision or of Hugging Face's
+/// transformers. Throws bad input if the weights file does not fit.
 std::optional<graph::Graph> build_architecture(std::string_view name, const LoadModelOptions& options);
 
 /// Names of the architectures, in the order they are shown.
 std::vector<std::string> architecture_names();
 
-/// build_architecture() as an importer: bad input for an unfit weights file.
+/// build_architecture() for the list of importers; bad input if the weights file does not fit.
 Model load_architecture(const std::string& name, const LoadModelOptions& options);
 
 /// The image preprocessing of torchvision's classification presets; preprocess.hpp explains the keys.

@@ -134,7 +134,7 @@ void power(KernelContext& context) {
                            .cast(base.dtype());
 }
 
-/// All inputs folded from left to right in the compute type.
+/// Combines all inputs from left to right in the compute type.
 template <class F>
 Tensor fold(const KernelContext& context) {
   Tensor result = widened(context.input(0));

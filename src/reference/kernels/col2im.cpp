@@ -9,7 +9,7 @@ namespace {
 using graph::Range;
 using graph::WindowAxis;
 
-/// Where a tap of the block at `output` lies in its plane, or -1 for the padding.
+/// The offset of a tap of the block at `output` in its plane, or -1 for the padding.
 int64_t plane_offset(const std::vector<WindowAxis>& axes, const std::vector<int64_t>& output,
                      const std::vector<int64_t>& tap) {
   int64_t offset = 0;

@@ -15,18 +15,18 @@ using graph::Convolution;
 using graph::Range;
 using graph::WindowAxis;
 
-/// Two rows, one of each plane, that are joined by one tap of all axes but the last.
+/// An input row and the output row to which one tap of all axes but the last adds it.
 struct RowPair {
   int64_t input;
   int64_t output;
 };
 
-/// A convolution whose spatial axes are seen as rows: all axes but the last enumerate rows.
+/// A convolution by rows: all spatial axes but the last enumerate rows.
 struct Plan {
   WindowAxis last;
   int64_t input_plane = 1;
   int64_t output_plane = 1;
-  /// For each tap of the outer axes, in row-major order, the rows that it joins.
+  /// For each tap of the outer axes, in row-major order, its pairs of rows.
   std::vector<std::vector<RowPair>> rows;
   /// For each tap of the last axis, the outputs for which it lies inside the input.
   std::vector<Range> columns;
@@ -62,7 +62,7 @@ std::vector<WindowAxis> merge_pointwise(const std::vector<WindowAxis>& axes) {
   return {merged};
 }
 
-/// `weightless`: without weights nothing is summed, and a window may have any size.
+/// `weightless`: without weights nothing is summed, so a window may have any size.
 Plan make_plan(const Convolution& conv, bool weightless) {
   const auto axes = merge_pointwise(conv.axes);
   Plan plan{.last = axes.back(), .rows = {{{0, 0}}}};
@@ -86,8 +86,8 @@ void add_scaled(double* y, int64_t y_step, const double* x, int64_t x_step, doub
   for (int64_t i = 0; i < n; ++i) y[i * y_step] += w * x[i * x_step];
 }
 
-/// Number of channels that are added in one pass over a plane, so that its sums are read and written once for
-/// all of them.
+/// Number of channels that are added in one pass over a plane, so that the plane's sums are read and written
+/// only once for all of them.
 constexpr int64_t kChannelBlock = 4;
 
 /// y[i] += the block's weights times its rows, which are `plane` elements apart.

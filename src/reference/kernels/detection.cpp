@@ -40,8 +40,8 @@ double overlap(const Box& a, const Box& b) {
   return together > 0 ? intersection / together : 0;
 }
 
-/// Boxes in the order of falling score (equal scores: the lower index first). A box is kept if it overlaps no
-/// kept box by more than the limit.
+/// Visits boxes by descending score (for equal scores, the lower index first). A box is kept if it overlaps
+/// no kept box by more than the limit.
 std::vector<int64_t> select(const std::vector<Box>& boxes, const float* scores, size_t most, double limit,
                             const float* lowest_score) {
   std::vector<int64_t> order(boxes.size());

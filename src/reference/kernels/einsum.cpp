@@ -10,7 +10,7 @@
 namespace hone::reference {
 namespace {
 
-/// Every label is one axis of a common index space; operands are views of it.
+/// The index space of all labels, with one axis for each; operands are views of it.
 struct LabelSpace {
   std::map<int, size_t> axes;
   Shape lengths;

@@ -27,8 +27,8 @@ class IndexTuples {
 /// `axis`.
 void require_element_indices(const tensor::Shape& data, const tensor::Shape& indices, int64_t axis);
 
-/// GatherElements and ScatterElements: calls f with the offset of the data element that each index names. Its
-/// position on the other axes is that of the index itself.
+/// GatherElements and ScatterElements: calls f with the offset of the data element that each index addresses.
+/// Its position on the other axes is that of the index itself.
 template <class F>
 void for_each_element_index(const tensor::Shape& data, const tensor::Tensor& indices, int64_t axis, F&& f) {
   const auto rank = static_cast<int64_t>(data.size());

@@ -7,7 +7,7 @@
 
 namespace hone::reference {
 
-/// Output 0 is f(double) of every element of input 0, a tensor of any type but bool.
+/// Output 0 is f(double) of every element of input 0, a tensor of any type except bool.
 template <class F>
 void map_double(KernelContext& context, F&& f) {
   const Tensor x = context.input(0).cast(DType::kFloat64);

@@ -94,7 +94,7 @@ void batch_normalization(KernelContext& context) {
   context.outputs[0] = Tensor::of(values, x.shape()).cast(x.dtype());
 }
 
-/// Every run of `length` consecutive elements normalised to mean 0 and variance 1.
+/// Normalises every run of `length` consecutive elements to mean 0 and variance 1; returns its statistics.
 std::vector<Statistics> normalize_runs(std::vector<double>& values, size_t length, double epsilon) {
   std::vector<Statistics> all;
   for (size_t first = 0; first < values.size(); first += length) {
@@ -106,7 +106,7 @@ std::vector<Statistics> normalize_runs(std::vector<double>& values, size_t lengt
   return all;
 }
 
-/// Groups of channels of every image normalised, then scaled and shifted by channel.
+/// Normalises groups of channels of every image, then scales and shifts each channel.
 void normalize_groups(KernelContext& context, int64_t groups) {
   const Tensor& x = context.input(0);
   if (x.rank() < 2) fail_bad_input("input of rank {} has no channels", x.rank());

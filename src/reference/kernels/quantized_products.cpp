@@ -11,10 +11,10 @@
 namespace hone::reference {
 namespace {
 
-/// The low 32 bits: ONNX lets accumulation overflow in 32 bits, and only there.
+/// The low 32 bits of a sum: ONNX allows accumulation to overflow in 32 bits, and only there.
 int32_t wrap(double sum) { return static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(sum))); }
 
-/// One value per channel from a tensor of one or `channels` elements; `fallback` when the input is absent.
+/// One value per channel from a tensor of one or `channels` elements; `fallback` if the input is absent.
 std::vector<double> per_channel(const KernelContext& context, size_t input, int64_t channels,
                                 double fallback) {
   const auto count = static_cast<size_t>(channels);
@@ -32,7 +32,7 @@ double single(const KernelContext& context, size_t input, double fallback) {
   return per_channel(context, input, 1, fallback)[0];
 }
 
-/// The operands of an integer convolution with their zero points taken off.
+/// The operands of an integer convolution after subtraction of their zero points.
 struct IntegerConvolution {
   graph::Convolution geometry;
   std::vector<double> x;
@@ -52,8 +52,8 @@ struct IntegerConvolution {
   }
 };
 
-/// Spreads a scale or zero point over a matrix operand: a scalar, one element per row or column (as a
-/// vector), or a tensor that broadcasts to the operand and does not vary along the summed axis.
+/// Broadcasts a scale or zero point to a matrix operand. It is a scalar, a vector with one element per row or
+/// column, or a tensor that broadcasts to the operand and does not vary along the summed axis.
 std::vector<double> spread(const KernelContext& context, size_t input, const Tensor& operand, bool rows,
                            double fallback) {
   std::vector<double> result(static_cast<size_t>(operand.size()), fallback);

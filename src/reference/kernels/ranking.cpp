@@ -9,7 +9,7 @@
 namespace hone::reference {
 namespace {
 
-/// Calls f with the offset of the first element of every row along the axis; elements lie split.inner apart.
+/// Calls f with the offset of the first element of every row along the axis; the stride is split.inner.
 template <class F>
 void for_each_row(const AxisSplit& split, F&& f) {
   for (int64_t outer = 0; outer < split.outer; ++outer) {
@@ -69,7 +69,7 @@ void cumsum(KernelContext& context) {
   });
 }
 
-/// The k first elements of every row in order; of equal elements the one with the lower index.
+/// The first k elements of every row in order; equal elements are ordered by index.
 void top_k(KernelContext& context) {
   const Tensor& input = context.input(0);
   const int64_t axis = tensor::normalize_axis(context.attributes().get_int("axis"), input.rank());

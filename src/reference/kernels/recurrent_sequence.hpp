@@ -1,5 +1,5 @@
-// The part that RNN, GRU and LSTM share: operands in double, one walk over every sequence of a batch in
-// every direction, and the outputs in either layout.
+// The common part of RNN, GRU and LSTM: operands in double, the loop over every sequence of a batch in every
+// direction, and the outputs in either layout.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct RecurrentState {
 /// A layer's weights and sizes. Gate rows are numbered gate * hidden + unit.
 class RecurrentLayer {
  public:
-  /// Bad input naming the input whose shape does not fit.
+  /// Throws bad input that names the input whose shape does not fit.
   RecurrentLayer(const KernelContext& context, int64_t gates,
                  const std::vector<std::string_view>& activations);
 
@@ -31,13 +31,13 @@ class RecurrentLayer {
   double input_part(size_t direction, int64_t row, std::span<const double> x) const;
   /// Row `row` of R h + Rb.
   double hidden_part(size_t direction, int64_t row, std::span<const double> h) const;
-  /// Activation `which` of a direction, of the clipped value.
+  /// Applies activation `which` of a direction to the clipped value.
   double activate(size_t direction, size_t which, double value) const;
 
   /// One step of one sequence: reads x and the old state, writes the new state.
   using Step = std::function<void(size_t direction, std::span<const double> x, RecurrentState& state)>;
-  /// Runs every sequence and fills outputs Y, Y_h and (given `cell_state`) Y_c. Steps beyond a sequence's
-  /// length are zero in Y; the last states are those at its end.
+  /// Runs every sequence and fills outputs Y, Y_h and (if `cell_state`) Y_c. Steps beyond a sequence's length
+  /// are zero in Y; the last states are those at its end.
   void run(KernelContext& context, bool cell_state, const Step& step) const;
 
  private:
@@ -54,7 +54,7 @@ class RecurrentLayer {
   int64_t inputs_ = 0;
   int64_t hidden_ = 0;
   bool batch_major_ = false;
-  double clip_ = 0;  // none when 0
+  double clip_ = 0;  // none if 0
   std::vector<bool> reversed_;
   std::vector<graph::RecurrentActivation> activations_;
   std::vector<double> x_;
@@ -63,7 +63,7 @@ class RecurrentLayer {
   std::vector<double> b_;
 };
 
-/// An optional input as doubles, zeros of this shape when it is absent; bad input when its shape differs.
+/// An optional input as doubles, or zeros of this shape if it is absent; bad input if its shape differs.
 std::vector<double> read_optional(const KernelContext& context, size_t input, const Shape& shape);
 
 }  // namespace hone::reference

@@ -1,5 +1,5 @@
-// Reference kernels of the reduction family: Reduce*, and the list. The other members stand in softmax.cpp
-// and ranking.cpp.
+// Reference kernels of the reduction family: Reduce*, and the list. The other members are in softmax.cpp and
+// ranking.cpp.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -11,7 +11,7 @@
 namespace hone::reference {
 namespace {
 
-/// Axes to reduce; empty when each element is to be reduced by itself.
+/// Axes to reduce; empty if each element is reduced by itself.
 std::vector<int64_t> reduced_axes(const KernelContext& context) {
   const int64_t rank = context.input(0).rank();
   std::vector<int64_t> axes;
@@ -22,7 +22,7 @@ std::vector<int64_t> reduced_axes(const KernelContext& context) {
   return axes;
 }
 
-/// Shape with the axes at length 1.
+/// The shape with length 1 along the axes.
 Shape kept_shape(const Shape& shape, const std::vector<int64_t>& axes) {
   Shape kept = shape;
   for (const int64_t axis : axes) kept[static_cast<size_t>(axis)] = 1;
@@ -39,7 +39,7 @@ Shape without_axes(const Shape& shape, const std::vector<int64_t>& axes) {
   return result;
 }
 
-/// result (of shape `kept`) = f folded over all elements of x that fall onto it.
+/// Combines with f all elements of x that belong to each element of the result, which has shape `kept`.
 template <class T, class F>
 Tensor fold(const Tensor& x, const Shape& kept, T start, F&& f) {
   Tensor result(x.dtype(), kept);
@@ -99,7 +99,7 @@ struct SumOfAbsolutes {
   }
 };
 
-/// Output 0 is `f(axes reduced to length 1)` as the attributes shape it.
+/// Output 0 is `f(shape with the reduced axes at length 1)`, without these axes unless `keepdims` is set.
 template <class F>
 void finish(KernelContext& context, F&& f) {
   const Tensor& input = context.input(0);
@@ -117,7 +117,7 @@ void reduce(KernelContext& context) {
     Tensor result = visit_compute(
         input.dtype(), [&]<class T>() { return F().template operator()<T>(widened(input), kept); });
     if (input.dtype() == DType::kBool) {
-      // The largest of no elements is the least integer here, and no bool above false.
+      // The maximum of no elements is the lowest integer here, and must be false as a bool.
       for (int64_t& element : result.mutable_values<int64_t>()) element = element > 0 ? 1 : 0;
     }
     return result;
@@ -157,7 +157,7 @@ struct LogSumExp {
     const auto out = sum.mutable_values<double>();
     for (double& element : out) element = 0;
     const double* in = x.values<double>().data();
-    // An infinite maximum is no reference point: inf - inf is NaN.
+    // An infinite maximum cannot be subtracted: inf - inf is NaN.
     const auto shift = [&](size_t i) {
       return std::isinf(maximum.values<double>()[i]) ? 0 : maximum.values<double>()[i];
     };

@@ -13,16 +13,16 @@
 namespace hone::reference {
 namespace {
 
-/// Samples one region may take; more come only from regions far larger than any image.
+/// Limit on the samples of one region; only regions far larger than any image need more.
 constexpr double kMaxSamples = 0x1p28;
 
-/// Weight and offset in its plane of the four pixels around a sample; weights are 0 outside the image.
+/// The four pixels around a sample: weights, which are 0 outside the image, and offsets in the plane.
 struct Sample {
   double weight[4] = {};
   int64_t offset[4] = {};
 };
 
-/// The two pixels around a coordinate that is at most one pixel outside, and the weight of the second.
+/// The two pixels around a coordinate that is at most one pixel outside, and the weight of the second pixel.
 struct Neighbours {
   int64_t low;
   int64_t high;
@@ -49,7 +49,7 @@ Sample sample_at(double y, double x, int64_t height, int64_t width) {
            rows.high * width + columns.high}};
 }
 
-/// A region along one axis: where it starts, how long a bin is, and how many samples a bin takes.
+/// A region along one axis: its start, the length of a bin, and the number of samples of a bin.
 struct RegionAxis {
   double start;
   double bin;
@@ -77,7 +77,7 @@ struct AlignOptions {
         half_pixel(attributes.get_string("coordinate_transformation_mode") == "half_pixel"),
         average(attributes.get_string("mode") == "avg") {}
 
-  /// Without the half-pixel shift a region is at least one pixel long.
+  /// Without the half-pixel shift, a region is at least one pixel long.
   RegionAxis axis(double first, double last, int64_t outputs) const {
     const double shift = half_pixel ? 0.5 : 0;
     const double start = first * scale - shift;
@@ -111,8 +111,8 @@ std::vector<Sample> region_samples(const RegionAxis& rows, const RegionAxis& col
   return samples;
 }
 
-/// ONNX's maximum is over the weighted pixels, not over the interpolated samples (its cases and its
-/// reference agree on that).
+/// ONNX's maximum is over the weighted pixels, not over the interpolated samples; its tests and its reference
+/// implementation agree on that.
 double pool_bin(const double* plane, std::span<const Sample> samples, bool average) {
   double sum = 0;
   double highest = samples.empty() ? 0 : -std::numeric_limits<double>::infinity();
@@ -141,7 +141,7 @@ void check_image(int64_t image, const Tensor& x) {
   }
 }
 
-/// Pixels [first, last) of bin `o`, by Fast R-CNN's rounding, cut to the image.
+/// Pixels [first, last) of bin `o`, rounded as in Fast R-CNN and limited to the image.
 std::pair<int64_t, int64_t> pooled_pixels(double first, double last, int64_t bins, int64_t o, int64_t size) {
   const double length = std::max(last - first + 1, 1.0);
   const double bin = length / static_cast<double>(bins);

@@ -1,4 +1,4 @@
-// Reference kernel of the convolution family: Resize, one axis after the other. Interpolation is separable:
+// Reference kernel of the convolution family: Resize, one axis after another. Interpolation is separable:
 // on each axis an output position is a weighted sum of input positions.
 //
 // Source: ONNX operator specification of Resize (opset 19).

@@ -1,4 +1,4 @@
-// The one rounding at the end of kernels that compute in double.
+// The rounding at the end of kernels that compute in double.
 #pragma once
 
 #include <span>

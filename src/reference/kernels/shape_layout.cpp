@@ -1,4 +1,4 @@
-// Reference kernels that view or permute the same elements under another shape.
+// Reference kernels that give the same elements another shape or order.
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// Reference kernel of Pad: every output position names the input position it copies, or none.
+// Reference kernel of Pad: every output position copies one input position or the constant.
 #include <cstring>
 #include <numeric>
 
@@ -9,8 +9,8 @@
 namespace hone::reference {
 namespace {
 
-/// Input position an output position on one axis shows (`at` counts from the first input element), or -1
-/// where the constant stands.
+/// The input position that an output position of one axis copies, or -1 for the constant; `at` is the output
+/// position, counted from the first input element.
 int64_t source(const std::string& mode, int64_t at, int64_t length) {
   if (at >= 0 && at < length) return at;
   if (mode == "constant") return -1;

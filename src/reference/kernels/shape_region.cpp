@@ -1,4 +1,4 @@
-// Reference kernels that join, cut, repeat or surround regions of tensors. Pad stands in shape_pad.cpp.
+// Reference kernels that join, cut, repeat or pad parts of tensors. Pad is in shape_pad.cpp.
 #include <algorithm>
 #include <numeric>
 
@@ -82,10 +82,10 @@ void cut(View& view, int64_t& length, size_t axis, int64_t start, int64_t end, i
   const auto clamped = [&](int64_t at, int64_t lowest) {
     return std::clamp(at < 0 ? at + length : at, lowest, highest);
   };
-  // Backwards too, a start lies inside the axis; only an end may lie before it.
+  // A start is inside the axis, also for negative steps; only an end may be before the axis.
   const int64_t first = clamped(start, 0);
   const int64_t distance = step > 0 ? clamped(end, 0) - first : first - clamped(end, -1);
-  // No axis is longer than a step of this size, and the smallest integer has no opposite.
+  // The smallest integer cannot be negated; no axis is longer than the step that replaces it.
   const int64_t stride = step == INT64_MIN ? INT64_MAX : std::abs(step);
   length = distance <= 0 ? 0 : (distance - 1) / stride + 1;
   view.offset += first * view.strides[axis];
@@ -128,7 +128,7 @@ void tile(KernelContext& context) {
   if (static_cast<int64_t>(repeats.size()) != x.rank()) {
     fail_bad_input("{} repeats for an input of rank {}", repeats.size(), x.rank());
   }
-  // Every axis becomes two: the repetitions, which stand still, and the axis itself.
+  // Every axis becomes two: the repetitions, with stride 0, and the axis itself.
   const View own = whole(x.shape());
   View view;
   Shape pairs;
@@ -141,7 +141,7 @@ void tile(KernelContext& context) {
   context.outputs[0] = gathered(x, view, std::move(pairs)).reshaped(std::move(shape));
 }
 
-/// Crops and pads around the centre; an odd rest leaves one element more at the end.
+/// Crops and pads around the centre; if the difference is odd, the end gets one element more.
 void center_crop_pad(KernelContext& context) {
   const Tensor& x = context.input(0);
   const auto wanted = context.input(1).to_int64();

@@ -1,4 +1,4 @@
-// Reference kernels that write elements by index. Where an index comes twice, updates apply in order.
+// Reference kernels that write elements by index. If an index occurs twice, updates apply in order.
 #include <cstring>
 
 #include "reference/compute.hpp"
@@ -17,8 +17,8 @@ T combined(const std::string& reduction, T old, T update) {
   fail_bad_input("attribute 'reduction' is '{}'", reduction);
 }
 
-/// Output 0 is input 0 with slices of `size` elements at these offsets replaced by, or combined with, those
-/// of input 2, which come in the same order.
+/// Output 0 is input 0, in which the slices of `size` elements at these offsets are replaced by, or combined
+/// with, those of input 2, which are in the same order.
 void scatter(KernelContext& context, const std::vector<int64_t>& offsets, int64_t size) {
   const Tensor& data = context.input(0);
   const Tensor& updates = context.input(2);

@@ -1,4 +1,4 @@
-// Reference kernels that select, mark or reorder elements by a condition. Unique stands in unique.cpp.
+// Reference kernels that select, mark or reorder elements by a condition. Unique is in unique.cpp.
 #include <cstring>
 
 #include "reference/compute.hpp"
@@ -68,7 +68,7 @@ void one_hot(KernelContext& context) {
     for (int64_t at = 0; at < depth; ++at) {
       for (int64_t inner = 0; inner < split.inner; ++inner, out += size) {
         const int64_t index = indices.values<int64_t>()[static_cast<size_t>(outer * split.inner + inner)];
-        // Indices count from the end when negative; those outside the depth select nothing.
+        // Negative indices count from the end; those outside the depth select nothing.
         const bool on = index == at || index == at - depth;
         std::memcpy(out, values.bytes() + (on ? size : 0), size);
       }

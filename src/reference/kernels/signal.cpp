@@ -1,4 +1,4 @@
-// Reference kernels of the signal family: windows and the mel filter bank; transforms stand in fourier.cpp.
+// Reference kernels of the signal family: windows and the mel filter bank; transforms are in fourier.cpp.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -21,7 +21,7 @@ DType output_type(const KernelContext& context) {
   return static_cast<DType>(context.attributes().get_int("output_datatype"));
 }
 
-/// a0 - a1 cos(2 pi i / N) + a2 cos(4 pi i / N), where N is the size, or one less when not periodic.
+/// a0 - a1 cos(2 pi i / N) + a2 cos(4 pi i / N), where N is the size, or one less if not periodic.
 void cosine_window(KernelContext& context, double a0, double a1, double a2) {
   const auto size = single<int64_t>(context, 0);
   const bool periodic = context.attributes().get_int("periodic") != 0;
@@ -41,8 +41,8 @@ void blackman_window(KernelContext& context) { cosine_window(context, 0.42, 0.5,
 double hertz_to_mel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
 double mel_to_hertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
 
-/// Triangles between neighbouring edges, equally spaced in mel, as the operator's definition rounds them to
-/// bins.
+/// Triangles between neighbouring edges, which are equally spaced in mel and rounded to bins as in the
+/// operator's definition.
 void mel_weight_matrix(KernelContext& context) {
   const auto mel_bins = single<int64_t>(context, 0);
   const auto length = single<int64_t>(context, 1);

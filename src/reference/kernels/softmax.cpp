@@ -8,7 +8,7 @@
 namespace hone::reference {
 namespace {
 
-/// One row along the axis: its elements lie `stride` apart.
+/// One row along the axis, with elements at a distance of `stride`.
 struct Row {
   double* first;
   int64_t length, stride;
@@ -36,7 +36,7 @@ void map_rows(KernelContext& context, F&& f) {
   context.outputs[0] = y.cast(x.dtype());
 }
 
-/// exp(x - max) / sum, so that nothing overflows.
+/// exp(x - max) / sum; subtracting the maximum prevents overflow.
 void softmax(KernelContext& context) {
   map_rows(context, [](const Row& row) {
     const double maximum = row.maximum();

@@ -1,4 +1,4 @@
-// Taking a tensor apart along an axis and putting it together again, for any element type.
+// Splits a tensor into slices along an axis and stacks slices, for any element type.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace hone::reference {
 
-/// Element `index` along `axis`, of one rank less.
+/// Slice `index` along `axis`, whose rank is one less.
 tensor::Tensor slice(const tensor::Tensor& tensor, int64_t axis, int64_t index);
 
-/// The elements side by side along a new axis. `like` says how an element looks, so that there may be none;
-/// bad input when one differs from it.
+/// Stacks the elements along a new axis. `like` gives their type and shape, so that the list may be empty;
+/// bad input if an element differs from it.
 tensor::Tensor stack(const std::vector<tensor::Tensor>& elements, int64_t axis, const tensor::Tensor& like);
 
 }  // namespace hone::reference

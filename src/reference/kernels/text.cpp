@@ -1,4 +1,4 @@
-// Reference kernel of TfIdfVectorizer: counts of known n-grams in rows of word numbers.
+// Reference kernel of TfIdfVectorizer: counts known n-grams in rows of word numbers.
 #include "reference/kernels/text.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using Gram = std::vector<int64_t>;
 
-/// The pool of known n-grams, numbered in the order they stand in it.
+/// The pool of known n-grams, numbered in their order.
 class Pool {
  public:
   explicit Pool(const graph::Attributes& attributes) {
@@ -34,7 +34,7 @@ class Pool {
       fail_bad_input("attribute 'ngram_indexes' has {} entries for {} n-grams", columns, number);
   }
 
-  /// Number of the n-gram, or nothing when the pool does not hold it.
+  /// The number of the n-gram; nullopt if the pool does not have it.
   std::optional<size_t> find(const Gram& gram) const {
     const auto found = numbers_.find(gram);
     return found == numbers_.end() ? std::nullopt : std::optional(found->second);
@@ -44,11 +44,12 @@ class Pool {
   std::map<Gram, size_t> numbers_;
 };
 
-/// Calls f with every n-gram of a row, words at most `max_skip` words apart; single words come once.
+/// Calls f with every n-gram of a row, in which up to `max_skip` words are skipped between two words of the
+/// n-gram; single words are visited once.
 template <class F>
 void for_each_gram(std::span<const int64_t> row, int64_t length, int64_t max_skip, F&& f) {
   const auto words = static_cast<int64_t>(row.size());
-  // Wider steps than the row holds no n-gram.
+  // A step longer than the row gives no n-gram.
   const int64_t widest = length == 1 ? 1 : std::min(max_skip, words) + 1;
   for (int64_t step = 1; step <= widest; ++step) {
     for (int64_t first = 0; first + step * (length - 1) < words; ++first) {

@@ -53,7 +53,7 @@ void logical_not(KernelContext& context) {
   for (size_t i = 0; i < in.size(); ++i) y.mutable_values<bool>()[i] = !in[i];
 }
 
-/// Output 0 says for every element whether it passes a test.
+/// Output 0 is true for every element that passes a test.
 template <class F>
 void test_floating(KernelContext& context, F&& f) {
   const Tensor x = context.input(0).cast(DType::kFloat64);
@@ -86,7 +86,7 @@ void bit_cast(KernelContext& context) {
   const Tensor& x = context.input(0);
   Tensor& y = context.make_output(0, static_cast<DType>(context.attributes().get_int("to")), x.shape());
   if (y.dtype() == DType::kBool) {
-    // Any bit makes a byte true; a bool may hold nothing but 0 and 1.
+    // A byte with any bit set is true; the bytes of a bool must be 0 or 1.
     std::transform(x.bytes(), x.bytes() + x.byte_size(), y.mutable_values<bool>().begin(),
                    [](std::byte b) { return b != std::byte{0}; });
   } else {

@@ -16,7 +16,7 @@ class Slices {
  public:
   Slices(const Tensor& x, const AxisSplit& split) : wide_(widened(x)), split_(split) {}
 
-  /// Negative, zero or positive as slice a is before, equal to or after slice b.
+  /// Negative, zero or positive if slice a is before, equal to or after slice b.
   int compare(int64_t a, int64_t b) const {
     for (int64_t outer = 0; outer < split_.outer; ++outer) {
       for (int64_t inner = 0; inner < split_.inner; ++inner) {
@@ -40,9 +40,9 @@ class Slices {
 };
 
 struct Groups {
-  std::vector<int64_t> first;    ///< of each group, its first member
-  std::vector<int64_t> inverse;  ///< of each slice, its group
-  std::vector<int64_t> counts;   ///< of each group, how many members it has
+  std::vector<int64_t> first;    ///< the first member of each group
+  std::vector<int64_t> inverse;  ///< the group of each slice
+  std::vector<int64_t> counts;   ///< the number of members of each group
 };
 
 template <class T>
@@ -62,7 +62,7 @@ Groups group(const Slices<T>& slices, int64_t length, bool sorted) {
     groups.inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(groups.first.size()) - 1;
   }
   if (sorted) return groups;
-  // Groups in the order in which their first members come.
+  // Orders the groups by their first members.
   std::vector<int64_t> ranks(groups.first.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   const auto& first = groups.first;

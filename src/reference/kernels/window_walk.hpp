@@ -1,4 +1,4 @@
-// Walks over the windows of a pool: every output position of a plane with the input elements it sees.
+// Walks over the windows of a pool: every output position of a plane with the input elements that it reads.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace hone::reference {
 
-/// Steps `index` through the box of `ranges` in row-major order; false after the last one.
+/// Advances `index` in the box of `ranges` in row-major order; false after the last index.
 inline bool next_index(std::vector<int64_t>& index, const std::vector<graph::Range>& ranges) {
   for (size_t i = ranges.size(); i-- > 0;) {
     if (++index[i] < ranges[i].end) return true;

@@ -129,8 +129,8 @@ bool gather(Editor& editor, int32_t index, const Pattern& pattern) {
   return true;
 }
 
-/// Axes of which every part has every `step`-th element. `order` lists the axes in the order of the parts:
-/// between consecutive parts, the offset of its last axis changes first.
+/// Axes along which every part has every `step`-th element. `order` lists these axes so that, from one part
+/// to the next, the offset along the last axis changes first.
 struct Blocks {
   std::map<int64_t, int64_t> steps;
   Ints order;

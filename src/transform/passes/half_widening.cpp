@@ -41,7 +41,7 @@ const Node* computes_in_half(const Graph& graph) {
   return found == graph.nodes.end() ? nullptr : &*found;
 }
 
-/// The attributes with which a node selects the type of its result.
+/// Changes 16-bit types and tensors in the attributes of a node to float32.
 void widen_attributes(Node& node) {
   constexpr std::array<std::string_view, 4> kTypes = {"to", "dtype", "output_dtype", "output_datatype"};
   const graph::Attributes before = node.attributes;
@@ -117,7 +117,7 @@ void separate_boundary(Graph& graph, std::vector<Node>& first, std::vector<Node>
   }
 }
 
-/// Why it is impossible; empty if the graph was widened.
+/// The reason why the graph cannot be widened; empty if it was widened.
 Refusal widen(Graph& graph) {
   for (const Node& node : graph.nodes) {
     if (graph::has_body(node) && graph::kind_of(node) != graph::kQuantizedWeights)

@@ -319,8 +319,8 @@ class QuantizedFusion {
     return Link{"elementwise", std::move(*fused), index, main};
   }
 
-  /// The operand of a node from which a chain of bytes may continue: one that only this node reads, else one
-  /// that is dequantized.
+  /// The operand through which a chain of bytes may continue: one that only this node reads or, without such
+  /// an operand, a dequantized one.
   std::optional<Link> link_before(ValueId id) {
     const int32_t index = editor_.producer(id);
     if (index < 0 || !editor_.read_once(id)) return std::nullopt;

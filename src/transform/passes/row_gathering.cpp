@@ -110,7 +110,7 @@ std::vector<int32_t> chain_to(const Editor& editor, int32_t last) {
   return chain;
 }
 
-/// The order within one image if it is the same for every image, else of all images.
+/// The order of rows within one image if it is the same for every image; otherwise the order over all images.
 struct Order {
   int64_t images = 1;
   Ints numbers;

@@ -156,7 +156,7 @@ void read_softmax(SectionContext& context, Layer* layer) {
 }
 
 /// x / (kappa + alpha * sum of squares)^beta. The sum is over a window of channels, but darknet never adds
-/// channel size / 2 of the first window and subtracts it all the same: as a product with a matrix.
+/// channel size / 2 of the first window and still subtracts it. A product with a matrix computes these sums.
 struct ChannelNormalization {
   int64_t size;
   float alpha;

@@ -14,7 +14,7 @@ using hone::importer::Image;
 namespace {
 
 /// Discards the standard error during its lifetime: libpng writes there, and OpenCV cannot prevent it. The
-/// caller that asked for the image reports the error.
+/// caller reports errors instead.
 class Silence {
  public:
   Silence() : before_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {

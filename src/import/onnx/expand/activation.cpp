@@ -1,4 +1,4 @@
-// Activations: Swish of the standard, and the Gelu family of com.microsoft with the biases fused into it.
+// Activations: the standard's Swish, and the Gelu family of com.microsoft with fused biases.
 #include "import/onnx/expand/rules.hpp"
 
 namespace hone::importer {
@@ -25,7 +25,7 @@ void fast_gelu(Expansion& e) {
   e.give(0, e.op("Gelu", {x}, attributes({{"approximate", std::string("tanh")}})));
 }
 
-/// The first half of the channels times Gelu of the second, once a bias is added.
+/// Adds a bias, then multiplies the first half of the channels by Gelu of the second half.
 void bias_split_gelu(Expansion& e) {
   const auto halves = e.split(e.op("Add", {e.in(0), e.in(1)}), -1, 2);
   e.give(0, e.op("Mul", {halves[0], e.op("Gelu", {halves[1]})}));

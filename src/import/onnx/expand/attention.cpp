@@ -1,6 +1,6 @@
-// Attention of the ONNX standard, opset 23 to 25, with the semantics that onnx 1.23 settled: causal masks end
-// at the last key of a cache, key heads are repeated one after the other, the softcap comes before the mask,
-// and a row that sees no key gives zeros.
+// Attention of the ONNX standard, opset 23 to 25, with the semantics that onnx 1.23 defines: causal masks end
+// at the last key of a cache, each key head is repeated before the next one, the softcap comes before the
+// mask, and a row without visible keys gives zeros.
 #include <limits>
 
 #include "import/onnx/expand/dot_product_attention.hpp"
@@ -16,13 +16,13 @@ using graph::ValueId;
 enum Input { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kValidKeys };
 enum Output { kResult, kPresentKey, kPresentValue, kScores };
 
-/// [batch, heads, sequence, depth], from either form.
+/// Converts either form of an operand to [batch, heads, sequence, depth].
 ValueId with_heads(Expansion& e, ValueId x, const char* heads) {
   if (e.rank(x) != 3) return x;
   return split_heads(e, x, e.count(heads));
 }
 
-/// The mask as wide as there are keys: keys beyond it are not seen.
+/// Extends the mask to all keys; keys beyond the original mask are hidden.
 ValueId full_mask(Expansion& e, ValueId mask, const Extent& keys) {
   if (e.is_dimension(keys, mask, static_cast<size_t>(e.rank(mask) - 1))) return mask;
   const Extent width = e.extent(mask, -1);
@@ -34,8 +34,8 @@ ValueId full_mask(Expansion& e, ValueId mask, const Extent& keys) {
   return e.op("Pad", {mask, e.list({0, e.sub(keys, width)}), fill, e.ints({-1})});
 }
 
-/// int64: the position of each query among the keys, [queries, 1], or [batch, 1, queries, 1] where the count
-/// of keys differs from sample to sample.
+/// The position of each query among the keys, int64 [queries, 1], or [batch, 1, queries, 1] if the number of
+/// keys differs between samples.
 ValueId positions_of_queries(Expansion& e, const Extent& queries, const Extent& past, ValueId valid_keys) {
   if (valid_keys == kNoValue) return query_positions(e, queries, past);
   const ValueId offsets = e.op("Sub", {e.cast(valid_keys, DType::kInt64), e.vector(queries)});
@@ -43,7 +43,7 @@ ValueId positions_of_queries(Expansion& e, const Extent& queries, const Extent& 
   return e.op("Add", {query_positions(e, queries, 0), column});
 }
 
-/// The keys inside the window of each query; kNoValue when nothing bounds it.
+/// The keys inside the window of each query; kNoValue if the window is unlimited.
 ValueId window_mask(Expansion& e, ValueId positions, const Extent& keys, int64_t left, int64_t right) {
   ValueId allowed = kNoValue;
   if (left >= 0) {
@@ -128,7 +128,7 @@ void attention(Expansion& e) {
       spec.biases = {e.cast(mask, e.dtype(spec.query))};
     }
   }
-  // Without these, each query sees the first key.
+  // Without any of these, each query sees at least the first key.
   spec.empty_rows_are_zero = e.has_in(kMask) || valid_keys != kNoValue || left >= 0 || right >= 0;
   const AttentionValues values = expand_attention(e, spec);
   e.give(kResult, rank == 3 ? join_heads(e, values.result) : values.result);

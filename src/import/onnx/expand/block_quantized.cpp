@@ -14,7 +14,7 @@ using graph::kNoValue;
 using graph::Tensor;
 using graph::ValueId;
 
-/// [rows, bytes] of packed numbers as [rows, bytes · 8 / bits], the low bits of a byte first.
+/// Unpacks [rows, bytes] to [rows, bytes · 8 / bits] numbers; the low bits of a byte come first.
 ValueId unpack(Expansion& e, ValueId packed, int64_t bits, const Extent& rows) {
   if (bits == 8) return packed;
   const auto mask = Tensor::scalar<uint8_t>(static_cast<uint8_t>((1 << bits) - 1));
@@ -57,7 +57,7 @@ ValueId dequantize(Expansion& e, const Blocks& b) {
   return e.reshape(e.op("Mul", {centred, e.unsqueeze(b.scales, {2})}), {b.rows, e.mul(b.blocks, b.size)});
 }
 
-/// The middle of the range where the file has no zero points.
+/// The zero points, or the middle of the range if the file has none.
 ValueId read_zeros(Expansion& e, ValueId zeros, int64_t bits, const Extent& rows, int64_t blocks) {
   if (zeros == kNoValue) {
     const ValueId middle = e.constant(Tensor::scalar<uint8_t>(static_cast<uint8_t>(1 << (bits - 1))));
@@ -69,13 +69,13 @@ ValueId read_zeros(Expansion& e, ValueId zeros, int64_t bits, const Extent& rows
   return e.slice(unpacked, 1, 0, blocks);
 }
 
-/// The parts of MatMulNBits as the file has them.
+/// The parts of a MatMulNBits matrix as they are in the file.
 struct PackedMatrix {
   ValueId numbers, scales, zeros;  ///< zeros may be absent
   int64_t columns, depth, bits, blocks, size;
 };
 
-/// The zero point of each block, [columns · blocks]; empty when the sizes do not fit.
+/// The zero point of each block, [columns · blocks]; empty if the sizes do not fit.
 std::vector<double> block_zeros(const PackedMatrix& m, const Tensor* zeros) {
   const auto count = static_cast<size_t>(m.columns * m.blocks);
   if (zeros == nullptr) return std::vector<double>(count, static_cast<double>(int64_t{1} << (m.bits - 1)));
@@ -97,8 +97,8 @@ std::vector<double> block_zeros(const PackedMatrix& m, const Tensor* zeros) {
   return result;
 }
 
-/// The matrix [depth, columns] where it is constant: computed here, since it is many times the size of its
-/// packed form, which constant folding does not allow. Nothing when it is not constant or sizes do not fit.
+/// The matrix [depth, columns] if it is constant. It is computed here because it is many times larger than
+/// its packed form, which constant folding does not allow. Nullopt if it is not constant or sizes do not fit.
 std::optional<Tensor> constant_matrix(Expansion& e, const PackedMatrix& m) {
   const Tensor* packed = e.graph.constant(m.numbers);
   const Tensor* scales = e.graph.constant(m.scales);
@@ -117,7 +117,7 @@ std::optional<Tensor> constant_matrix(Expansion& e, const PackedMatrix& m) {
   Tensor matrix(DType::kFloat32, {m.depth, m.columns});
   float* out = matrix.mutable_values<float>().data();
   const int mask = (1 << m.bits) - 1;
-  // Columns in groups, so that what is written together lies together.
+  // Columns are processed in groups, so that consecutive writes are adjacent in memory.
   constexpr int64_t kGroup = 16;
   for (int64_t first = 0; first < m.columns; first += kGroup) {
     const int64_t last = std::min(first + kGroup, m.columns);
@@ -134,7 +134,7 @@ std::optional<Tensor> constant_matrix(Expansion& e, const PackedMatrix& m) {
   return matrix;
 }
 
-/// The same matrix in nodes.
+/// The same matrix, computed by nodes of the graph.
 ValueId computed_matrix(Expansion& e, const PackedMatrix& m) {
   Blocks weights{.rows = m.columns, .blocks = m.blocks, .size = m.size};
   const ValueId packed = e.reshape(m.numbers, {m.columns, m.blocks * (m.size * m.bits / 8)});
@@ -167,7 +167,7 @@ void matmul_nbits(Expansion& e) {
   e.give(0, e.has_in(5) ? e.op("Add", {y, e.in(5)}) : y);
 }
 
-/// Gathers from a table of 4-bit integers, each stored in an element of its own, along any axis.
+/// Gathers along any axis of a table of 4-bit integers, each of which is stored in its own element.
 void gather_small_integers(Expansion& e) {
   const int64_t rank = e.rank(e.in(0));
   const int64_t gathered = tensor::normalize_axis(e.integer("gather_axis", 0), rank);
@@ -180,12 +180,12 @@ void gather_small_integers(Expansion& e) {
   };
   std::vector<ValueId> inputs = {picked(0), picked(2)};
   if (e.has_in(3)) inputs.push_back(picked(3));
-  // Indices of several axes stand where one axis was.
+  // The axes of the indices replace the gathered axis.
   const int64_t axis = quantized > gathered ? quantized + e.rank(e.in(1)) - 1 : quantized;
   e.give(0, e.op("DequantizeLinear", inputs, attributes({{"axis", axis}, {"block_size", size}})));
 }
 
-/// Rows of a table whose second axis is quantized in blocks.
+/// Gathers rows of a table whose second axis is quantized in blocks.
 void gather_block_quantized(Expansion& e) {
   if (e.integer(kOneNumberEach, 0) != 0) return gather_small_integers(e);
   const ValueId data = e.in(0);

@@ -12,7 +12,7 @@ using graph::ValueId;
 
 namespace {
 
-/// 1 / √depth, which is computed where the depth is not known.
+/// 1 / √depth; nodes of the graph compute it if the depth is not known.
 ValueId default_scale(Expansion& e, ValueId query) {
   const DType dtype = e.dtype(query);
   const Extent depth = e.extent(query, 3);
@@ -21,7 +21,7 @@ ValueId default_scale(Expansion& e, ValueId query) {
   return e.cast(e.op("Reciprocal", {root}), dtype);
 }
 
-/// Each head of keys serves several heads of queries that follow each other.
+/// Repeats each key head for the consecutive query heads that use it.
 ValueId repeat_heads(Expansion& e, ValueId x, const Extent& heads) {
   const Extent own = e.extent(x, 1);
   if (own.known() && own.number == heads.number) return x;

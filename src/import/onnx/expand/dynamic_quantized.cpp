@@ -1,4 +1,4 @@
-// Products of bytes whose results are floating-point numbers: what dynamic quantization makes of MatMul.
+// Products of bytes with floating-point results, to which dynamic quantization converts MatMul.
 #include "import/onnx/expand/products.hpp"
 #include "import/onnx/expand/recurrent_quantized.hpp"
 #include "import/onnx/expand/rules.hpp"

@@ -1,9 +1,9 @@
-// Operators that hone has no entry for become a subgraph of those that it has: newer standard operators,
-// those of com.microsoft and of ai.onnx.ml. Each other file of this folder holds the rules of one family.
+// Expands operators that hone's table lacks into subgraphs of operators that it has: newer standard
+// operators, and those of com.microsoft and ai.onnx.ml. Each other file of this folder has the rules of one
+// family.
 //
-// A rule reads the attributes and inputs that it understands and gives every output that it makes. An
-// attribute or input that no rule read is refused by name, so no rule can pass over an option that it does
-// not know.
+// A rule reads the attributes and inputs that it supports and sets every output that it produces. An
+// attribute or input that the rule did not read is refused by name, so that no unknown option is ignored.
 #pragma once
 
 #include <initializer_list>
@@ -20,8 +20,8 @@
 
 namespace hone::importer {
 
-/// A dimension or an index: a number where it is known, otherwise a dimension of a value, or an int64 value
-/// of one element.
+/// A dimension or an index: a number if it is known, otherwise a dimension of a value, or an int64 value
+/// with one element.
 struct Extent {
   Extent(int64_t number) : number(number) {}  // NOLINT(google-explicit-constructor): a number is an extent
   static Extent of(graph::ValueId value) {
@@ -61,10 +61,10 @@ class Expansion {
 
   const std::string& name() const { return node_.name; }
 
-  // The inputs and attributes of the node. Bad input where an input is absent or an attribute has the wrong
-  // type.
+  // The inputs and attributes of the node. Throws bad input if an input is absent or an attribute has the
+  // wrong type.
   ValueId in(size_t i);
-  /// kNoValue when it is absent.
+  /// kNoValue if it is absent.
   ValueId maybe_in(size_t i);
   bool has_in(size_t i) const { return node_.has_input(i); }
   size_t input_count() const { return node_.inputs.size(); }
@@ -77,17 +77,17 @@ class Expansion {
   std::vector<std::string> texts(std::string_view name);
   /// A number from 1 to INT32_MAX; bad input without it.
   int64_t count(std::string_view name);
-  /// The attribute has no bearing on the result.
+  /// Accepts an attribute that does not affect the result.
   void ignore(std::string_view name) { read_attributes_.insert(std::string(name)); }
-  /// The attributes not read so far, for the operator that takes the node's place.
+  /// The attributes not read so far, for the operator that replaces the node.
   graph::Attributes other_attributes();
   bool wants(size_t output) const { return node_.has_output(output); }
 
-  // Types; bad input where the type or the rank is not known.
+  // Types; bad input if the type or the rank is not known.
   DType dtype(ValueId id) const;
   const graph::Dims& dims(ValueId id) const;
   int64_t rank(ValueId id) const { return static_cast<int64_t>(dims(id).size()); }
-  /// Bad input naming `what` when the rank is another.
+  /// Throws bad input that names `what` if the value has another rank.
   void require_rank(ValueId id, int64_t rank, std::string_view what) const;
 
   // Nodes.
@@ -96,19 +96,19 @@ class Expansion {
                            graph::Attributes attributes = {});
   ValueId constant(graph::Tensor tensor);
   ValueId ints(const std::vector<int64_t>& values);
-  /// A scalar of the element type.
+  /// A constant scalar of this element type.
   ValueId number(double value, DType dtype);
   ValueId number_like(double value, ValueId like) { return number(value, dtype(like)); }
-  /// The value itself when it has the type already.
+  /// Returns the value itself if it already has the type.
   ValueId cast(ValueId x, DType to);
   ValueId transpose(ValueId x, std::vector<int64_t> perm);
-  /// Dimensions that stay where they are, and one that is not known, are left to Reshape.
+  /// Reshape itself determines dimensions that keep their position, and at most one unknown dimension.
   ValueId reshape(ValueId x, const std::vector<Extent>& shape);
   ValueId unsqueeze(ValueId x, const std::vector<int64_t>& axes);
   ValueId concat(std::vector<ValueId> parts, int64_t axis);
   /// x[begin, end) along the axis.
   ValueId slice(ValueId x, int64_t axis, const Extent& begin, const Extent& end);
-  /// Equal parts along the axis, or parts of these lengths.
+  /// Splits the value into equal parts along the axis, or into parts of these lengths.
   std::vector<ValueId> split(ValueId x, int64_t axis, size_t parts);
   std::vector<ValueId> split(ValueId x, int64_t axis, const std::vector<int64_t>& lengths);
 
@@ -120,17 +120,17 @@ class Expansion {
   Extent div(const Extent& a, const Extent& b) { return combine("Div", a, b); }
   /// An int64 value of one element.
   ValueId vector(const Extent& extent);
-  /// True if the extent is surely dimension `axis` of x.
+  /// True if it is certain that the extent equals dimension `axis` of x.
   bool is_dimension(const Extent& extent, ValueId x, size_t axis) const;
   /// An int64 value with these elements.
   ValueId list(const std::vector<Extent>& extents);
   /// [0, 1, …, count - 1] as int64.
   ValueId positions(const Extent& count);
 
-  /// The node's output i is this value.
+  /// Sets an output of the node to this value.
   void give(size_t output, ValueId value) { given_[output] = value; }
-  /// Connects the outputs. Bad input when the node has an attribute or an input that the rule did not read,
-  /// or an output that it did not give.
+  /// Connects the outputs. Throws bad input if the node has an attribute or an input that the rule did not
+  /// read, or an output that it did not set.
   void finish();
 
  private:
@@ -146,7 +146,7 @@ class Expansion {
   std::map<size_t, ValueId> given_;
 };
 
-/// How one operator is expanded, in files whose default opset is at least `since`.
+/// The expansion of one operator, for files whose default opset is at least `since`.
 struct ExpansionRule {
   std::string_view domain;
   std::string_view op;
@@ -155,17 +155,17 @@ struct ExpansionRule {
 };
 
 inline constexpr std::string_view kMicrosoft = "com.microsoft";
-/// An attribute that the reader adds to nodes of a table whose elements hold one number each, though its type
-/// has fewer bits than a byte.
+/// An attribute that the reader adds to a node if each element of its table holds one number, although the
+/// table's type has fewer bits than a byte.
 inline constexpr const char* kOneNumberEach = "hone.one_number_each";
 inline constexpr std::string_view kMachineLearning = "ai.onnx.ml";
 
-/// Null when there is none.
+/// Null if there is none.
 const ExpansionRule* find_expansion(std::string_view domain, std::string_view op, int opset);
-/// The part of docs/OPERATORS.md on operators that are expanded: their names, by domain.
+/// The part of docs/OPERATORS.md about expanded operators: their names by domain.
 std::string expansions_markdown();
 
-/// Adds the subgraph that stands for the node.
+/// Adds the subgraph that replaces the node.
 void expand_node(graph::Graph& graph, graph::Node node, int opset, const ExpansionRule& rule);
 
 }  // namespace hone::importer

@@ -11,7 +11,7 @@ namespace {
 using graph::kNoValue;
 using graph::ValueId;
 
-/// The operand as MatMul wants it. With `batch`, its first axis really is the one before the last.
+/// Converts the operand to the layout of MatMul. With `batch`, its first axis belongs before the last one.
 ValueId operand(Expansion& e, ValueId x, bool transposed, bool batch) {
   const int64_t rank = e.rank(x);
   if (rank < 2 || (!transposed && !batch)) return x;
@@ -35,7 +35,7 @@ ValueId product(Expansion& e) {
 
 void fused_matmul(Expansion& e) { e.give(0, product(e)); }
 
-/// The parameters of Gemm's activation are attributes of their own.
+/// The parameters of the activation of a Gemm, which are separate attributes.
 std::vector<float> activation_parameters(Expansion& e) {
   std::vector<float> parameters;
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
@@ -78,7 +78,7 @@ void fused_conv(Expansion& e) {
   e.give(0, activate(e, y, activation, parameters));
 }
 
-/// Images and filters are channels-last.
+/// Expands a convolution with channels-last images and filters.
 void nhwc_conv(Expansion& e) {
   std::vector<ValueId> inputs = {to_channels_first(e, e.in(0)), to_channels_first(e, e.in(1))};
   if (e.has_in(2)) inputs.push_back(e.in(2));

@@ -1,5 +1,4 @@
-// GroupQueryAttention of com.microsoft: attention with a cache whose samples may be filled to different
-// lengths.
+// GroupQueryAttention of com.microsoft: attention with a cache in which samples may have different lengths.
 #include "import/onnx/expand/dot_product_attention.hpp"
 #include "import/onnx/expand/rotary.hpp"
 #include "import/onnx/expand/rules.hpp"
@@ -30,7 +29,7 @@ struct Heads {
   ValueId query, key, value;  ///< [batch, heads, sequence, depth]
 };
 
-/// Query, key and value, of which the query may hold all three.
+/// Reads query, key and value; the query input may contain all three.
 Heads read_heads(Expansion& e, int64_t heads, int64_t key_heads) {
   const ValueId query = e.in(kQuery);
   if (e.has_in(kKey)) {
@@ -42,7 +41,7 @@ Heads read_heads(Expansion& e, int64_t heads, int64_t key_heads) {
   return {parts[0], parts[1], parts[2]};
 }
 
-/// One number a sample, int64 [batch, 1, 1, 1].
+/// Reshapes one number per sample to [batch, 1, 1, 1].
 ValueId per_sample(Expansion& e, ValueId x) { return e.op("Reshape", {x, e.ints({-1, 1, 1, 1})}); }
 
 /// The cache with the new rows of each sample written from `first` [batch, 1, 1, 1] on. It grows to `length`.
@@ -60,7 +59,7 @@ ValueId write_cache(Expansion& e, ValueId past, ValueId x, ValueId first, const 
   return e.op("ScatterElements", {cache, indices, x}, attributes({{"axis", int64_t{2}}}));
 }
 
-/// The scalar as an extent.
+/// Reads the total sequence length, a scalar, as an extent.
 Extent read_total(Expansion& e) {
   const ValueId total = e.in(kTotal);
   const graph::Tensor* constant = e.graph.constant(total);
@@ -76,7 +75,7 @@ Extent longer(Expansion& e, const Extent& a, const Extent& b) {
 /// Distinguishes a prompt, which has no past, from the tokens that follow it.
 class Progress {
  public:
-  /// `lengths` are int64 [batch]: rows of each sample after this step.
+  /// `lengths` is int64 [batch]: the number of rows of each sample after this step.
   Progress(Expansion& e, ValueId lengths, const Extent& sequence, const Extent& total)
       : e_(e), lengths_(lengths), sequence_(sequence), total_(total) {}
 
@@ -86,7 +85,8 @@ class Progress {
     return per_sample(e_, if_prompt(e_.op("Mul", {lengths_, e_.ints({0})}), before));
   }
 
-  /// The positions of the tokens. A prompt of several tokens counts from the first of the first sample.
+  /// The positions of the tokens. In a prompt of several tokens, all samples count from the first position of
+  /// the first sample.
   ValueId positions(ValueId given) const {
     if (given == kNoValue) {
       const ValueId column = e_.op("Reshape", {cached_rows(), e_.ints({-1, 1})});
@@ -147,7 +147,7 @@ void refuse_options(Expansion& e) {
   for (const char* name : {"qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon"}) e.ignore(name);
 }
 
-/// The keys that each query sees: none beyond the end of its sample, and as causality and the window allow.
+/// The keys that each query sees: keys up to the end of its sample that causality and the window allow.
 ValueId seen_keys(Expansion& e, ValueId first, ValueId lengths, const Extent& sequence, const Extent& keys) {
   const ValueId positions = e.op("Add", {query_positions(e, sequence, 0), first});
   ValueId seen = e.op("Less", {e.positions(keys), per_sample(e, lengths)});

@@ -1,4 +1,4 @@
-// Linear models and the preparation of features, of ai.onnx.ml.
+// Linear models and feature preprocessing of ai.onnx.ml.
 #include <cmath>
 
 #include "import/onnx/expand/rules.hpp"
@@ -23,7 +23,7 @@ void scaler(Expansion& e) {
   e.give(0, x);
 }
 
-/// Rows over their largest element, sum of magnitudes, or length.
+/// Divides rows by their largest element, the sum of magnitudes, or their length.
 void normalizer(Expansion& e) {
   const auto norm = e.text("norm", "MAX");
   const ValueId x = as_float(e, e.in(0));
@@ -41,7 +41,7 @@ void binarizer(Expansion& e) {
   e.give(0, e.cast(e.op("Greater", {x, threshold}), e.dtype(x)));
 }
 
-/// Elements that are NaN, or equal to a number, become those of a row.
+/// Replaces elements that are NaN, or equal to a given number, with the values of a row.
 void imputer(Expansion& e) {
   const ValueId x = e.in(0);
   if (tensor::is_floating(e.dtype(x))) {
@@ -85,7 +85,7 @@ void linear_classifier(Expansion& e) {
   give_two_classes(e, labels, scores, 0, true);
 }
 
-/// Elements of the last axis by index.
+/// Gathers elements of the last axis by index.
 void array_feature_extractor(Expansion& e) {
   const ValueId x = e.in(0);
   const ValueId index = e.op("Reshape", {e.in(1), e.ints({-1})});

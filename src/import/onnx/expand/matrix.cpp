@@ -13,8 +13,8 @@ ValueId norm(Expansion& e, ValueId x, int64_t summed, int64_t compared) {
   return e.op("ReduceMax", {sums, e.ints({compared})});
 }
 
-/// x + x · (1 - a · x), on values of the graph around it: inputs of a Loop's body are counter, condition, x
-/// and what it captures.
+/// The body of a Loop that computes x + x · (1 - a · x). Its inputs are the counter, the condition, x, and
+/// the captured values of the outer graph.
 std::shared_ptr<graph::Graph> newton_step(const graph::TensorType& matrix, const graph::TensorType& unit) {
   auto body = std::make_shared<graph::Graph>();
   body->name = "newton_step";
@@ -35,9 +35,10 @@ std::shared_ptr<graph::Graph> newton_step(const graph::TensorType& matrix, const
   return body;
 }
 
-/// By Newton's iteration, which doubles the correct digits in each step and starts from the transposed matrix
-/// over the product of two norms. In double precision 64 steps are enough for condition numbers up to 1e8.
-/// Source: V. Pan and R. Schreiber, "An improved Newton iteration for the generalized inverse of a matrix".
+/// Uses Newton's iteration, which doubles the correct digits in each step and starts with the transposed
+/// matrix divided by the product of two norms. In double precision, 64 steps suffice for condition numbers up
+/// to 1e8. Source: V. Pan and R. Schreiber, "An improved Newton iteration for the generalized inverse of a
+/// matrix".
 void inverse(Expansion& e) {
   constexpr int64_t kSteps = 64;
   const ValueId x = e.in(0);

@@ -1,5 +1,5 @@
-// Attention, MultiHeadAttention and QAttention of com.microsoft. Their padding masks are added to the scores
-// as `mask_filter_value`, so that a row of which every key is padding keeps its plain softmax.
+// Attention, MultiHeadAttention and QAttention of com.microsoft. Their padding masks add `mask_filter_value`
+// to the scores, so that a row in which every key is padding keeps its plain softmax.
 #include "import/onnx/expand/dot_product_attention.hpp"
 #include "import/onnx/expand/products.hpp"
 #include "import/onnx/expand/rules.hpp"
@@ -11,7 +11,7 @@ using graph::DType;
 using graph::kNoValue;
 using graph::ValueId;
 
-/// bool [batch, 1, 1, keys] from the end of each sample, which the starts may follow.
+/// bool [batch, 1, 1, keys], computed from `bounds`: the end of each sample, possibly followed by the starts.
 ValueId keys_in_range(Expansion& e, ValueId bounds, const Extent& batch, const Extent& keys) {
   const Extent length = e.extent(bounds, 0);
   const bool known = length.known() && batch.known();
@@ -26,7 +26,7 @@ ValueId keys_in_range(Expansion& e, ValueId bounds, const Extent& batch, const E
   };
   const ValueId wide = e.cast(bounds, DType::kInt64);
   if (ends_only) return below(wide);
-  // Where it is not known whether there are starts, zeros stand in for them.
+  // If it is not known whether `bounds` has starts, zeros are appended in their place.
   const ValueId zeros = e.op("Expand", {e.ints({0}), e.list({batch})});
   const ValueId padded = known ? wide : e.concat({wide, zeros}, 0);
   const ValueId ends = e.slice(padded, 0, 0, batch);
@@ -34,7 +34,7 @@ ValueId keys_in_range(Expansion& e, ValueId bounds, const Extent& batch, const E
   return e.op("And", {below(ends), e.op("Not", {below(starts)})});
 }
 
-/// Returns the summand of the scores for a mask in any of its forms.
+/// Returns the value to add to the scores for a mask in any of its forms.
 ValueId padding_bias(Expansion& e, ValueId mask, const Extent& batch, const Extent& keys, DType dtype) {
   const float filter = e.real("mask_filter_value", -10000.0f);
   ValueId seen = kNoValue;
@@ -50,7 +50,8 @@ ValueId padding_bias(Expansion& e, ValueId mask, const Extent& batch, const Exte
   return e.op("Where", {seen, e.number(0, dtype), e.number(filter, dtype)});
 }
 
-/// Scale, direction and masks that all three have; the cache lies before the keys already.
+/// Applies the scale, the causal direction and the masks, which all three operators have. The keys already
+/// include the cache.
 AttentionValues masked_attention(Expansion& e, DotProductAttention spec, const Extent& past, ValueId mask,
                                  ValueId bias) {
   if (const float scale = e.real("scale", 0.0f); scale != 0.0f) spec.scale = scale;
@@ -67,7 +68,7 @@ AttentionValues masked_attention(Expansion& e, DotProductAttention spec, const E
   return expand_attention(e, spec);
 }
 
-/// Attention over what the packed product gives, with the cache of shape [2, batch, heads, past, depth].
+/// Attention on the result of the packed product, with a cache of shape [2, batch, heads, past, depth].
 void packed_attention(Expansion& e, ValueId product, ValueId mask, ValueId past_input, ValueId bias) {
   for (const char* option : {"do_rotary", "past_present_share_buffer"}) {
     if (e.integer(option, 0) != 0) fail_bad_input("attribute '{}' is 1, which is not supported", option);
@@ -117,15 +118,14 @@ void quantized_attention(Expansion& e) {
   packed_attention(e, result, e.maybe_in(5), e.maybe_in(8), kNoValue);
 }
 
-/// Query, key and value before the heads are separated, or after: [batch, sequence, heads, depth] where
-/// packed.
+/// Query, key and value, with or without separate heads; packed ones are [batch, sequence, heads, depth].
 class Projections {
  public:
   Projections(Expansion& e, int64_t heads) : e_(e), heads_(heads) {}
 
   /// The part `index` of `x` in the form [batch, heads, sequence, depth], with its bias added.
   ValueId from(ValueId x, int64_t index, ValueId bias) {
-    if (e_.rank(x) == 4) return x;  // a cache of its own, whose bias was added when it was made
+    if (e_.rank(x) == 4) return x;  // a separate cache, which already includes the bias
     if (e_.rank(x) == 3) return split_heads(e_, bias == kNoValue ? x : e_.op("Add", {x, bias}), heads_);
     e_.require_rank(x, 5, "a packed input");
     ValueId part = e_.op("Gather", {x, e_.number(static_cast<double>(index), DType::kInt64)},
@@ -134,7 +134,7 @@ class Projections {
     return e_.transpose(part, {0, 2, 1, 3});
   }
 
-  /// The columns of the bias for query and key, whose width is that of the query, and for value.
+  /// The parts of the bias for query, key and value. The first two have the width of the query.
   std::vector<ValueId> biases(ValueId bias, ValueId query) {
     if (bias == kNoValue) return {kNoValue, kNoValue, kNoValue};
     const Extent width = e_.rank(query) == 3 ? e_.extent(query, 2) : e_.mul(heads_, e_.extent(query, 4));

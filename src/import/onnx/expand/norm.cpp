@@ -1,4 +1,4 @@
-// RMS and layer normalizations, by themselves and with the additions that ONNX Runtime fuses into them.
+// RMS and layer normalizations, also with the additions that ONNX Runtime fuses into them.
 #include "import/onnx/expand/rules.hpp"
 
 namespace hone::importer {
@@ -15,7 +15,7 @@ int64_t checked_axis(const Expansion& e, ValueId x, int64_t axis) {
 }
 
 struct Normalized {
-  ValueId values;   ///< in the type that statistics have
+  ValueId values;   ///< in the type of the statistics
   ValueId inverse;  ///< 1 / √(mean of squares + epsilon)
 };
 
@@ -43,7 +43,7 @@ void rms_normalization(Expansion& e) {
   e.give(0, e.op("Mul", {e.cast(normalized.values, e.dtype(scale)), scale}));
 }
 
-/// As RMSNormalization, but the scale is applied before the result is rounded.
+/// Like RMSNormalization, but the scale is applied before the result is rounded.
 void simplified_layer_normalization(Expansion& e) {
   require_float_statistics(e);
   const ValueId x = e.in(0);
@@ -54,7 +54,7 @@ void simplified_layer_normalization(Expansion& e) {
   e.give(1, normalized.inverse);
 }
 
-/// x + skip (+ bias); skip may have one sample for all.
+/// x + skip (+ bias); skip may have a single sample for the whole batch.
 ValueId with_skip(Expansion& e, size_t bias) {
   const ValueId sum = e.op("Add", {e.in(0), e.in(1)});
   return e.has_in(bias) ? e.op("Add", {sum, e.in(bias)}) : sum;
@@ -86,7 +86,7 @@ ValueId rows_of(Expansion& e, ValueId table, ValueId ids) {
   return e.op("Gather", {table, ids}, attributes({{"axis", int64_t{0}}}));
 }
 
-/// Count of words of each sample, int32 [batch]; zeros without a mask.
+/// The number of words in each sample, int32 [batch]; zeros without a mask.
 ValueId mask_lengths(Expansion& e, ValueId ids, ValueId mask) {
   if (mask == kNoValue) {
     return e.op("Expand", {e.number(0, DType::kInt32), e.list({e.extent(ids, 0)})});
@@ -112,7 +112,7 @@ void embed_layer_normalization(Expansion& e) {
 
 constexpr ExpansionRule kRules[] = {
     {"", "RMSNormalization", 23, rms_normalization},
-    // ONNX Runtime writes this one into the default domain, where no opset has it.
+    // ONNX Runtime writes this operator into the default domain, although no opset has it.
     {"", "SimplifiedLayerNormalization", 0, simplified_layer_normalization},
     {kMicrosoft, "SimplifiedLayerNormalization", 0, simplified_layer_normalization},
     {kMicrosoft, "SkipSimplifiedLayerNormalization", 0, skip_simplified_layer_normalization},

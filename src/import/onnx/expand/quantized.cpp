@@ -11,14 +11,15 @@ using graph::kNoValue;
 using graph::Tensor;
 using graph::ValueId;
 
-/// Inputs `at`, `at` + 1 and `at` + 2: numbers, scale and, maybe, zero point.
+/// Dequantizes inputs `at`, `at` + 1 and `at` + 2: numbers, scale and optional zero point.
 ValueId dequantized(Expansion& e, size_t at) {
   std::vector<ValueId> inputs = {e.in(at), e.in(at + 1)};
   if (e.has_in(at + 2)) inputs.push_back(e.in(at + 2));
   return e.op("DequantizeLinear", inputs);
 }
 
-/// Output 0, by the scale and the zero point from input `at` on, in the type of input `like`.
+/// Quantizes x as output 0, with the scale at input `at` and the zero point after it, in the type of input
+/// `like`.
 void give_quantized(Expansion& e, ValueId x, size_t at, ValueId like) {
   const ValueId zero = e.has_in(at + 1) ? e.in(at + 1) : e.constant(Tensor(e.dtype(like), {}));
   e.give(0, e.op("QuantizeLinear", {x, e.in(at), zero}));
@@ -73,7 +74,7 @@ void concat(Expansion& e) {
   give_quantized(e, e.concat(parts, e.integer("axis", 0)), 0, e.in(2));
 }
 
-/// Before opset 13 the axes from `axis` on count as one.
+/// Before opset 13, the axes from `axis` on are treated as one.
 void softmax(Expansion& e) {
   const ValueId x = dequantized(e, 0);
   const int64_t axis = e.integer("axis", -1);
@@ -103,7 +104,7 @@ ValueId transposed(Expansion& e, ValueId x, const char* attribute) {
   return e.integer(attribute, 0) != 0 ? e.transpose(x, {1, 0}) : x;
 }
 
-/// Without a scale of the result, that is a float.
+/// If there is no scale for the result, the result is floating-point.
 void gemm(Expansion& e) {
   IntegerProduct product;
   product.a = transposed(e, e.in(0), "transA");
@@ -119,7 +120,7 @@ void gemm(Expansion& e) {
   e.give(0, y);
 }
 
-/// QLinearConv of the standard, on images of either layout.
+/// The standard's QLinearConv, on images of either layout.
 void convolution(Expansion& e) {
   const bool last = e.integer("channels_last", 0) != 0;
   std::vector<ValueId> inputs;

@@ -1,5 +1,5 @@
 // Random numbers in plain operators: a hash of each element's index and the seed. Every run draws the same
-// numbers, those of a node without a seed follow from its name.
+// numbers. The seed of a node without one is derived from its name.
 #include <cmath>
 #include <numbers>
 
@@ -32,7 +32,8 @@ ValueId fold(Expansion& e, ValueId x, uint32_t bits) {
   return e.op("BitwiseXor", {x, e.op("BitShift", {x, word(e, bits)}, right)});
 }
 
-/// `count` numbers of float32 in (0, 1), where `count` is a scalar. `stream` keeps draws of one node apart.
+/// `count` float32 numbers in (0, 1), where `count` is a scalar. `stream` distinguishes the draws of one
+/// node.
 ValueId uniform(Expansion& e, ValueId count, uint32_t stream) {
   const ValueId index = e.op("Range", {e.number(0, DType::kInt64), count, e.number(1, DType::kInt64)});
   ValueId x = e.op("Mul", {e.cast(index, DType::kUInt32), word(e, 0x9e3779b9U)});
@@ -43,7 +44,7 @@ ValueId uniform(Expansion& e, ValueId count, uint32_t stream) {
   x = e.op("Mul", {fold(e, x, 15), word(e, 0x846ca68bU)});
   x = fold(e, x, 16);
   const auto right = attributes({{"direction", std::string("RIGHT")}});
-  // 23 bits and a half, so that neither 0 nor 1 comes out.
+  // 23 bits plus one half, so that the result is neither 0 nor 1.
   const ValueId bits = e.cast(e.op("BitShift", {x, word(e, 9)}, right), DType::kFloat32);
   const ValueId middle = e.op("Add", {bits, e.number(0.5, DType::kFloat32)});
   return e.op("Mul", {middle, e.number(std::ldexp(1.0, -23), DType::kFloat32)});
@@ -57,7 +58,7 @@ ValueId normal(Expansion& e, ValueId count) {
   return e.op("Mul", {radius, e.op("Cos", {e.op("Mul", {uniform(e, count, 1), turn})})});
 }
 
-/// int64 shape of the result, and its type.
+/// The shape of the result, as an int64 value, and its type.
 struct Target {
   ValueId shape;
   DType dtype;

@@ -1,5 +1,5 @@
-// DynamicQuantizeLSTM of com.microsoft: the input is quantized as a whole, the hidden state at every step of
-// a Scan. Gates follow each other as the standard's LSTM has them: input, output, forget, cell.
+// DynamicQuantizeLSTM of com.microsoft: the input is quantized as a whole, and the hidden state at every step
+// of a Scan. Gates have the order of the standard's LSTM: input, output, forget, cell.
 #include "import/onnx/expand/recurrent_quantized.hpp"
 
 #include <memory>
@@ -25,8 +25,7 @@ constexpr size_t kPeepholes = 7;
 constexpr size_t kWeightScale = 8;
 constexpr size_t kRecurrenceScale = 10;
 
-/// The matrix of one direction: int8 or uint8 numbers with a scale and a zero point for all of them or for
-/// each column.
+/// The matrix of one direction: int8 or uint8 numbers with one scale and zero point, or one for each column.
 struct ByteMatrix {
   ValueId numbers, scale, zero;
 };
@@ -48,7 +47,7 @@ ByteMatrix matrix(Expansion& e, size_t numbers, size_t scale, int64_t direction)
           at_direction(e, e.in(scale + 1), direction)};
 }
 
-/// x · matrix, x quantized by its own range.
+/// x · matrix, with x quantized by its own range.
 ValueId dynamic_product(Expansion& e, const std::vector<ValueId>& x, const ByteMatrix& b) {
   IntegerProduct product;
   product.a = x[0];
@@ -93,7 +92,7 @@ std::pair<ValueId, ValueId> one_step(Expansion& e, const Step& step, const Optio
   return {e.op("Mul", {output, e.op("Tanh", {cell})}), cell};
 }
 
-/// The graph of one step: states and input, then what it captures.
+/// The graph of one step. Its inputs are the states and the step's input, then the captured values.
 std::shared_ptr<Graph> step_graph(const Expansion& outer, const std::vector<ValueId>& inputs,
                                   ValueId row_of_gates, const Options& options) {
   auto body = std::make_shared<Graph>();

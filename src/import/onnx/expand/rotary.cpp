@@ -1,5 +1,5 @@
-// RotaryEmbedding of the standard and of com.microsoft: each pair of channels is turned by the angle of its
-// position.
+// RotaryEmbedding of the standard and of com.microsoft: each pair of channels is rotated by an angle that
+// depends on its position.
 #include "import/onnx/expand/rotary.hpp"
 
 #include "import/onnx/expand/rules.hpp"
@@ -11,7 +11,7 @@ using graph::ValueId;
 
 namespace {
 
-/// The two halves of the rotated channels, of which the first is real, the second imaginary.
+/// The two halves of the rotated channels: the real parts and the imaginary parts.
 struct Turned {
   ValueId real, imaginary;
 };
@@ -54,8 +54,8 @@ ValueId rotate_first(Expansion& e, ValueId x, const Extent& channels, ValueId co
 
 namespace {
 
-/// Expands RotaryEmbedding of either domain; `position_ids` may be absent, then the tables have a row for
-/// each position of each sample.
+/// Expands RotaryEmbedding of either domain. If `position_ids` is absent, the tables have a row for each
+/// position of each sample.
 void rotary(Expansion& e, ValueId position_ids, ValueId cos, ValueId sin) {
   const ValueId input = e.in(0);
   const int64_t rank = e.rank(input);
@@ -67,7 +67,7 @@ void rotary(Expansion& e, ValueId position_ids, ValueId cos, ValueId sin) {
     cos = e.op("Gather", {cos, position_ids}, attributes({{"axis", int64_t{0}}}));
     sin = e.op("Gather", {sin, position_ids}, attributes({{"axis", int64_t{0}}}));
   }
-  // The heads are axis 1 of four, and axis 2 if there are three.
+  // The heads are axis 1 of four axes, and axis 2 of three.
   const int64_t head_axis = rank == 4 ? 1 : 2;
   cos = e.unsqueeze(cos, {head_axis});
   sin = e.unsqueeze(sin, {head_axis});
@@ -93,7 +93,7 @@ void rotary(Expansion& e, ValueId position_ids, ValueId cos, ValueId sin) {
 
 void standard_rotary(Expansion& e) { rotary(e, e.maybe_in(3), e.in(1), e.in(2)); }
 
-/// One position is that of the first token of every sample.
+/// A single position is that of the first token of every sample.
 ValueId all_positions(Expansion& e, ValueId input, ValueId position_ids) {
   const graph::Dims& dims = e.dims(position_ids);
   if (dims.size() == 2) return position_ids;

@@ -5,9 +5,9 @@
 
 namespace hone::importer {
 
-/// Turns the channels (last axis) of `x`. `cos` and `sin` have half the number of channels and broadcast
-/// otherwise. Channel i makes a pair with the one half the channels further, or with its neighbour when
-/// `interleaved`.
+/// Rotates the channels (last axis) of `x`. `cos` and `sin` have half the number of channels and broadcast
+/// along the other axes. Channel i is paired with channel i + half the channels, or with its neighbour if
+/// `interleaved` is true.
 graph::ValueId rotate(Expansion& e, graph::ValueId x, graph::ValueId cos, graph::ValueId sin,
                       bool interleaved);
 /// Rotates only the first `channels`.

@@ -11,7 +11,7 @@ namespace {
 
 ValueId zero(Expansion& e) { return e.number(0, DType::kFloat32); }
 
-/// Zeros stay zeros, and are not part of the sum.
+/// Softmax in which zeros stay zeros and are not part of the sum.
 ValueId softmax_of_others(Expansion& e, ValueId scores) {
   const ValueId none = e.op("Equal", {scores, zero(e)});
   const ValueId largest = e.op("ReduceMax", {scores, e.ints({-1})});
@@ -20,7 +20,7 @@ ValueId softmax_of_others(Expansion& e, ValueId scores) {
   return e.op("Div", {kept, e.op("ReduceSum", {kept, e.ints({-1})})});
 }
 
-/// The label of each row, from the index of its class.
+/// Sets the label of each row from the index of its class.
 void give_labels(Expansion& e, const Labels& labels, ValueId index) {
   if (!e.wants(0)) return e.give(0, index);
   const auto count = static_cast<int64_t>(labels.numbers.size());

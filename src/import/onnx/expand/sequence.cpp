@@ -13,7 +13,7 @@ int64_t checked_axis(int64_t axis, int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-/// Writes `update` into the cache from a position of each sample on.
+/// Writes `update` into the cache, from a separate position for each sample on.
 void tensor_scatter(Expansion& e) {
   const ValueId cache = e.in(0);
   const ValueId update = e.in(1);
@@ -39,7 +39,7 @@ void tensor_scatter(Expansion& e) {
   e.give(0, e.op("ScatterElements", {cache, indices, update}, attributes({{"axis", axis}})));
 }
 
-/// As a Scan over the axis, whose state is the product so far.
+/// A Scan over the axis, whose state is the product of the elements so far.
 ValueId scan_products(Expansion& e, ValueId x, int64_t axis, bool exclusive, bool reverse) {
   graph::TensorType row = e.graph.value(x).type;
   row.dims->erase(row.dims->begin() + axis);
@@ -70,7 +70,8 @@ ValueId scan_products(Expansion& e, ValueId x, int64_t axis, bool exclusive, boo
                            {"scan_output_directions", directions}}))[1];
 }
 
-/// The axis is an input. Where it is not constant, the products along every axis are made, and one is chosen.
+/// The axis is an input. If it is not constant, the products along every axis are computed and one is
+/// selected.
 void cumulative_product(Expansion& e) {
   const ValueId x = e.in(0);
   const bool exclusive = e.integer("exclusive", 0) != 0;

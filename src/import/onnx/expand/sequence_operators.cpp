@@ -10,10 +10,10 @@ using graph::ValueId;
 
 namespace {
 
-/// A few bytes of a file may ask for any number of elements.
+/// Limit on the elements of a sequence, because a few bytes of a file could request any number.
 constexpr int64_t kMostElements = 10'000;
 
-/// The integers of input i.
+/// The constant integers of input i.
 std::vector<int64_t> known_integers(Expansion& e, size_t i) {
   const ValueId id = e.in(i);
   if (const graph::Tensor* constant = e.graph.constant(id)) return constant->to_int64();
@@ -25,7 +25,7 @@ std::vector<int64_t> known_integers(Expansion& e, size_t i) {
   return result;
 }
 
-/// The position that input i names among `count`, from the end where it is negative; `fallback` without it.
+/// The position in input i among `count` elements, counted from the end if negative; `fallback` without it.
 int64_t position(Expansion& e, size_t i, int64_t count, int64_t fallback) {
   if (!e.has_in(i)) return fallback;
   const auto numbers = known_integers(e, i);
@@ -35,7 +35,7 @@ int64_t position(Expansion& e, size_t i, int64_t count, int64_t fallback) {
   return at;
 }
 
-/// Parts of these lengths, of which only the count has to be known.
+/// Splits into parts of the lengths in an input; only the number of parts must be known.
 Sequence split_as_listed(Expansion& e, ValueId x, int64_t axis) {
   const Extent count = e.extent(e.in(1), 0);
   if (!count.known() || *count.number > kMostElements)
@@ -44,7 +44,7 @@ Sequence split_as_listed(Expansion& e, ValueId x, int64_t axis) {
   return e.ops("Split", {x, e.in(1)}, static_cast<size_t>(*count.number), attributes({{"axis", axis}}));
 }
 
-/// Parts of one length, of which the last may be shorter.
+/// Splits into parts of equal length, except that the last may be shorter.
 Sequence split_evenly(Expansion& e, ValueId x, int64_t axis, int64_t part) {
   if (part < 1) fail_bad_input("input 1 asks for parts of length {}", part);
   const Extent length = e.extent(x, axis);
@@ -89,7 +89,7 @@ Sequence construct(Expansion& e) {
 Sequence insert(Expansion& e, Sequence sequence) {
   const auto count = static_cast<int64_t>(sequence.size());
   if (count >= kMostElements) fail_bad_input("the sequence would have more than {} elements", kMostElements);
-  // One may insert after the last element.
+  // An element may also be inserted after the last one.
   const bool at_end = !e.has_in(2) || known_integers(e, 2) == std::vector<int64_t>{count};
   const int64_t at = at_end ? count : position(e, 2, count, count);
   e.maybe_in(2);

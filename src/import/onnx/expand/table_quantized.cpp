@@ -13,7 +13,7 @@ using graph::ValueId;
 
 using Levels = std::array<float, 16>;
 
-/// A sign, two bits of exponent and one of mantissa, over the largest of them, 12.
+/// Numbers with a sign, two exponent bits and one mantissa bit, divided by the largest of them, 12.
 constexpr Levels kFloat4 = {
     0,     0.0625F / 12,  8.0F / 12,  1,  4.0F / 12,  6.0F / 12,  2.0F / 12,  3.0F / 12,
     -0.0F, -0.0625F / 12, -8.0F / 12, -1, -4.0F / 12, -6.0F / 12, -2.0F / 12, -3.0F / 12};
@@ -46,7 +46,7 @@ const Tensor& constant_input(Expansion& e, size_t i, int64_t size) {
   return *tensor;
 }
 
-/// The weights [columns, depth]; the first of two numbers in a byte has the high bits.
+/// Unpacks the weights [columns, depth]; the first of two numbers in a byte has the high bits.
 Tensor unpacked(const Tensor& packed, const Tensor& scales, const Levels& levels, int64_t columns,
                 int64_t depth, int64_t block) {
   const auto bytes = packed.values<uint8_t>();

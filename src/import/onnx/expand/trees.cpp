@@ -1,6 +1,5 @@
-// Ensembles of decision trees, of ai.onnx.ml. All rows walk down all trees at once: each level gathers the
-// features and thresholds of the nodes where they stand and chooses the next ones. A leaf is its own
-// successor.
+// Ensembles of decision trees of ai.onnx.ml. All rows descend all trees at once: each level gathers the
+// features and thresholds of their current nodes and selects the next nodes. A leaf is its own successor.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -21,8 +20,8 @@ struct Trees {
   std::vector<float> threshold;
   std::vector<bool> missing_is_yes, is_leaf;
   std::vector<int64_t> roots;  ///< ascending by tree
-  std::string mode;            ///< of all nodes that are no leaves; empty without any
-  std::map<std::pair<int64_t, int64_t>, int64_t> index;  ///< from tree and node
+  std::string mode;            ///< of all nodes that are not leaves; empty if there are none
+  std::map<std::pair<int64_t, int64_t>, int64_t> index;  ///< by tree and node
   int64_t depth = 0;
 };
 
@@ -32,10 +31,10 @@ int64_t node_index(const Trees& trees, int64_t tree, int64_t node) {
   return found->second;
 }
 
-/// Each level becomes a few nodes of the graph.
+/// Limit on the depth of trees, because each level becomes a few nodes of the graph.
 constexpr int64_t kDeepest = 1000;
 
-/// The most steps from a root to a leaf; bad input when a node is reached twice.
+/// The largest number of steps from a root to a leaf; bad input if a node is reached twice.
 int64_t depth_of(const Trees& trees) {
   std::vector<bool> seen(trees.feature.size(), false);
   std::vector<int64_t> level = trees.roots;
@@ -91,8 +90,8 @@ Trees read_trees(Expansion& e) {
     trees.no.push_back(leaf ? self : node_index(trees, tree_ids[i], no_ids[i]));
     trees.is_leaf.push_back(leaf);
     trees.missing_is_yes.push_back(!missing.empty() && missing[i] != 0);
-    // Rows that have come to a leaf of a shallow tree compare there as long as others go on; what the file
-    // says of its feature means nothing.
+    // Rows at a leaf of a shallow tree keep comparing there while others descend, so the leaf needs a valid
+    // feature; the one in the file has no meaning.
     if (leaf) {
       trees.feature[i] = 0;
       continue;
@@ -119,7 +118,7 @@ ValueId table(Expansion& e, const std::vector<T>& values) {
   return e.constant(Tensor::of<T>(values, {static_cast<int64_t>(values.size())}));
 }
 
-/// bool: whether `x` goes on to the first successor.
+/// bool: true where `x` continues to the first successor.
 ValueId goes_yes(Expansion& e, const std::string& mode, ValueId x, ValueId threshold) {
   static const std::map<std::string, const char*> kCompare = {{"BRANCH_LEQ", "LessOrEqual"},
                                                               {"BRANCH_LT", "Less"},
@@ -133,7 +132,7 @@ ValueId goes_yes(Expansion& e, const std::string& mode, ValueId x, ValueId thres
   return e.op(found->second, {x, threshold});
 }
 
-/// The leaf of each tree that each row comes to, int64 [rows, trees].
+/// The leaf of each tree that each row reaches, int64 [rows, trees].
 ValueId leaves(Expansion& e, const Trees& trees, ValueId x) {
   const auto gather = [&](ValueId from, ValueId index) {
     return e.op("Gather", {from, index}, attributes({{"axis", int64_t{0}}}));
@@ -163,7 +162,7 @@ ValueId leaves(Expansion& e, const Trees& trees, ValueId x) {
 /// The weights that each leaf adds to each output.
 struct Votes {
   std::vector<float> weights;  ///< [nodes, outputs]
-  std::set<int64_t> outputs;   ///< those that any leaf adds to
+  std::set<int64_t> outputs;   ///< outputs to which any leaf adds
   size_t count = 0;
   bool all_positive = true;
 };
@@ -178,7 +177,7 @@ Votes read_votes(Expansion& e, const Trees& trees, const std::string& prefix, in
   require_size(node_ids.size(), count, (prefix + "_nodeids").c_str());
   require_size(ids.size(), count, (prefix + "_ids").c_str());
   const auto nodes = static_cast<int64_t>(trees.feature.size());
-  // The table is dense, so a few bytes could ask for any amount.
+  // The table is dense, so a few bytes of a file could request any amount of memory.
   const int64_t most = std::min<int64_t>(int64_t{1} << 28, 1024 * (static_cast<int64_t>(count) + 64));
   if (outputs < 1 || outputs > most / std::max<int64_t>(nodes, 1))
     fail_bad_input("{} nodes with {} outputs each are not supported", nodes, outputs);
@@ -195,7 +194,7 @@ Votes read_votes(Expansion& e, const Trees& trees, const std::string& prefix, in
   return votes;
 }
 
-/// The votes of the leaves taken together, [rows, outputs].
+/// The sums of the leaves' votes, [rows, outputs].
 ValueId count_votes(Expansion& e, const Trees& trees, const Votes& votes, ValueId x, int64_t outputs,
                     const char* reduction) {
   const auto nodes = static_cast<int64_t>(trees.feature.size());
@@ -241,7 +240,7 @@ void tree_classifier(Expansion& e) {
   const ValueId scores = count_votes(e, trees, votes, read_rows(e), outputs, "ReduceSum");
   const bool one_score = outputs == 2 && votes.outputs == std::set<int64_t>{0};
   if (!one_score) return give_classes(e, labels, add_base(e, scores));
-  // All leaves vote for the second class. Votes that are never negative are probabilities.
+  // All leaves vote for the second class. If no vote is negative, the votes are probabilities.
   if (const size_t bases = e.reals("base_values").size(); bases > 1)
     fail_bad_input("attribute 'base_values' has {} elements, expected 1 for one score", bases);
   const ValueId score = add_base(e, e.slice(scores, 1, 0, 1));

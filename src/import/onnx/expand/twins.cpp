@@ -1,4 +1,4 @@
-// Operators of com.microsoft that the standard has as well, under this or another name.
+// Operators of com.microsoft that the standard also has, under the same or another name.
 #include "import/onnx/expand/rules.hpp"
 
 namespace hone::importer {

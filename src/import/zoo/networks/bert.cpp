@@ -1,5 +1,5 @@
-// BERT (Devlin et al. 2019) without a head, as BertModel of Hugging Face's transformers has it, and
-// MiniLM-L6, a smaller one (Wang et al. 2020; all-MiniLM-L6-v2).
+// BERT (Devlin et al. 2019) without a head, like BertModel of Hugging Face's transformers, and MiniLM-L6, a
+// smaller BERT (Wang et al. 2020; all-MiniLM-L6-v2).
 #include <limits>
 
 #include "import/zoo/architectures.hpp"
@@ -18,10 +18,10 @@ constexpr int64_t kHeads = 12;
 constexpr int64_t kVocabulary = 30522;
 constexpr int64_t kPositions = 512;
 constexpr float kEpsilon = 1e-12f;
-/// Words carry more information than places.
+/// Deviation of position embeddings, which carry less information than words.
 constexpr float kPlaceDeviation = 0.3f;
-/// Gain of queries and keys: scores get a deviation of about 2, so that tokens look at some more than at
-/// others.
+/// Gain of queries and keys: scores get a deviation of about 2, so that tokens attend to some tokens more
+/// than to others.
 constexpr float kScoreGain = 1.4f;
 /// Gain of layers whose results are added to their input.
 constexpr float kBranchGain = 0.7f;

@@ -20,8 +20,8 @@ graph::Attributes along(int64_t axis) {
   return attributes;
 }
 
-/// A parameter [gates * hidden, ...] with torch's order of gates, input, forget, cell, output, in that of
-/// ONNX: input, output, forget, cell.
+/// Reorders the gates of a parameter [gates * hidden, ...] from torch's order (input, forget, cell, output)
+/// to that of ONNX (input, output, forget, cell).
 ValueId in_onnx_order(GraphBuilder& net, const std::string& name, ValueId parameter) {
   graph::Attributes attributes = along(0);
   attributes.set("num_outputs", kGates);

@@ -15,7 +15,7 @@ constexpr float kEpsilon = 1e-6f;
 /// Scale of a block, whose result is added to its input.
 constexpr float kBranchGain = 0.4f;
 
-/// Over the channels of [batch, channels, height, width].
+/// Normalizes over the channels of [batch, channels, height, width].
 ValueId norm(GraphBuilder& net, const std::string& name, ValueId x) {
   x = layer_norm(net, name, transpose(net, name + ".last", x, {0, 2, 3, 1}), kEpsilon);
   return transpose(net, name + ".first", x, {0, 3, 1, 2});

@@ -17,7 +17,7 @@ ValueId conv_norm_relu(GraphBuilder& net, const std::string& root, int64_t index
   return net.relu(fmt::format("{}.{}", root, index + 2), x);
 }
 
-/// Bilinear, to `side` x `side`.
+/// Resizes bilinearly to `side` x `side`.
 ValueId resize(GraphBuilder& net, const std::string& name, ValueId x, int64_t side) {
   graph::Attributes attributes;
   attributes.set("mode", std::string("linear"));
@@ -26,7 +26,7 @@ ValueId resize(GraphBuilder& net, const std::string& name, ValueId x, int64_t si
   return net.node("Resize", name, {x, graph::kNoValue, graph::kNoValue, sizes}, std::move(attributes));
 }
 
-/// Atrous spatial pyramid: sees the image at several scales.
+/// Atrous spatial pyramid pooling, which reads the image at several scales.
 ValueId pyramid(GraphBuilder& net, const std::string& root, ValueId x) {
   std::vector<ValueId> parts;
   const auto name = [&] { return fmt::format("{}.convs.{}", root, parts.size()); };

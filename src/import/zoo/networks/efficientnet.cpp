@@ -14,7 +14,7 @@ struct Stage {
   int64_t stride;
   int64_t channels;
   int64_t repeats;
-  /// True if one dense convolution stands for the expansion and the depthwise one.
+  /// True if one dense convolution replaces the expansion and the depthwise convolution.
   bool fused = false;
 };
 
@@ -30,11 +30,11 @@ constexpr Stage kStagesV2[] = {{1, 3, 1, 24, 2, true}, {4, 3, 2, 48, 4, true}, {
 constexpr float kEpsilon = 1e-5f;
 constexpr float kEpsilonV2 = 1e-3f;
 
-/// SiLU leaves a variance of 0.31 of a standard normal variable, and less of a smaller one.
+/// SiLU of a standard normal variable has variance 0.31; for smaller inputs the ratio is lower.
 constexpr float kDepthwiseGain = 1.4f;
-/// Gain of layers that follow SiLU and see all channels.
+/// Gain of layers that follow SiLU and read all channels.
 constexpr float kDenseGain = 1.6f;
-/// The excitation before the projection is a sigmoid near 0.5, which halves what passes.
+/// The excitation before the projection is a sigmoid near 0.5, which halves the values.
 constexpr float kProjectionGain = 2.4f;
 
 /// Scale of the last normalization of a branch that is added to its input: branches stay small in the sum.

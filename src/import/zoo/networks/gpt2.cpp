@@ -1,5 +1,5 @@
-// GPT-2 of 124 million parameters (Radford et al. 2019), as GPT2LMHeadModel of Hugging Face's transformers
-// has it, with its cache as inputs and outputs.
+// GPT-2 with 124 million parameters (Radford et al. 2019), like GPT2LMHeadModel of Hugging Face's
+// transformers, with its cache as inputs and outputs.
 #include "import/zoo/architectures.hpp"
 #include "import/zoo/transformer.hpp"
 
@@ -13,8 +13,8 @@ constexpr int64_t kLayers = 12;
 constexpr int64_t kVocabulary = 50257;
 constexpr int64_t kPositions = 1024;
 constexpr float kEpsilon = 1e-5f;
-// The table of words is the last projection too. Words are small next to the sums that the layers add to
-// them, or each would predict itself.
+// The table of words is also the last projection. Its values are small compared to the sums that the layers
+// add, because otherwise each word would predict itself.
 constexpr float kWordDeviation = 0.1f;
 constexpr float kPlaceDeviation = 0.1f;
 constexpr float kBranchGain = 0.4f;

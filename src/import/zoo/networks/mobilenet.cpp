@@ -15,7 +15,8 @@ struct Stage {
 constexpr Stage kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
                              {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
 
-/// Rectified inputs pass a depthwise filter channel by channel, so nothing evens out what is clipped at 6.
+/// A depthwise filter reads rectified inputs channel by channel, so other channels do not compensate for the
+/// clipping at 6.
 constexpr float kDepthwiseGain = 1.5f;
 /// Scale of the last normalization of a branch that is added to its input: branches stay small in the sum.
 constexpr float kBranchGain = 0.3f;

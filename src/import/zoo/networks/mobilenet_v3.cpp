@@ -25,9 +25,9 @@ constexpr Block kBlocks[] = {
 };
 
 constexpr float kEpsilon = 1e-3f;
-/// Rectified inputs pass a depthwise filter channel by channel.
+/// A depthwise filter reads rectified inputs channel by channel.
 constexpr float kDepthwiseGain = 1.5f;
-/// The excitation is a hard sigmoid near 0.5, which halves what passes.
+/// The excitation is a hard sigmoid near 0.5, which halves the values.
 constexpr float kExcitedGain = 2.8f;
 /// Scale of the last normalization of a branch that is added to its input.
 constexpr float kBranchGain = 0.3f;
@@ -49,7 +49,7 @@ ValueId conv_norm(GraphBuilder& net, const std::string& name, ValueId x, const C
   return activate(net, name + ".2", x, activation);
 }
 
-/// The nearest multiple of 8 that is no more than a tenth below.
+/// The nearest multiple of 8 that is not more than a tenth smaller.
 int64_t rounded_to_8(int64_t channels) {
   const int64_t rounded = std::max<int64_t>(8, (channels + 4) / 8 * 8);
   return 10 * rounded < 9 * channels ? rounded + 8 : rounded;

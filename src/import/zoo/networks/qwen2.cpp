@@ -1,5 +1,5 @@
-// The decoder of 0.5 billion parameters of Qwen2 and Qwen2.5 (Yang et al. 2024), as Qwen2ForCausalLM of
-// Hugging Face's transformers has it, with its cache as inputs and outputs.
+// The decoder of Qwen2 and Qwen2.5 with 0.5 billion parameters (Yang et al. 2024), like Qwen2ForCausalLM of
+// Hugging Face's transformers, with its cache as inputs and outputs.
 #include <cmath>
 
 #include "import/zoo/architectures.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kHidden = 896;
 constexpr int64_t kHeads = 14;
-/// Keys and values have fewer heads, each for kHeads / kKeyHeads of the queries.
+/// Keys and values have fewer heads; kHeads / kKeyHeads query heads share each of them.
 constexpr int64_t kKeyHeads = 2;
 constexpr int64_t kDepth = kHidden / kHeads;
 constexpr int64_t kLayers = 24;
@@ -18,12 +18,12 @@ constexpr int64_t kFeedForward = 4864;
 constexpr int64_t kVocabulary = 151936;
 constexpr float kEpsilon = 1e-6f;
 constexpr double kRotaryBase = 1e6;
-// The table of words is the last projection too: see gpt2.cpp.
+// The table of words is also the last projection: see gpt2.cpp.
 constexpr float kWordDeviation = 0.1f;
 constexpr float kBranchGain = 0.4f;
 /// Gain of queries and keys: scores get a deviation of about 2.
 constexpr float kScoreGain = 1.4f;
-/// SiLU halves, and the product with the other half has a deviation of about 0.6.
+/// Gain after the product of SiLU and the other projection, which has a deviation of about 0.6.
 constexpr float kDownGain = 0.7f;
 
 /// Cosines and sines of the angles of rotary positions (Su et al. 2021), [new, depth].
@@ -69,7 +69,7 @@ ValueId rotate(GraphBuilder& net, const std::string& name, ValueId x, const Rota
                  net.multiply(name + ".across", turned, rotary.sines));
 }
 
-/// [batch, key heads, total, depth] with every head as often as queries share it.
+/// Repeats every head of [batch, key heads, total, depth] for the query heads that share it.
 ValueId repeat_heads(GraphBuilder& net, const std::string& name, ValueId x) {
   constexpr int64_t kShared = kHeads / kKeyHeads;
   const ValueId apart = net.node("Unsqueeze", name + ".apart", {x, ints(net, name + ".axes", {2})});

@@ -1,11 +1,11 @@
-// ResNet (He et al. 2016), with the stride in the 3x3 convolution of a bottleneck as torchvision has it.
+// ResNet (He et al. 2016), with the stride in the 3x3 convolution of a bottleneck, as in torchvision.
 #include "import/zoo/architectures.hpp"
 
 namespace hone::importer {
 namespace {
 
 constexpr int64_t kStages = 4;
-/// Scale of the last normalization of a branch: branches add up, so each is kept small in the sum.
+/// Scale of the last normalization of a branch. Branches add up, so each must be small in the sum.
 constexpr float kBranchGain = 0.3f;
 
 ValueId conv_norm(GraphBuilder& net, const std::string& block, int index, ValueId x, const ConvSpec& spec,
@@ -80,7 +80,7 @@ ValueId dilated_resnet50(GraphBuilder& net, const std::string& prefix, ValueId i
   int64_t dilation = 1;
   for (int64_t stage = 0; stage < kStages; ++stage) {
     for (int64_t i = 0; i < kDepths[stage]; ++i) {
-      // The first block of a stage that dilates does so as the stage before it did.
+      // The first block of a dilated stage has the dilation of the previous stage.
       const bool first = i == 0;
       const int64_t stride = stage == 1 && first ? 2 : 1;
       const std::string name = fmt::format("{}layer{}.{}", prefix, stage + 1, i);

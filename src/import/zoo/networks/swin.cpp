@@ -24,12 +24,12 @@ constexpr float kEpsilon = 1e-5f;
 constexpr float kScoreGain = 1.4f;
 /// Gain of layers whose results are added to their input.
 constexpr float kBranchGain = 0.4f;
-/// Deviation of the biases of scores by distance.
+/// Standard deviation of the score biases, which depend on distance.
 constexpr float kDistanceDeviation = 0.5f;
-/// The number that torchvision adds to the scores of tokens that were apart before the shift.
+/// The number that torchvision adds to the scores of tokens that were not neighbours before the shift.
 constexpr float kApart = -100.0f;
 
-/// [batch, height, width, channels], of which the three last are known.
+/// A tensor [batch, height, width, channels] whose last three dimensions are known.
 struct Grid {
   int64_t side;
   int64_t channels;
@@ -37,7 +37,7 @@ struct Grid {
 
 Grid grid_of(const GraphBuilder& net, ValueId x) { return {net.dim(x, 1), net.dim(x, 3)}; }
 
-/// Moves rows and columns by `shift` towards the beginning, those before it to the end.
+/// Moves rows and columns by `shift` towards the beginning; the first ones wrap around to the end.
 ValueId roll(GraphBuilder& net, const std::string& name, ValueId x, int64_t shift) {
   for (const int64_t axis : {1, 2}) {
     const std::string step = fmt::format("{}.{}", name, axis);
@@ -68,7 +68,8 @@ ValueId join(GraphBuilder& net, const std::string& name, ValueId x, const Grid& 
   return reshape(net, name, x, {-1, grid.side, grid.side, grid.channels});
 }
 
-/// For two tokens of a window, the row of the table of biases: their distance in rows and in columns.
+/// For each pair of tokens in a window, the row of the bias table, which encodes their distance in rows and
+/// columns.
 ValueId distances(GraphBuilder& net, const std::string& name) {
   std::vector<int64_t> rows;
   for (int64_t a = 0; a < kTokens; ++a) {
@@ -91,7 +92,7 @@ ValueId distance_bias(GraphBuilder& net, const std::string& name, int64_t heads)
   return transpose(net, name + ".bias", square, {0, 3, 1, 2});
 }
 
-/// [1, windows, 1, tokens, tokens]: kApart for two tokens of a window that come from different sides of the
+/// [1, windows, 1, tokens, tokens]: kApart for two tokens of a window that come from opposite sides of the
 /// grid, 0 for others.
 ValueId shift_mask(GraphBuilder& net, const std::string& name, int64_t side, int64_t shift) {
   const int64_t windows = side / kWindow;
@@ -147,7 +148,7 @@ ValueId attention(GraphBuilder& net, const std::string& name, ValueId x, int64_t
 
 ValueId block(GraphBuilder& net, const std::string& root, ValueId x, int64_t heads, int64_t index) {
   const Grid grid = grid_of(net, x);
-  // A window that is the whole grid is not shifted.
+  // If a window covers the whole grid, there is no shift.
   const int64_t shift = index % 2 == 1 && grid.side > kWindow ? kWindow / 2 : 0;
   ValueId y = layer_norm(net, root + ".norm1", x, kEpsilon);
   x = net.add(root + ".add_1", x, attention(net, root + ".attn", y, heads, shift));
@@ -158,7 +159,7 @@ ValueId block(GraphBuilder& net, const std::string& root, ValueId x, int64_t hea
   return net.add(root + ".add_2", x, y);
 }
 
-/// Four neighbours become one token of twice the channels.
+/// Merges four neighbours into one token with twice the number of channels.
 ValueId merge(GraphBuilder& net, const std::string& root, ValueId x) {
   const Grid grid = grid_of(net, x);
   std::vector<ValueId> parts;

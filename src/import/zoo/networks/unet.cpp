@@ -1,6 +1,6 @@
-// A U-Net (Ronneberger et al. 2015) of three levels with GroupNorm and SiLU, as diffusion models have them.
-// No published network: its parameters are down.<level>.<0|1>.{conv,norm}, up.<level>.{upsample,0,1} and
-// head.
+// A U-Net (Ronneberger et al. 2015) with three levels and with GroupNorm and SiLU, as in diffusion models.
+// It is not a published network; its parameters are down.<level>.<0|1>.{conv,norm},
+// up.<level>.{upsample,0,1} and head.
 #include <array>
 
 #include "import/zoo/architectures.hpp"
@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<int64_t, 3> kChannels{64, 128, 256};
 constexpr int64_t kGroups = 8;
 constexpr int64_t kSide = 256;
-/// SiLU leaves a variance of about 0.31 of a standard normal variable, and part of its mean passes too.
+/// SiLU of a standard normal variable has a variance of about 0.31, and a part of its mean is passed on.
 constexpr float kGain = 1.6f;
 
 ValueId conv_norm_silu(GraphBuilder& net, const std::string& root, ValueId x, int64_t channels) {

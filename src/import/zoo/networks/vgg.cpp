@@ -1,6 +1,6 @@
-// AlexNet (Krizhevsky 2014, "One weird trick", as torchvision has it) and VGG-16 (Simonyan and Zisserman
-// 2015): a chain of convolutions and pools, then three linear layers. At 224 x 224 torchvision's adaptive
-// average pool sees exactly the size it makes, so it stands for nothing here.
+// AlexNet (Krizhevsky 2014, "One weird trick", as in torchvision) and VGG-16 (Simonyan and Zisserman 2015):
+// a chain of convolutions and pools, then three linear layers. At 224 x 224, the input of torchvision's
+// adaptive average pool already has its output size, so the pool is left out here.
 #include "import/zoo/architectures.hpp"
 
 namespace hone::importer {

@@ -1,4 +1,4 @@
-// Whisper (Radford et al. 2022), as WhisperModel of Hugging Face's transformers has it: the encoder of three
+// Whisper (Radford et al. 2022), like WhisperModel of Hugging Face's transformers: the encoder in three
 // sizes, and the smallest decoder with its cache as inputs and outputs.
 #include "import/zoo/architectures.hpp"
 #include "import/zoo/transformer.hpp"
@@ -18,12 +18,12 @@ constexpr int64_t kLayers = 4;
 constexpr int64_t kVocabulary = 51865;
 constexpr float kEpsilon = 1e-5f;
 constexpr float kPlaceDeviation = 0.3f;
-// The table of words is the last projection too: see gpt2.cpp.
+// The table of words is also the last projection: see gpt2.cpp.
 constexpr float kWordDeviation = 0.1f;
 constexpr float kBranchGain = 0.7f;
 /// Gain of queries and keys: scores get a deviation of about 2.
 constexpr float kScoreGain = 1.4f;
-/// GELU leaves a second moment of 0.43 of a standard normal variable.
+/// GELU of a standard normal variable has a second moment of 0.43.
 constexpr float kConvGain = 1.5f;
 
 /// A convolution of width 3 along the frames of [batch, channels, frames], then GELU.
