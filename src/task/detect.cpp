@@ -126,8 +126,10 @@ class Run {
     media::WriteOptions options = request_.encoding;
     options.time_base = source_->info().time_base;
     options.frame_rate = source_->info().frame_rate;
-    const bool file = source_->info().is_video && !source_->info().live && !request_.realtime;
-    if (file && request_.keep_sound) options.audio_from = request_.input;
+    // The sound is read by opening the input a second time.
+    const bool is_named =
+        source_->info().is_video && !source_->info().live && request_.input != media::kStandardInput;
+    if (is_named && !request_.realtime && request_.keep_sound) options.audio_from = request_.input;
     return options;
   }
 

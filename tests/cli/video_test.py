@@ -77,6 +77,7 @@ def check_containers(videos):
         times = np.diff([line["pts_ms"] for line in lines])
         assert np.abs(times - 40).max() < 1.01, f"{name}: {times}"
         assert abs(lines[0]["pts_ms"]) < 1, f"{name}: {lines[0]['pts_ms']}"
+        assert "file" not in lines[0], f"{name}: frames of a video have no file of their own"
         found = videos.values(lines[5])[len(CELLS):]
         assert np.abs(found - list(COLOURS.values())).max() < 10, f"{name}: {found}"
 

@@ -376,6 +376,8 @@ TEST(DarknetWeights, ShortFilesSayHowFarTheyGo) {
       HasSubstr("40 bytes are needed, 36 are there: the layers before number 2 fit, the 8 bytes of layer 2 "
                 "([convolutional], line 7) do not; the file is cut off, or belongs to another cfg"));
   EXPECT_THAT(refused(cfg, weights_file({1, 2, 3})).what(), HasSubstr("hold the first layers only"));
+  EXPECT_THAT(refused(cfg, weights_file({})).what(),
+              HasSubstr("40 bytes are needed, 20 are there: a header without weights"));
   for (size_t size = 1; size < 39; ++size)
     EXPECT_EQ(refused(cfg, weights_file({1, 2, 3, 4, 5}).substr(0, size)).kind(), ErrorKind::kBadInput);
 }

@@ -40,6 +40,9 @@ uint64_t bytes_of(const Network& network) {
 
 /// Names the layer within whose weights the file ends.
 [[noreturn]] void fail_short(const Network& network, uint64_t header, uint64_t needed, uint64_t there) {
+  if (there == header)
+    fail_bad_input("{} bytes are needed, {} are there: a header without weights; the file was cut off",
+                   needed, there);
   uint64_t end = header;
   for (size_t i = 0; i < network.layers.size(); ++i) {
     const Layer& layer = network.layers[i];
@@ -52,9 +55,8 @@ uint64_t bytes_of(const Network& network) {
         i == 0 ? std::string("no layer fits") : fmt::format("the layers before number {} fit", i);
     if (end == there)
       fail_bad_input(
-          "{} bytes are needed, {} are there: {} exactly; files like yolov4.conv.137, which training "
-          "starts from, "
-          "hold the first layers only",
+          "{} bytes are needed, {} are there: {} exactly; files like yolov4.conv.137, which training starts "
+          "from, hold the first layers only",
           needed, there, fit);
     fail_bad_input(
         "{} bytes are needed, {} are there: {}, the {} bytes of layer {} ([{}], line {}) do not; the file "

@@ -174,15 +174,15 @@ class VideoSource : public FrameSource {
   }
 
   [[noreturn]] void refuse(const std::string& sentence) const {
-    throw Error(ErrorKind::kBadInput, sentence, name());
+    throw Error(ErrorKind::kBadInput, sentence, shown_name());
   }
   [[noreturn]] void time_out() const {
     throw Error(ErrorKind::kEnvironment,
                 fmt::format("it gave no frame for {:g} s (--timeout changes that)", options_.timeout_seconds),
-                name());
+                shown_name());
   }
   /// The input in messages.
-  std::string name() const { return input_ == kStandardInput ? "standard input" : input_; }
+  std::string shown_name() const { return input_ == kStandardInput ? "standard input" : input_; }
 
   void open() {
     AVFormatContext* context = avformat_alloc_context();
@@ -218,7 +218,7 @@ class VideoSource : public FrameSource {
     if (invalid) refuse("this is no video that FFmpeg knows, or its beginning or index is missing");
     const bool is_remote = kind_ == Kind::kNetwork || kind_ == Kind::kCamera;
     throw Error(is_remote ? ErrorKind::kEnvironment : ErrorKind::kBadInput,
-                fmt::format("FFmpeg cannot open it: {}", error_text(code)), name());
+                fmt::format("FFmpeg cannot open it: {}", error_text(code)), shown_name());
   }
 
   void choose_stream() {
