@@ -271,9 +271,9 @@ ExportedBytes export_onnx(const std::filesystem::path& file, const Graph& graph,
   model.set_ir_version(ir_version(opset));
   model.set_producer_name("hone");
   model.set_producer_version(HONE_VERSION);
-  auto& import = *model.add_opset_import();
-  import.set_domain("");
-  import.set_version(opset);
+  auto& opset_import = *model.add_opset_import();
+  opset_import.set_domain("");
+  opset_import.set_version(opset);
   for (const auto& [key, value] : metadata) {
     auto& entry = *model.add_metadata_props();
     entry.set_key(key);

@@ -28,20 +28,20 @@ constexpr size_t kRequired = 2;
 /// kNone if there is no graph.
 int64_t positive(int64_t id) { return id > 0 ? id : kNone; }
 
-DeviceEvent common(NsysImport& import, const NsysRows& rows, DeviceKind kind) {
+DeviceEvent common(NsysImport& nsys, const NsysRows& rows, DeviceKind kind) {
   DeviceEvent event;
   event.start = rows.integer(kStart);
   event.end = rows.integer(kEnd);
   event.kind = kind;
   event.device = rows.small(kDevice);
-  event.context = import.of_process(rows.id(kContext), rows.integer(kProcess));
+  event.context = nsys.of_process(rows.id(kContext), rows.integer(kProcess));
   event.stream = rows.id(kStream);
-  event.correlation = import.of_process(rows.id(kCorrelation), rows.integer(kProcess));
+  event.correlation = nsys.of_process(rows.id(kCorrelation), rows.integer(kProcess));
   return event;
 }
 
-void read_kernels(NsysImport& import) {
-  Trace& trace = import.trace();
+void read_kernels(NsysImport& nsys) {
+  Trace& trace = nsys.trace();
   enum {
     kDemangled = kFirstOwn,
     kShort,
@@ -55,115 +55,116 @@ void read_kernels(NsysImport& import) {
     kGraphNode,
     kGraph
   };
-  import.read("CUPTI_ACTIVITY_KIND_KERNEL",
-              with_common({"demangledName", "shortName", "registersPerThread", "gridX", "gridY", "gridZ", "blockX",
-                           "blockY", "blockZ", "clusterX", "clusterY", "clusterZ", "staticSharedMemory",
-                           "dynamicSharedMemory", "localMemoryPerThread", "graphNodeId", "graphId"}),
-              kRequired, [&](const NsysRows& rows) {
-                DeviceEvent event = common(import, rows, DeviceKind::kKernel);
-  event.name = import.string(rows.is_null(kDemangled) ? rows.id(kShort) : rows.id(kDemangled));
-  event.graph_node = positive(rows.id(kGraphNode));
-  event.graph = positive(rows.id(kGraph));
-  KernelLaunch launch;
-  for (int i = 0; i < 3; ++i) {
-    launch.grid[static_cast<size_t>(i)] = rows.small(kGrid + i);
-    launch.block[static_cast<size_t>(i)] = rows.small(kBlock + i);
-    launch.cluster[static_cast<size_t>(i)] = rows.small(kCluster + i);
-  }
-  launch.registers_per_thread = rows.small(kRegisters);
-  launch.static_shared_bytes = rows.integer(kStatic);
-  launch.dynamic_shared_bytes = rows.integer(kDynamic);
-  launch.local_bytes_per_thread = rows.integer(kLocal);
-  event.detail = static_cast<int32_t>(trace.launches.size());
-  trace.launches.push_back(launch);
-  trace.device_events.push_back(event);
-});
-}  // namespace
+  nsys.read(
+      "CUPTI_ACTIVITY_KIND_KERNEL",
+      with_common({"demangledName", "shortName", "registersPerThread", "gridX", "gridY", "gridZ", "blockX",
+                   "blockY", "blockZ", "clusterX", "clusterY", "clusterZ", "staticSharedMemory",
+                   "dynamicSharedMemory", "localMemoryPerThread", "graphNodeId", "graphId"}),
+      kRequired, [&](const NsysRows& rows) {
+        DeviceEvent event = common(nsys, rows, DeviceKind::kKernel);
+        event.name = nsys.string(rows.is_null(kDemangled) ? rows.id(kShort) : rows.id(kDemangled));
+        event.graph_node = positive(rows.id(kGraphNode));
+        event.graph = positive(rows.id(kGraph));
+        KernelLaunch launch;
+        for (int i = 0; i < 3; ++i) {
+          launch.grid[static_cast<size_t>(i)] = rows.small(kGrid + i);
+          launch.block[static_cast<size_t>(i)] = rows.small(kBlock + i);
+          launch.cluster[static_cast<size_t>(i)] = rows.small(kCluster + i);
+        }
+        launch.registers_per_thread = rows.small(kRegisters);
+        launch.static_shared_bytes = rows.integer(kStatic);
+        launch.dynamic_shared_bytes = rows.integer(kDynamic);
+        launch.local_bytes_per_thread = rows.integer(kLocal);
+        event.detail = static_cast<int32_t>(trace.launches.size());
+        trace.launches.push_back(launch);
+        trace.device_events.push_back(event);
+      });
+}
 
-void add_transfer(NsysImport& import, DeviceEvent event, const Transfer& transfer) {
-  Trace& trace = import.trace();
+void add_transfer(NsysImport& nsys, DeviceEvent event, const Transfer& transfer) {
+  Trace& trace = nsys.trace();
   event.name = trace.strings.intern(transfer_name(event.kind, transfer));
   event.detail = static_cast<int32_t>(trace.transfers.size());
   trace.transfers.push_back(transfer);
   trace.device_events.push_back(event);
 }
 
-void read_transfers(NsysImport& import) {
+void read_transfers(NsysImport& nsys) {
   enum { kBytes = kFirstOwn, kGraphNode, kCopyKind, kSource, kDestination, kMemory = kCopyKind };
-  import.read("CUPTI_ACTIVITY_KIND_MEMCPY",
-              with_common({"bytes", "graphNodeId", "copyKind", "srcKind", "dstKind"}), kRequired,
-              [&](const NsysRows& rows) {
-                DeviceEvent event = common(import, rows, DeviceKind::kCopy);
-  event.graph_node = positive(rows.id(kGraphNode));
-  Transfer transfer;
-  transfer.bytes = rows.integer(kBytes);
-  transfer.direction = nsys_direction(import, rows.id(kCopyKind));
-  transfer.source = nsys_memory_kind(import, rows.id(kSource));
-  transfer.destination = nsys_memory_kind(import, rows.id(kDestination));
-  add_transfer(import, event, transfer);
-});
-  import.read("CUPTI_ACTIVITY_KIND_MEMSET", with_common({"bytes", "graphNodeId", "memKind"}), kRequired,
-              [&](const NsysRows& rows) {
-                DeviceEvent event = common(import, rows, DeviceKind::kSet);
-  event.graph_node = positive(rows.id(kGraphNode));
-  Transfer transfer;
-  transfer.bytes = rows.integer(kBytes);
-  transfer.destination = nsys_memory_kind(import, rows.id(kMemory));
-  add_transfer(import, event, transfer);
-  }  // namespace hone::trace
-);
+  nsys.read("CUPTI_ACTIVITY_KIND_MEMCPY",
+            with_common({"bytes", "graphNodeId", "copyKind", "srcKind", "dstKind"}), kRequired,
+            [&](const NsysRows& rows) {
+              DeviceEvent event = common(nsys, rows, DeviceKind::kCopy);
+              event.graph_node = positive(rows.id(kGraphNode));
+              Transfer transfer;
+              transfer.bytes = rows.integer(kBytes);
+              transfer.direction = nsys_direction(nsys, rows.id(kCopyKind));
+              transfer.source = nsys_memory_kind(nsys, rows.id(kSource));
+              transfer.destination = nsys_memory_kind(nsys, rows.id(kDestination));
+              add_transfer(nsys, event, transfer);
+            });
+  nsys.read("CUPTI_ACTIVITY_KIND_MEMSET", with_common({"bytes", "graphNodeId", "memKind"}), kRequired,
+            [&](const NsysRows& rows) {
+              DeviceEvent event = common(nsys, rows, DeviceKind::kSet);
+              event.graph_node = positive(rows.id(kGraphNode));
+              Transfer transfer;
+              transfer.bytes = rows.integer(kBytes);
+              transfer.destination = nsys_memory_kind(nsys, rows.id(kMemory));
+              add_transfer(nsys, event, transfer);
+            });
 }
 
 /// Each launch of a graph is recorded as one block, unless the user asked for its nodes.
-void read_whole_graphs(NsysImport& import) {
-  Trace& trace = import.trace();
+void read_whole_graphs(NsysImport& nsys) {
+  Trace& trace = nsys.trace();
   int64_t count = 0;
-  import.read("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", with_common({"graphId"}), kRequired, [&](const NsysRows& rows) {
-    DeviceEvent event = common(import, rows, DeviceKind::kKernel);
-  event.graph = positive(rows.id(kFirstOwn));
-  event.name =
-      trace.strings.intern(event.graph == kNone ? "CUDA graph" : fmt::format("CUDA graph {}", event.graph));
-  trace.device_events.push_back(event);
-  ++count;
-});
-if (count != 0)
-  trace.doubt(
-      Severity::kDoubt, "kernels",
-      "of CUDA graphs were recorded as one block a launch; `nsys profile --cuda-graph-trace=node` records "
-      "each",
-      count);
+  nsys.read(
+      "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", with_common({"graphId"}), kRequired, [&](const NsysRows& rows) {
+        DeviceEvent event = common(nsys, rows, DeviceKind::kKernel);
+        event.graph = positive(rows.id(kFirstOwn));
+        event.name = trace.strings.intern(event.graph == kNone ? "CUDA graph"
+                                                               : fmt::format("CUDA graph {}", event.graph));
+        trace.device_events.push_back(event);
+        ++count;
+      });
+  if (count != 0)
+    trace.doubt(
+        Severity::kDoubt, "kernels",
+        "of CUDA graphs were recorded as one block a launch; `nsys profile --cuda-graph-trace=node` records "
+        "each",
+        count);
 }
 
-void read_waits(NsysImport& import) {
-  Trace& trace = import.trace();
+void read_waits(NsysImport& nsys) {
+  Trace& trace = nsys.trace();
   enum { kType = kFirstOwn, kEvent, kRecord };
   int64_t unknown = 0;
-  import.read("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", with_common({"syncType", "eventId", "eventSyncId"}), kRequired,
-              [&](const NsysRows& rows) {
-                // A CUpti_ActivitySynchronizationType, counted from 1.
-                const int64_t type = rows.integer(kType);
-  if (type < 1 || type > 4) {
-    ++unknown;
-    return;
-  }
-  const DeviceEvent place = common(import, rows, DeviceKind::kKernel);
-  Synchronization wait;
-  wait.start = place.start;
-  wait.end = place.end;
-  wait.kind = static_cast<SyncKind>(type - 1);
-  wait.device = place.device;
-  wait.context = place.context;
-  wait.stream = std::in_range<int32_t>(place.stream) ? place.stream : kNone;
-  wait.event = positive(rows.id(kEvent));
-  wait.event_record = import.of_process(positive(rows.id(kRecord)), rows.integer(kProcess));
-  wait.correlation = place.correlation;
-  trace.synchronizations.push_back(wait);
-});
-if (unknown != 0) trace.doubt(Severity::kNote, "waits", "of unknown kinds were left out", unknown);
+  nsys.read("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", with_common({"syncType", "eventId", "eventSyncId"}),
+            kRequired, [&](const NsysRows& rows) {
+              // A CUpti_ActivitySynchronizationType, counted from 1.
+              const int64_t type = rows.integer(kType);
+              if (type < 1 || type > 4) {
+                ++unknown;
+                return;
+              }
+              const DeviceEvent place = common(nsys, rows, DeviceKind::kKernel);
+              Synchronization wait;
+              wait.start = place.start;
+              wait.end = place.end;
+              wait.kind = static_cast<SyncKind>(type - 1);
+              wait.device = place.device;
+              wait.context = place.context;
+              wait.stream = std::in_range<int32_t>(place.stream) ? place.stream : kNone;
+              wait.event = positive(rows.id(kEvent));
+              wait.event_record = nsys.of_process(positive(rows.id(kRecord)), rows.integer(kProcess));
+              wait.correlation = place.correlation;
+              trace.synchronizations.push_back(wait);
+            });
+  if (unknown != 0) trace.doubt(Severity::kNote, "waits", "of unknown kinds were left out", unknown);
 }
 
-void read_event_records(NsysImport& import) {
-  Trace& trace = import.trace();
+void read_event_records(NsysImport& nsys) {
+  Trace& trace = nsys.trace();
   enum {
     kEvent,
     kRecord,
@@ -174,21 +175,22 @@ void read_event_records(NsysImport& import) {
     kEventCorrelation,
     kEventProcess
   };
-  import.read("CUPTI_ACTIVITY_KIND_CUDA_EVENT",
-              {"eventId", "eventSyncId", "timestamp", "deviceId", "contextId", "streamId", "correlationId", "globalPid"},
-              1, [&](const NsysRows& rows) {
-                const int64_t process = rows.integer(kEventProcess);
-  EventRecord record;
-  record.correlation = import.of_process(rows.id(kEventCorrelation), process);
-  const int64_t id = positive(rows.id(kRecord));
-  record.id = id == kNone ? record.correlation : import.of_process(id, process);
-  record.event = rows.id(kEvent);
-  record.device = rows.small(kEventDevice);
-  record.context = import.of_process(rows.id(kEventContext), process);
-  record.stream = rows.id(kEventStream);
-  record.completed = positive(rows.id(kTime));
-  trace.event_records.push_back(record);
-});
+  nsys.read("CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+            {"eventId", "eventSyncId", "timestamp", "deviceId", "contextId", "streamId", "correlationId",
+             "globalPid"},
+            1, [&](const NsysRows& rows) {
+              const int64_t process = rows.integer(kEventProcess);
+              EventRecord record;
+              record.correlation = nsys.of_process(rows.id(kEventCorrelation), process);
+              const int64_t id = positive(rows.id(kRecord));
+              record.id = id == kNone ? record.correlation : nsys.of_process(id, process);
+              record.event = rows.id(kEvent);
+              record.device = rows.small(kEventDevice);
+              record.context = nsys.of_process(rows.id(kEventContext), process);
+              record.stream = rows.id(kEventStream);
+              record.completed = positive(rows.id(kTime));
+              trace.event_records.push_back(record);
+            });
 }
 
 void note_what_waits_lack(Trace& trace) {
@@ -205,13 +207,13 @@ void note_what_waits_lack(Trace& trace) {
 
 }  // namespace
 
-void read_nsys_activity(NsysImport& import) {
-  read_kernels(import);
-  read_transfers(import);
-  read_whole_graphs(import);
-  read_waits(import);
-  read_event_records(import);
-  note_what_waits_lack(import.trace());
+void read_nsys_activity(NsysImport& nsys) {
+  read_kernels(nsys);
+  read_transfers(nsys);
+  read_whole_graphs(nsys);
+  read_waits(nsys);
+  read_event_records(nsys);
+  note_what_waits_lack(nsys.trace());
 }
 
 }  // namespace hone::trace

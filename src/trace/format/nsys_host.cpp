@@ -62,66 +62,69 @@ int64_t add_nesting(Trace& trace, const std::vector<HostEvent>& loose) {
 
 }  // namespace
 
-void read_nsys_host(NsysImport& import) {
-  Trace& trace = import.trace();
+void read_nsys_host(NsysImport& nsys) {
+  Trace& trace = nsys.trace();
   enum { kStart, kEnd, kThread, kName, kCorrelation, kResult };
-  import.read("CUPTI_ACTIVITY_KIND_RUNTIME",
-              {"start", "end", "globalTid", "nameId", "correlationId", "returnValue"}, 4, [&](const NsysRows& rows) {
-                const std::string_view name = plain_api_name(trace.text(import.string(rows.id(kName))));
-  HostEvent event;
-  event.start = rows.integer(kStart);
-  event.end = rows.integer(kEnd);
-  event.kind = api_kind(name);
-  event.name = trace.strings.intern(name);
-  event.thread = import.thread(rows.integer(kThread));
-  event.correlation = import.of_process(rows.id(kCorrelation), rows.integer(kThread));
-  event.result = rows.integer(kResult);
-  trace.host_events.push_back(event);
-});
-  import.read("CUPTI_ACTIVITY_KIND_OVERHEAD", {"start", "end", "globalTid", "nameId"}, 4, [&](const NsysRows& rows) {
-    HostEvent event;
-  event.start = rows.integer(kStart);
-  event.end = rows.integer(kEnd);
-  event.kind = HostKind::kOverhead;
-  event.name = import.string(rows.id(kName));
-  event.thread = import.thread(rows.integer(kThread));
-  trace.host_events.push_back(event);
-  }  // namespace hone::trace
-);
-  import.read("ThreadNames", {"nameId", "globalTid"}, 2, [&](const NsysRows& rows) {
-    trace.threads[static_cast<size_t>(import.thread(rows.integer(1)))].name = import.string(rows.id(0));
+  nsys.read("CUPTI_ACTIVITY_KIND_RUNTIME",
+            {"start", "end", "globalTid", "nameId", "correlationId", "returnValue"}, 4,
+            [&](const NsysRows& rows) {
+              const std::string_view name = plain_api_name(trace.text(nsys.string(rows.id(kName))));
+              HostEvent event;
+              event.start = rows.integer(kStart);
+              event.end = rows.integer(kEnd);
+              event.kind = api_kind(name);
+              event.name = trace.strings.intern(name);
+              event.thread = nsys.thread(rows.integer(kThread));
+              event.correlation = nsys.of_process(rows.id(kCorrelation), rows.integer(kThread));
+              event.result = rows.integer(kResult);
+              trace.host_events.push_back(event);
+            });
+  nsys.read("CUPTI_ACTIVITY_KIND_OVERHEAD", {"start", "end", "globalTid", "nameId"}, 4,
+            [&](const NsysRows& rows) {
+              HostEvent event;
+              event.start = rows.integer(kStart);
+              event.end = rows.integer(kEnd);
+              event.kind = HostKind::kOverhead;
+              event.name = nsys.string(rows.id(kName));
+              event.thread = nsys.thread(rows.integer(kThread));
+              trace.host_events.push_back(event);
+            });
+  nsys.read("ThreadNames", {"nameId", "globalTid"}, 2, [&](const NsysRows& rows) {
+    trace.threads[static_cast<size_t>(nsys.thread(rows.integer(1)))].name = nsys.string(rows.id(0));
   });
-  }
+}
 
-  void read_nsys_nvtx(NsysImport& import) {
-    Trace& trace = import.trace();
-    enum { kStart, kEnd, kThread, kType, kText, kTextId };
-    std::vector<HostEvent> loose;
-    int64_t open = 0;
-  import.read("NVTX_EVENTS", {"start", "end", "globalTid", "eventType", "text", "textId"}, 4,
-              [&](const NsysRows& rows) {
-                const int64_t type = rows.integer(kType);
-  if (type != kPushPop && type != kStartEnd) return;
-  if (rows.is_null(kEnd)) {
-    ++open;
-    return;
-  }
-  HostEvent event;
-  event.start = rows.integer(kStart);
-  event.end = rows.integer(kEnd);
-  event.name = rows.is_null(kText) ? import.string(rows.id(kTextId)) : trace.strings.intern(rows.text(kText));
-  event.kind = trace.text(event.name).starts_with("ProfilerStep#") ? HostKind::kStep : HostKind::kRange;
-  event.thread = import.thread(rows.integer(kThread));
-  if (type == kPushPop) {
-    trace.host_events.push_back(event);
-  } else {
-    loose.push_back(event);
-  }
-  });
+void read_nsys_nvtx(NsysImport& nsys) {
+  Trace& trace = nsys.trace();
+  enum { kStart, kEnd, kThread, kType, kText, kTextId };
+  std::vector<HostEvent> loose;
+  int64_t open = 0;
+  nsys.read("NVTX_EVENTS", {"start", "end", "globalTid", "eventType", "text", "textId"}, 4,
+            [&](const NsysRows& rows) {
+              const int64_t type = rows.integer(kType);
+              if (type != kPushPop && type != kStartEnd) return;
+              if (rows.is_null(kEnd)) {
+                ++open;
+                return;
+              }
+              HostEvent event;
+              event.start = rows.integer(kStart);
+              event.end = rows.integer(kEnd);
+              event.name = rows.is_null(kText) ? nsys.string(rows.id(kTextId))
+                                               : trace.strings.intern(rows.text(kText));
+              event.kind =
+                  trace.text(event.name).starts_with("ProfilerStep#") ? HostKind::kStep : HostKind::kRange;
+              event.thread = nsys.thread(rows.integer(kThread));
+              if (type == kPushPop) {
+                trace.host_events.push_back(event);
+              } else {
+                loose.push_back(event);
+              }
+            });
   if (open != 0) trace.doubt(Severity::kNote, "ranges", "did not end and were left out", open);
   const int64_t crossing = add_nesting(trace, loose);
   if (crossing != 0)
     trace.doubt(Severity::kNote, "ranges", "overlapped others of their thread and were left out", crossing);
-  }
+}
 
-  }  // namespace hone::trace
+}  // namespace hone::trace

@@ -98,10 +98,10 @@ class NsysImport {
 };
 
 // The readers, each for some of the tables.
-void read_nsys_target(NsysImport& import);    ///< devices, contexts, streams, clock, diagnostics
-void read_nsys_activity(NsysImport& import);  ///< work of GPUs, waits and events
-void read_nsys_host(NsysImport& import);      ///< API calls, overhead
-void read_nsys_nvtx(NsysImport& import);      ///< ranges
-void read_nsys_metrics(NsysImport& import);   ///< counters over time, allocations
+void read_nsys_target(NsysImport& nsys);    ///< devices, contexts, streams, clock, diagnostics
+void read_nsys_activity(NsysImport& nsys);  ///< work of GPUs, waits and events
+void read_nsys_host(NsysImport& nsys);      ///< API calls, overhead
+void read_nsys_nvtx(NsysImport& nsys);      ///< ranges
+void read_nsys_metrics(NsysImport& nsys);   ///< counters over time, allocations
 
 }  // namespace hone::trace

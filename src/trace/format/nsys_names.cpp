@@ -44,16 +44,16 @@ MemoryKind memory_of(std::string_view name) {
 
 }  // namespace
 
-CopyDirection nsys_direction(NsysImport& import, int64_t id) {
-  const std::string name = import.enumerator("ENUM_CUDA_MEMCPY_OPER", id);
+CopyDirection nsys_direction(NsysImport& nsys, int64_t id) {
+  const std::string name = nsys.enumerator("ENUM_CUDA_MEMCPY_OPER", id);
   if (!name.empty()) return direction_of(name);
   const bool known = id >= 0 && id < static_cast<int64_t>(kDirections.size());
   return known ? direction_of(kDirections[static_cast<size_t>(id)]) : CopyDirection::kUnknown;
 }
 
-MemoryKind nsys_memory_kind(NsysImport& import, int64_t id) {
+MemoryKind nsys_memory_kind(NsysImport& nsys, int64_t id) {
   // CUDA_MEMOPR_MEMORY_KIND_DEVICE_STATIC and the like: the common prefix of all names is ignored.
-  const std::string name = import.enumerator("ENUM_CUDA_MEM_KIND", id);
+  const std::string name = nsys.enumerator("ENUM_CUDA_MEM_KIND", id);
   if (!name.empty()) return memory_of(name);
   const bool known = id >= 0 && id < static_cast<int64_t>(kMemoryKinds.size());
   return known ? kMemoryKinds[static_cast<size_t>(id)] : MemoryKind::kUnknown;

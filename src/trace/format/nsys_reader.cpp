@@ -39,12 +39,12 @@ bool is_nsys_export(SqliteDatabase& database) {
 Trace read_nsys(SqliteDatabase& database) {
   if (!is_nsys_export(database)) fail_bad_input("{}: no export of Nsight Systems", database.file());
   Trace trace;
-  NsysImport import(database, trace);
-  read_nsys_target(import);
-  read_nsys_activity(import);
-  read_nsys_host(import);
-  read_nsys_nvtx(import);
-  read_nsys_metrics(import);
+  NsysImport nsys(database, trace);
+  read_nsys_target(nsys);
+  read_nsys_activity(nsys);
+  read_nsys_host(nsys);
+  read_nsys_nvtx(nsys);
+  read_nsys_metrics(nsys);
   complete_streams(trace);
   mark_asynchronous(trace);
   if (!database.damage().empty()) trace.doubt(Severity::kLoss, "file", database.damage(), 0);
