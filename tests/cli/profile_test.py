@@ -20,6 +20,7 @@ from onnx import TensorProto, helper
 HONE = sys.argv[1]
 MODEL = str(pathlib.Path(sys.argv[2]) / "digits.onnx")
 HAS_TORCH = sys.argv[3] == "1"
+EMPTY = tempfile.TemporaryDirectory()
 
 
 def profile(*arguments):
@@ -235,7 +236,7 @@ class Profile(unittest.TestCase):
                  "through CUPTI\n"),
                 ([MODEL, "--cupti"], 2, "hone: --cupti is of a GPU: --device cuda\n"),
                 ([MODEL, "--active", "0"], 2, "hone: --active must be between 1 and 1000000\n"),
-                (["/nonexistent.onnx"], 3, None),
+                ([f"{EMPTY.name}/missing.onnx"], 3, None),
                 ([MODEL, "--cupti", "--counters"], 2, "hone: --cupti is of a GPU: --device cuda\n"),
                 ([MODEL, "--metrics", "dram_read_bytes"], 2, "hone: --metrics is of kernels of a GPU: --device cuda\n"),
                 ([MODEL, "--metrics", "no_such"], 2, None),

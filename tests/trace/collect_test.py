@@ -12,6 +12,8 @@ import tempfile
 import unittest
 
 HONE, PROGRAM, CUPTI, NVML = sys.argv[1:5]
+EMPTY = tempfile.TemporaryDirectory()
+MISSING = os.path.join(EMPTY.name, "missing")
 
 
 def profile(*arguments, cupti=CUPTI, options=(), **variables):
@@ -19,7 +21,7 @@ def profile(*arguments, cupti=CUPTI, options=(), **variables):
     folder = tempfile.mkdtemp()
     path = os.path.join(folder, "a.sqlite")
     done = subprocess.run([HONE, "profile", "-o", path, *options, "--", *arguments], capture_output=True, text=True, timeout=60,
-                          env={**os.environ, "HONE_CUPTI": cupti, "HONE_NVML": "/nonexistent",
+                          env={**os.environ, "HONE_CUPTI": cupti, "HONE_NVML": MISSING,
                                **variables}, cwd=folder)
     return done, sqlite3.connect(path) if os.path.exists(path) else None
 
@@ -125,7 +127,7 @@ class Collect(unittest.TestCase):
                       done.stderr)
 
     def test_a_missing_cupti_is_said(self):
-        done, _ = profile(PROGRAM, cupti="/nonexistent.so")
+        done, _ = profile(PROGRAM, cupti=MISSING)
         self.assertEqual(done.returncode, 0)
         self.assertIn("CUPTI cannot be loaded", done.stderr)
 
@@ -183,7 +185,7 @@ class Collect(unittest.TestCase):
         self.assertGreater(rows(database, "SELECT count(*) FROM counter_samples")[0][0], 5 * 4)
 
     def test_a_gpu_that_nvml_does_not_know_is_said(self):
-        for nvml, reason in ((NVML, "NVML does not know the GPU that was used"), ("/nonexistent", "NVML cannot be loaded")):
+        for nvml, reason in ((NVML, "NVML does not know the GPU that was used"), (MISSING, "NVML cannot be loaded")):
             done, database = profile(PROGRAM, HONE_NVML=nvml)
             self.assertIn("no clocks, power and temperature: " + reason, done.stderr)
             self.assertEqual(rows(database, "SELECT * FROM counter_samples"), [])
@@ -240,9 +242,9 @@ class Collect(unittest.TestCase):
         self.assertIsNone(database)
 
     def test_a_program_that_is_not_there(self):
-        done, database = profile("/nonexistent")
+        done, database = profile(MISSING)
         self.assertEqual(done.returncode, 4)
-        self.assertEqual(done.stderr, "hone: /nonexistent cannot be started: no such program\n")
+        self.assertEqual(done.stderr, f"hone: {MISSING} cannot be started: no such program\n")
         self.assertIsNone(database)
 
     def test_a_trace_may_have_the_longest_name(self):
@@ -250,7 +252,7 @@ class Collect(unittest.TestCase):
             for length in (250, 255):
                 trace = os.path.join(folder, "n" * (length - 7) + ".sqlite")
                 done = subprocess.run([HONE, "profile", "-o", trace, "--", PROGRAM], capture_output=True, text=True,
-                                      timeout=60, env={**os.environ, "HONE_CUPTI": CUPTI, "HONE_NVML": "/nonexistent"})
+                                      timeout=60, env={**os.environ, "HONE_CUPTI": CUPTI, "HONE_NVML": MISSING})
                 self.assertEqual(done.returncode, 0, done.stderr)
                 done = subprocess.run([HONE, "analyze", trace], capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -271,7 +273,7 @@ class Collect(unittest.TestCase):
             trace = os.path.join(folder, "a.sqlite")
             program = ["sh", "-c", 'ulimit -S -f unlimited && exec "$0"', PROGRAM]
             done = subprocess.run([HONE, "profile", "-o", trace, "--", *program], capture_output=True, text=True, timeout=60,
-                                  env={**os.environ, "HONE_CUPTI": CUPTI, "HONE_NVML": "/nonexistent"},
+                                  env={**os.environ, "HONE_CUPTI": CUPTI, "HONE_NVML": MISSING},
                                   preexec_fn=full_disk)
             self.assertEqual((done.returncode, done.stderr), (4, f"hone: {trace}: disk I/O error\n"))
             self.assertEqual(os.listdir(folder), [])

@@ -11,6 +11,8 @@ import tempfile
 import unittest
 
 HONE, PROGRAM, CUPTI, DRIVER, SANITIZERS = sys.argv[1:6]
+EMPTY = tempfile.TemporaryDirectory()
+MISSING = os.path.join(EMPTY.name, "missing")
 NEEDS_CUPTI = unittest.skipIf(SANITIZERS, "CUPTI loads its libraries in a way that sanitizers refuse (RTLD_DEEPBIND)")
 
 
@@ -18,7 +20,7 @@ def hone(*arguments, **variables):
     # In a build with AddressSanitizer, it would insist on coming before what is preloaded.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
     return subprocess.run([HONE, *arguments], capture_output=True, text=True, timeout=120,
-                          env={**os.environ, "HONE_NVML": "/nonexistent", "ASAN_OPTIONS": sanitizer, **variables})
+                          env={**os.environ, "HONE_NVML": MISSING, "ASAN_OPTIONS": sanitizer, **variables})
 
 
 def measure(metrics, how="kernels", options=(), **variables):
@@ -34,14 +36,14 @@ def measure(metrics, how="kernels", options=(), **variables):
 
 class Query(unittest.TestCase):
     def test_the_list_says_what_is_measured_in_place_of_each_name(self):
-        done = hone("profile", "--query-metrics", HONE_CUPTI="/nonexistent")
+        done = hone("profile", "--query-metrics", HONE_CUPTI=MISSING)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("achieved_occupancy\n    Warps that an SM held on average while it was active, of those it can hold\n"
                       "    0.01 * sm__warps_active.avg.pct_of_peak_sustained_active\n", done.stdout)
         self.assertIn("Which of them a GPU has is not known here: CUPTI cannot be loaded", done.stdout)
 
     def test_json_without_cupti_knows_nothing_of_a_gpu(self):
-        answer = json.loads(hone("profile", "--query-metrics", "--json", HONE_CUPTI="/nonexistent").stdout)
+        answer = json.loads(hone("profile", "--query-metrics", "--json", HONE_CUPTI=MISSING).stdout)
         self.assertEqual((answer["schema"], answer["chip"]), ("hone.metrics", None))
         self.assertIn("CUPTI cannot be loaded", answer["problem"])
         self.assertEqual({metric["available"] for metric in answer["metrics"]}, {None})
