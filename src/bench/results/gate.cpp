@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "bench/results/model_names.hpp"
+#include "bench/results/result_file.hpp"
 
 namespace hone::bench {
 namespace {
@@ -103,16 +104,9 @@ void require_same_way(const Setup& then, const Setup& now) {
                    then.text(), device_text(then), device_text(now));
 }
 
-/// The input shapes of a model, at the batch that the file of the model has; empty in older sweeps.
-std::string shapes_of(const Sweep& sweep, const std::string& model) {
-  const Json all = sweep.context.is_object() ? sweep.context.value("input_shapes", Json()) : Json();
-  const Json text = all.is_object() ? all.value(model, Json()) : Json();
-  return text.is_string() ? text.get<std::string>() : "";
-}
-
 void require_same_shapes(const Sweep& baseline, const Run& then, const Sweep& sweep, const Run& now) {
-  const std::string then_shapes = shapes_of(baseline, then.setup.model);
-  const std::string now_shapes = shapes_of(sweep, now.setup.model);
+  const std::string then_shapes = input_shapes(baseline.context, then.setup.model);
+  const std::string now_shapes = input_shapes(sweep.context, now.setup.model);
   if (then_shapes.empty() || now_shapes.empty() || then_shapes == now_shapes) return;
   fail_environment(
       "{}: the inputs of the baseline are {}, those of this sweep {}; such times cannot be compared "

@@ -49,6 +49,12 @@ SweepRecord parse_record(const Json& json) {
   return base::read_described<SweepRecord>(json);
 }
 
+std::string input_shapes(const Json& context, const std::string& model) {
+  const Json all = context.is_object() ? context.value("input_shapes", Json()) : Json();
+  const Json text = all.is_object() ? all.value(model, Json()) : Json();
+  return text.is_string() ? text.get<std::string>() : "";
+}
+
 void check_samples(const SweepRecord& sweep) {
   for (size_t i = 0; i < sweep.runs.size(); ++i) {
     for (const auto& round : sweep.runs[i].samples) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "base/json.hpp"
@@ -22,6 +23,9 @@ void check_result(const Json& json);
 /// Parses the whole content of a result file. Bad input names the field; impossible numbers are kept
 /// unchanged.
 SweepRecord parse_record(const Json& json);
+/// Returns the input shapes of a model in the context of a sweep, such as "ids 1x8, mask 1x8", at the batch
+/// that the model's file has; empty in older files.
+std::string input_shapes(const Json& context, const std::string& model);
 /// Bad input if a sample is not a valid time.
 void check_samples(const SweepRecord& sweep);
 

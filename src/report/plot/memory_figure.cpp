@@ -89,7 +89,7 @@ std::optional<Figure> memory_figure(const SweepGroup& group) {
   keep_used_parts(&chart);
   Figure figure;
   figure.name = group.name + "-memory";
-  figure.title = fmt::format("{} of {}", cpu ? "Peak memory" : "Device memory", group.model);
+  figure.title = fmt::format("{} of {}", cpu ? "Peak memory" : "Device memory", group.subject);
   if (batches.size() == 1) figure.title += fmt::format(", batch {}", *batches.begin());
   figure.subtitle =
       group.machine + (cpu ? ": the most that the process held, libraries and inputs included"

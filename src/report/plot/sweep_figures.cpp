@@ -176,7 +176,7 @@ std::vector<ValueSeries> speedups(const SweepGroup& group, const std::set<std::s
 }  // namespace
 
 std::optional<Figure> latency_figure(const SweepGroup& group) {
-  std::optional<Figure> figure = figure_of(group, "latency", "Latency of " + group.model, {"latency, ms"},
+  std::optional<Figure> figure = figure_of(group, "latency", "Latency of " + group.subject, {"latency, ms"},
                                            measure_all(group, latency_value), "p50, bars from p25 to p99");
   if (!figure) return figure;
   figure->notes = latency_notes(group);
@@ -192,7 +192,7 @@ std::optional<Figure> throughput_figure(const SweepGroup& group) {
     all.push_back(std::move(series));
   }
   std::optional<Figure> figure = figure_of(
-      group, "throughput", "Throughput of " + group.model, {"samples per second"}, all,
+      group, "throughput", "Throughput of " + group.subject, {"samples per second"}, all,
       pipelined.empty() ? "one run in flight" : "one run in flight; dashed: pipelined, runs that overlap");
   if (!figure) return figure;
   figure->notes = sweep_notes(group);
@@ -204,7 +204,8 @@ std::optional<Figure> speedup_figure(const SweepGroup& group) {
   const std::vector<ValueSeries> all = speedups(group, over);
   Axis axis{"times as fast; the line is 1"};
   axis.reference = 1;
-  const std::string title = "Speedup of " + group.model + (over.size() == 1 ? " over " + *over.begin() : "");
+  const std::string title =
+      "Speedup of " + group.subject + (over.size() == 1 ? " over " + *over.begin() : "");
   std::optional<Figure> figure = figure_of(group, "speedup", title, std::move(axis), all,
                                            "ratio of p50, bars are 95 % confidence intervals");
   if (!figure) return figure;

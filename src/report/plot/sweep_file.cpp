@@ -7,7 +7,6 @@
 #include "base/error.hpp"
 #include "base/read_described.hpp"
 #include "base/statistics.hpp"
-#include "bench/results/model_names.hpp"
 #include "bench/results/result_file.hpp"
 
 namespace hone::report {
@@ -147,7 +146,7 @@ class Doubter {
   SweepRun& run_;
 };
 
-SweepRun make_run(bench::RunRecord record, const Machine& machine) {
+SweepRun make_run(bench::RunRecord record, const Machine& machine, const Json& context) {
   SweepRun run;
   if (record.failure) {
     run.setup = std::move(record.setup);
@@ -159,9 +158,9 @@ SweepRun make_run(bench::RunRecord record, const Machine& machine) {
   }
   run.samples = {};
   run.block_wall_ms = {};
-  run.model = bench::file_stem(run.setup.model);
   run.processor = run.setup.on_cpu() ? machine.cpu : machine.gpu.value_or(NamedGpu()).name;
   run.date = machine.date;
+  run.input_shapes = bench::input_shapes(context, run.setup.model);
   return run;
 }
 
@@ -171,7 +170,7 @@ std::vector<SweepRun> read_runs(const Json& json) {
   Machine machine;
   if (!sweep.context.is_null()) machine = base::read_described<Machine>(sweep.context, "context");
   std::vector<SweepRun> runs;
-  for (bench::RunRecord& run : sweep.runs) runs.push_back(make_run(std::move(run), machine));
+  for (bench::RunRecord& run : sweep.runs) runs.push_back(make_run(std::move(run), machine, sweep.context));
   return runs;
 }
 

@@ -24,9 +24,9 @@ struct Spread {
 /// A run from the file, without its samples and without impossible figures. If it failed, it has only the
 /// setup and the failure.
 struct SweepRun : bench::RunRecord {
-  std::string model;      ///< as part of a file name: resnet50
-  std::string processor;  ///< name of the GPU or CPU that computed; empty if unknown
-  std::string date;       ///< date of the sweep, ISO 8601; empty if unknown
+  std::string processor;     ///< name of the GPU or CPU that computed; empty if unknown
+  std::string date;          ///< date of the sweep, ISO 8601; empty if unknown
+  std::string input_shapes;  ///< bench::input_shapes
   Spread spread;
   std::vector<std::string> doubts;  ///< fields left out because no such value can be: "latency_ms.p50 -3"
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "bench/results/model_names.hpp"
 #include "report/ids.hpp"
 
 namespace hone::report {
@@ -93,10 +94,74 @@ std::string slug(const std::string& text) {
   return result.empty() ? "unknown" : result;
 }
 
+/// The short name of each model that a run names. Paths of one file have one short name.
+std::map<std::string, std::string> name_models(const std::vector<SweepRun>& runs) {
+  std::map<std::string, std::string> firsts;
+  std::vector<std::string> models;
+  for (const SweepRun& run : runs) {
+    const std::string& named = run.setup.model;
+    if (firsts.contains(named)) continue;
+    const auto same =
+        std::ranges::find_if(models, [&](const auto& model) { return bench::same_model(model, named); });
+    firsts[named] = same == models.end() ? named : *same;
+    if (same == models.end()) models.push_back(named);
+  }
+  const std::map<std::string, std::string> names = bench::short_names(models);
+  for (auto& [named, model] : firsts) model = names.at(model);
+  return firsts;
+}
+
+/// The input shapes that are known of each model.
+std::map<std::string, std::set<std::string>> known_shapes(const std::vector<SweepRun>& runs,
+                                                          const std::map<std::string, std::string>& models) {
+  std::map<std::string, std::set<std::string>> known;
+  for (const SweepRun& run : runs) {
+    if (!run.input_shapes.empty()) known[models.at(run.setup.model)].insert(run.input_shapes);
+  }
+  return known;
+}
+
+/// Splits "ids 1x8, mask 1x8" into its inputs.
+std::vector<std::string> split_inputs(const std::string& text) {
+  constexpr std::string_view kBetween = ", ";
+  std::vector<std::string> inputs;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find(kBetween, begin), text.size());
+    inputs.push_back(text.substr(begin, end - begin));
+    begin = end + kBetween.size();
+  }
+  return inputs;
+}
+
+/// "ids 1x8", or "inputs 1x8" if several have one shape: the inputs that not all groups of the model share.
+std::string differing_shapes(const SweepGroup& group, const std::vector<SweepGroup>& groups) {
+  std::vector<std::string> inputs = split_inputs(group.input_shapes);
+  std::set<std::string> others;
+  for (const SweepGroup& other : groups) {
+    const bool differs = other.model == group.model && other.input_shapes != group.input_shapes;
+    if (differs && !other.input_shapes.empty()) others.insert(other.input_shapes);
+  }
+  if (others.empty()) return "";
+  if (inputs.empty()) return "unknown input shapes";
+  std::erase_if(inputs, [&](const std::string& input) {
+    return std::ranges::all_of(others, [&](const std::string& other) {
+      const std::vector<std::string> theirs = split_inputs(other);
+      return std::ranges::find(theirs, input) != theirs.end();
+    });
+  });
+  std::set<std::string> shapes;
+  for (const std::string& input : inputs) shapes.insert(input.substr(input.rfind(' ') + 1));
+  if (inputs.size() > 1 && shapes.size() == 1) return "inputs " + *shapes.begin();
+  return fmt::format("{}", fmt::join(inputs, ", "));
+}
+
 /// The parts of a file name that can distinguish groups of one model.
-std::array<std::string, 6> qualifiers(const SweepGroup& group) {
+std::array<std::string, 7> qualifiers(const SweepGroup& group, const std::vector<SweepGroup>& groups) {
   const bench::Setup& s = group.setup;
-  return {slug(s.device),
+  const std::string shapes = differing_shapes(group, groups);
+  return {shapes.empty() ? "" : slug(shapes),
+          slug(s.device),
           slug(group.processor),
           fmt::format("{}-threads", s.threads),
           s.transfers ? "transfers" : "",
@@ -106,11 +171,12 @@ std::array<std::string, 6> qualifiers(const SweepGroup& group) {
 
 /// A qualifier becomes part of the name only if groups that agree in all previous qualifiers differ in it.
 std::string qualified_name(const SweepGroup& group, const std::vector<SweepGroup>& groups) {
-  const auto own = qualifiers(group);
+  const auto own = qualifiers(group, groups);
   std::string name = group.model;
+  std::ranges::replace(name, '/', '-');
   for (size_t i = 0; i < own.size(); ++i) {
     const bool differs = std::any_of(groups.begin(), groups.end(), [&](const SweepGroup& other) {
-      const auto theirs = qualifiers(other);
+      const auto theirs = qualifiers(other, groups);
       return other.model == group.model && theirs[i] != own[i] &&
              std::equal(own.begin(), own.begin() + static_cast<long>(i), theirs.begin());
     });
@@ -121,7 +187,11 @@ std::string qualified_name(const SweepGroup& group, const std::vector<SweepGroup
 
 void name_groups(std::vector<SweepGroup>* groups) {
   Ids ids;
-  for (SweepGroup& group : *groups) group.name = ids.take(qualified_name(group, *groups));
+  for (SweepGroup& group : *groups) {
+    const std::string shapes = differing_shapes(group, *groups);
+    group.name = ids.take(qualified_name(group, *groups));
+    group.subject = group.model + (shapes.empty() ? "" : " (" + shapes + ")");
+  }
 }
 
 std::string dates_text(const SweepGroup& group) {
@@ -170,15 +240,21 @@ bool add_run(const SweepRun& run, SweepGroup* group) {
 
 std::vector<SweepGroup> group_runs(const std::vector<SweepRun>& runs,
                                    const std::vector<std::string>& backends) {
+  const std::map<std::string, std::string> models = name_models(runs);
+  const std::map<std::string, std::set<std::string>> known = known_shapes(runs, models);
   std::vector<SweepGroup> groups;
-  std::map<std::tuple<std::string, std::string, bench::Setup>, size_t> places;
+  std::map<std::tuple<std::string, std::string, std::string, bench::Setup>, size_t> places;
   std::vector<size_t> repeated;
   for (const SweepRun& run : runs) {
     const bench::Setup common =
         bench::comparable_part(run.setup, {.model = true, .system = true, .batch = true});
-    const auto [place, fresh] = places.try_emplace({run.model, run.processor, common}, groups.size());
+    const std::string& model = models.at(run.setup.model);
+    std::string shapes = run.input_shapes;
+    const auto only = known.find(model);
+    if (shapes.empty() && only != known.end() && only->second.size() == 1) shapes = *only->second.begin();
+    const auto [place, fresh] = places.try_emplace({model, shapes, run.processor, common}, groups.size());
     if (fresh) {
-      groups.push_back({"", run.model, "", common, run.processor, {}, {}});
+      groups.push_back({"", model, shapes, "", "", common, run.processor, {}, {}});
       repeated.push_back(0);
     }
     repeated[place->second] += add_run(run, &groups[place->second]) ? 1 : 0;

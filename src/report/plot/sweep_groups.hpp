@@ -1,4 +1,4 @@
-// Groups the runs of any number of sweeps by figure: one model, measured in one way.
+// Groups the runs of any number of sweeps by figure: one model with inputs of one shape, measured in one way.
 #pragma once
 
 #include <string>
@@ -20,7 +20,10 @@ struct SweepGroup {
   /// First part of its file names: the model and, if it has several groups, the settings in which they
   /// differ.
   std::string name;
-  std::string model;
+  std::string model;         ///< its short name: "resnet50", or "a/net" and "b/net" for two models called net
+  std::string input_shapes;  ///< bench::input_shapes
+  /// The model and the inputs whose shapes distinguish its groups: "bert (ids 1x128)".
+  std::string subject;
   std::string machine;  ///< "NVIDIA H200, inputs already on the device, 2026-11-21"
   bench::Setup setup;   ///< the setup that its runs share, see bench::comparable_part
   std::string processor;

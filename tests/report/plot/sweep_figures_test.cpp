@@ -159,6 +159,41 @@ TEST(SweepGroups, SettingsAreApartAndNamedByWhatTellsThemApart) {
   EXPECT_EQ(groups[2].machine, "an unknown GPU, with data transfers, 2026-11-21");
 }
 
+std::vector<std::string> titles_of(const std::vector<SweepGroup>& groups) {
+  std::vector<std::string> titles;
+  for (const SweepGroup& group : groups) titles.push_back(group.name + ": " + group.subject);
+  return titles;
+}
+
+TEST(SweepGroups, ModelsOfOneShortNameAreApart) {
+  std::vector<Json> runs;
+  for (const char* model : {"/models/a/net.onnx", "/models/b/net.onnx", "/models/./a/net.onnx"}) {
+    runs.push_back(run_json("hone", "fp32", static_cast<int>(runs.size()) + 1, 9));
+    runs.back()["model"] = model;
+  }
+  const auto groups = group_runs(read_json(sweep_json(runs)));
+  EXPECT_THAT(titles_of(groups), ElementsAre("a-net: a/net", "b-net: b/net"));
+  EXPECT_THAT(groups.at(0).series.at(0).runs, SizeIs(2)) << "two paths of one file";
+  EXPECT_EQ(latency_figure(groups[1]).value().title, "Latency of b/net, batch 2");
+}
+
+TEST(SweepGroups, InputShapesAreApartAndNamedByTheInputsThatDiffer) {
+  const auto of_shapes = [](const Json& shapes) {
+    Json sweep = sweep_json({run_json("hone", "fp32", 1, 9)});
+    if (!shapes.is_null()) sweep["context"]["input_shapes"] = {{"net", shapes}};
+    return read_json(sweep).at(0);
+  };
+  const SweepRun unknown = of_shapes({});
+  const SweepRun small = of_shapes("ids 1x8, size 2");
+  EXPECT_THAT(titles_of(group_runs({unknown, small})), ElementsAre("net: net"));
+  const auto groups = group_runs({small, of_shapes("ids 1x128, size 2"), unknown, of_shapes(7)});
+  EXPECT_THAT(titles_of(groups), ElementsAre("net-ids-1x8: net (ids 1x8)", "net-ids-1x128: net (ids 1x128)",
+                                             "net-unknown-input-shapes: net (unknown input shapes)"));
+  EXPECT_EQ(latency_figure(groups[1]).value().title, "Latency of net (ids 1x128), batch 1");
+  EXPECT_THAT(titles_of(group_runs({of_shapes("a 1x8, b 1x8"), of_shapes("a 1x9, b 1x9")})),
+              ElementsAre("net-inputs-1x8: net (inputs 1x8)", "net-inputs-1x9: net (inputs 1x9)"));
+}
+
 TEST(SweepGroups, TheNewestMeasurementOfAConfigurationIsShown) {
   auto runs = read_json(sweep_json({run_json("hone", "fp32", 1, 9)}, "2026-11-22T00:00:00Z"));
   for (SweepRun& run : read_json(sweep_json({run_json("hone", "fp32", 1, 5)}, "2026-11-20T00:00:00Z")))
