@@ -41,13 +41,17 @@ Side open_side(const std::string& path) {
   return {analysis::diff_side(trace, analysis::find_steps(trace)), trace.doubts};
 }
 
+void add_doubt(const analysis::Estimate& recorded, const trace::RecordingCost& plain, Side* side) {
+  if (const auto doubt = analysis::iteration_doubt(recorded, plain)) side->doubts.push_back(*doubt);
+}
+
 void run(const Options& all) {
   const AccuracyDiffOptions& options = all.both;
   if (all.accuracy) return diff_accuracy(options);
   refuse_given(all.for_accuracy, "is for --accuracy");
   refuse_other_comparisons(options.a, options.b);
-  const Side a = open_side(options.a);
-  const Side b = open_side(options.b);
+  Side a = open_side(options.a);
+  Side b = open_side(options.b);
   const std::string& model_a = a.side.recorded.model;
   const std::string& model_b = b.side.recorded.model;
   if (!model_a.empty() && !model_b.empty() && !bench::same_model(model_a, model_b))
@@ -56,6 +60,10 @@ void run(const Options& all) {
   if (options.json) {
     fmt::print("{}\n", to_json(diff).dump(2, ' ', false, Json::error_handler_t::replace));
     return;
+  }
+  if (diff.contradictory()) {
+    add_doubt(diff.iteration_a, *diff.plain_a, &a);
+    add_doubt(diff.iteration_b, *diff.plain_b, &b);
   }
   const report::SheetStyle style = terminal_style(options.rows);
   for (const auto& [name, path, side] : {std::tuple("A", &options.a, &a), std::tuple("B", &options.b, &b)}) {

@@ -17,6 +17,13 @@
 namespace hone::analysis {
 namespace {
 
+/// Recorded iterations that change a speedup by this factor were disturbed, or recording slowed one side
+/// only.
+constexpr double kContradiction = 1.2;
+/// Iterations of a contradictory diff that take this many times as long as without recording are the reason.
+constexpr double kDisturbed = 1.1;
+constexpr double kNanosecondsPerMillisecond = 1e6;
+
 /// Rounding error of sums of times in ns; no clock resolves a picosecond.
 constexpr double kRoundingError = 1e-3;
 
@@ -170,12 +177,29 @@ void add_differences(const Recorded& a, const Recorded& b, std::vector<std::stri
       notes.push_back(fmt::format("A and B are of different {}: {} and {}", what, *in_a, *in_b));
   }
   if (!a.cost || !b.cost) return;
-  constexpr double kNanoseconds = 1e6;
   notes.push_back(fmt::format(
       "The parts are times while recording, which cost: A {}, B {}. The speedup is of runs that were not "
       "recorded: {} and {}.",
-      a.cost->text, b.cost->text, base::time_text(kNanoseconds * a.cost->plain_ms),
-      base::time_text(kNanoseconds * b.cost->plain_ms)));
+      a.cost->text, b.cost->text, base::time_text(kNanosecondsPerMillisecond * a.cost->plain_ms),
+      base::time_text(kNanosecondsPerMillisecond * b.cost->plain_ms)));
+}
+
+/// "1.50x as fast" or "1.50x as slow".
+std::string speed_text(double ratio) {
+  const bool faster = ratio >= 1;
+  return fmt::format("{}x as {}", base::factor_text(faster ? ratio : 1 / ratio), faster ? "fast" : "slow");
+}
+
+std::string contradiction_text(const TraceDiff& diff) {
+  return fmt::format(
+      "Doubt: the recorded iterations, which the parts are of, contradict the speedup: in them B is {} as A "
+      "({} and {} on average; not recorded {} and {}). They were disturbed or slowed by recording, so the "
+      "parts do not explain the speedup; record both again on a quiet machine, with more iterations "
+      "(hone profile --active 50).",
+      speed_text(diff.iteration_a.mean / diff.iteration_b.mean), base::time_text(diff.iteration_a.mean),
+      base::time_text(diff.iteration_b.mean),
+      base::time_text(kNanosecondsPerMillisecond * diff.plain_a->plain_ms),
+      base::time_text(kNanosecondsPerMillisecond * diff.plain_b->plain_ms));
 }
 
 }  // namespace
@@ -246,7 +270,16 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
   if (a.layers.empty() || b.layers.empty())
     diff.notes.push_back(std::string(a.layers.empty() ? "A" : "B") +
                          " has no layers, so what changed cannot be told apart by layer");
+  if (diff.contradictory()) diff.notes.insert(diff.notes.begin(), contradiction_text(diff));
   return diff;
+}
+
+bool TraceDiff::contradictory() const {
+  const std::optional<DiffSpeedup> known = speedup();
+  if (!known || !known->undisturbed || !timed()) return false;
+  const double recorded = iteration_a.mean / iteration_b.mean;
+  const bool turned = known->differs().value_or(false) && (recorded > 1) != (known->ratio > 1);
+  return turned || std::max(recorded / known->ratio, known->ratio / recorded) >= kContradiction;
 }
 
 std::optional<DiffSpeedup> TraceDiff::speedup() const {
@@ -282,6 +315,14 @@ std::optional<std::array<double, 2>> TraceDiff::speedup_interval() const {
 bool TraceDiff::speedup_undisturbed() const {
   const std::optional<DiffSpeedup> known = speedup();
   return known && known->undisturbed;
+}
+
+std::optional<trace::Doubt> iteration_doubt(const Estimate& recorded, const trace::RecordingCost& plain) {
+  const double plain_ns = kNanosecondsPerMillisecond * plain.plain_ms;
+  if (recorded.mean < kDisturbed * plain_ns) return std::nullopt;
+  return trace::Doubt{trace::Severity::kDoubt, "iterations",
+                      fmt::format("the recorded ones take {} on average, {} without recording",
+                                  base::time_text(recorded.mean), base::time_text(plain_ns))};
 }
 
 bool is_first(const DiffSide& side, const DiffSide& other) {

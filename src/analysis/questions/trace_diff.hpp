@@ -83,6 +83,9 @@ struct TraceDiff {
   bool timed() const { return iteration_a.mean > 0 && iteration_b.mean > 0; }
   /// Nothing if one of the two has no time.
   std::optional<DiffSpeedup> speedup() const;
+  /// True if the waterfall, which is of recorded iterations, says something else than the speedup, which is
+  /// of runs without recording: the other direction, or another factor. `notes` begins with the doubt then.
+  bool contradictory() const;
 
   /// The parts of speedup() for the schema.
   std::optional<double> speedup_ratio() const;
@@ -118,6 +121,9 @@ DiffSide diff_side(const trace::Trace& trace, const StepList& steps);
 bool is_first(const DiffSide& side, const DiffSide& other);
 
 TraceDiff compare_traces(const DiffSide& a, const DiffSide& b);
+
+/// A doubt about a side of a contradictory diff whose recorded iterations took longer than its plain runs.
+std::optional<trace::Doubt> iteration_doubt(const Estimate& recorded, const trace::RecordingCost& plain);
 
 Json to_json(const TraceDiff& diff);
 

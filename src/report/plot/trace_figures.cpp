@@ -101,10 +101,13 @@ std::string waterfall_title(const analysis::TraceDiff& diff) {
   const std::optional<analysis::DiffSpeedup> speedup = diff.speedup();
   const std::optional<bool> differs = speedup ? speedup->differs() : std::nullopt;
   if (!differs) return "From A to B: whether the change is more than noise is not known";
-  if (!*differs) return "From A to B: the change is not more than noise";
-  return speedup->ratio > 1
-             ? fmt::format("B is {} times as fast as A: why", base::factor_text(speedup->ratio))
-             : fmt::format("B takes {} times as long as A: why", base::factor_text(1 / speedup->ratio));
+  const std::string end = diff.contradictory() ? ", but these recorded iterations contradict that" : "";
+  if (!*differs) return "From A to B: the change is not more than noise" + end;
+  const std::string change =
+      speedup->ratio > 1
+          ? fmt::format("B is {} times as fast as A", base::factor_text(speedup->ratio))
+          : fmt::format("B takes {} times as long as A", base::factor_text(1 / speedup->ratio));
+  return change + (end.empty() ? ": why" : end);
 }
 
 Row total_row(const std::string& name, const analysis::Estimate& estimate, const TimeScale& scale) {

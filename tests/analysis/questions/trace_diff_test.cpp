@@ -149,13 +149,13 @@ TEST(TraceDiff, SaysWhatRecordingCostAndWhatElseDiffers) {
   DiffSide b{fused()};
   a.recorded = {"resnet18", "cuda", "1", trace::RecordingCost{3.0, 6.0, std::nullopt, "+100.0 %"}};
   b.recorded = {"resnet18", "cuda", "8",
-                trace::RecordingCost{0.5, 0.48, std::nullopt, "no difference beyond noise"}};
+                trace::RecordingCost{0.75, 0.72, std::nullopt, "no difference beyond noise"}};
   EXPECT_THAT(
       compare_traces(a, b).notes,
       ElementsAre(
           "A and B are of different batches: 1 and 8",
           "The parts are times while recording, which cost: A +100.0 %, B no difference beyond noise. "
-          "The speedup is of runs that were not recorded: 3.000 ms and 500.0 us."));
+          "The speedup is of runs that were not recorded: 3.000 ms and 750.0 us."));
 }
 
 TEST(TraceDiff, HasOneSpeedupThatOfUndisturbedRuns) {
@@ -176,6 +176,29 @@ TEST(TraceDiff, HasOneSpeedupThatOfUndisturbedRuns) {
   EXPECT_EQ(compare_traces(a, b).speedup()->differs(), false);
   b.recorded.cost->plain_interval.reset();
   EXPECT_EQ(compare_traces(a, b).speedup()->differs(), std::nullopt);
+}
+
+TEST(TraceDiff, DoubtsRecordedIterationsThatContradictTheSpeedup) {
+  DiffSide a{separate()};
+  DiffSide b{fused()};  // 400 ns and 100 ns while recorded
+  a.recorded.cost = trace::RecordingCost{1e-4, 4e-4, base::Interval{0.9e-4, 1.1e-4}, "+300.0 %"};
+  b.recorded.cost = trace::RecordingCost{2e-4, 1e-4, base::Interval{1.9e-4, 2.1e-4}, "noise"};
+  const TraceDiff turned = compare_traces(a, b);
+  EXPECT_TRUE(turned.contradictory());
+  EXPECT_EQ(
+      turned.notes.front(),
+      "Doubt: the recorded iterations, which the parts are of, contradict the speedup: in them B is 4.00x "
+      "as fast as A (400.0 ns and 100.0 ns on average; not recorded 100.0 ns and 200.0 ns). They were "
+      "disturbed or slowed by recording, so the parts do not explain the speedup; record both again on a "
+      "quiet machine, with more iterations (hone profile --active 50).");
+  EXPECT_EQ(iteration_doubt(turned.iteration_a, *turned.plain_a)->text,
+            "the recorded ones take 400.0 ns on average, 100.0 ns without recording");
+  EXPECT_FALSE(iteration_doubt(turned.iteration_b, *turned.plain_b));
+  a.recorded.cost = trace::RecordingCost{4.2e-4, 4e-4, base::Interval{4e-4, 4.4e-4}, ""};
+  b.recorded.cost = trace::RecordingCost{1e-4, 1e-4, base::Interval{0.9e-4, 1.1e-4}, ""};
+  EXPECT_FALSE(compare_traces(a, b).contradictory()) << "4.2 and 4";
+  b.recorded.cost->plain_ms = 2e-4;
+  EXPECT_TRUE(compare_traces(a, b).contradictory()) << "2.1 and 4";
 }
 
 /// Steps that launch and do not wait: the host is done long before the device.

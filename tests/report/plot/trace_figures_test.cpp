@@ -120,5 +120,18 @@ TEST(TraceFigures, AChangeWithinTheNoiseIsSaidToBeNone) {
   EXPECT_EQ(waterfall_figure(kLabel, kLabel, diff).title, "B takes 2.00 times as long as A: why");
 }
 
+TEST(TraceFigures, ATitleSaysWhenTheIterationsContradictTheSpeedup) {
+  analysis::TraceDiff diff;
+  diff.iteration_a = {5e6, 1e5};
+  diff.iteration_b = {9e6, 4e6};
+  diff.plain_a = trace::RecordingCost{4.0, 5.0, base::Interval{3.9, 4.1}, ""};
+  diff.plain_b = trace::RecordingCost{2.0, 9.0, base::Interval{1.9, 2.1}, ""};
+  EXPECT_EQ(waterfall_figure(kLabel, kLabel, diff).title,
+            "B is 2.00 times as fast as A, but these recorded iterations contradict that");
+  diff.plain_b = trace::RecordingCost{4.0, 9.0, base::Interval{3.9, 4.1}, ""};
+  EXPECT_EQ(waterfall_figure(kLabel, kLabel, diff).title,
+            "From A to B: the change is not more than noise, but these recorded iterations contradict that");
+}
+
 }  // namespace
 }  // namespace hone::report
