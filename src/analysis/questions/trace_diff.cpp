@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -20,6 +21,8 @@ namespace {
 /// Recorded iterations that change a speedup by this factor were disturbed, or recording slowed one side
 /// only.
 constexpr double kContradiction = 1.2;
+/// Recordings of one program share more than this part of the names of the one with fewer names.
+constexpr double kLeastShared = 0.05;
 /// Iterations of a contradictory diff that take this many times as long as without recording are the reason.
 constexpr double kDisturbed = 1.1;
 constexpr double kNanosecondsPerMillisecond = 1e6;
@@ -184,6 +187,49 @@ void add_differences(const Recorded& a, const Recorded& b, std::vector<std::stri
       base::time_text(kNanosecondsPerMillisecond * b.cost->plain_ms)));
 }
 
+/// Names of kernels, ranges and operators, which recordings of one program have in common.
+std::set<std::string> names_of(const trace::Trace& trace) {
+  std::set<trace::StringId> ids;
+  for (const trace::DeviceEvent& event : trace.device_events) {
+    if (event.kind == trace::DeviceKind::kKernel) ids.insert(event.name);
+  }
+  for (const trace::HostEvent& event : trace.host_events) {
+    if (event.kind == trace::HostKind::kOperator || event.kind == trace::HostKind::kRange ||
+        event.kind == trace::HostKind::kEngineStep)
+      ids.insert(event.name);
+  }
+  std::set<std::string> names;
+  for (const trace::StringId id : ids) names.insert(trace.text(id));
+  return names;
+}
+
+std::set<std::string> all_names(const DiffSide& side) {
+  std::set<std::string> names = side.names;
+  for (const Layer& layer : side.layers.layers) {
+    for (std::string& node : nodes_of(layer)) names.insert(std::move(node));
+  }
+  return names;
+}
+
+/// A sentence if nearly nothing in A and B has the same name; empty if they may be of one program.
+std::string unrelated_text(const DiffSide& a, const DiffSide& b) {
+  if (!a.recorded.model.empty() && !b.recorded.model.empty()) return "";
+  const std::set<std::string> of_a = all_names(a);
+  const std::set<std::string> of_b = all_names(b);
+  if (of_a.empty() && of_b.empty()) return "";
+  std::vector<std::string> shared;
+  std::ranges::set_intersection(of_a, of_b, std::back_inserter(shared));
+  const size_t fewer = std::min(of_a.size(), of_b.size());
+  if (!shared.empty() && static_cast<double>(shared.size()) > kLeastShared * static_cast<double>(fewer))
+    return "";
+  const std::string common =
+      shared.empty() ? "no layer, range or kernel" : fmt::format("{} of {} names", shared.size(), fewer);
+  return fmt::format(
+      "A and B share {}, so they seem to be of different programs, and no speedup is given; record one "
+      "program or model twice (hone profile) and compare these traces.",
+      common);
+}
+
 /// "1.50x as fast" or "1.50x as slow".
 std::string speed_text(double ratio) {
   const bool faster = ratio >= 1;
@@ -221,6 +267,7 @@ DiffSide diff_side(const trace::Trace& trace, const StepList& steps) {
   DiffSide side{analyze_layers(trace, steps)};
   side.notes = steps.notes;
   side.recorded = Recorded::of(trace);
+  side.names = names_of(trace);
   if (!trace.device_events.empty() && steps.announced)
     side.idle = iteration_idle(build_event_graph(trace), steps);
   return side;
@@ -270,6 +317,9 @@ TraceDiff compare_traces(const DiffSide& side_a, const DiffSide& side_b) {
   if (a.layers.empty() || b.layers.empty())
     diff.notes.push_back(std::string(a.layers.empty() ? "A" : "B") +
                          " has no layers, so what changed cannot be told apart by layer");
+  const std::string unrelated = unrelated_text(side_a, side_b);
+  diff.unrelated = !unrelated.empty();
+  if (diff.unrelated) diff.notes.insert(diff.notes.begin(), unrelated);
   if (diff.contradictory()) diff.notes.insert(diff.notes.begin(), contradiction_text(diff));
   return diff;
 }
@@ -283,6 +333,7 @@ bool TraceDiff::contradictory() const {
 }
 
 std::optional<DiffSpeedup> TraceDiff::speedup() const {
+  if (unrelated) return std::nullopt;
   if (plain_a && plain_b) {
     DiffSpeedup speedup{plain_a->plain_ms / plain_b->plain_ms, std::nullopt, true};
     // Dividing the ends of both intervals gives an interval that contains the ratio of the medians if both

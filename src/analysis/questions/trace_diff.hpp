@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,9 +80,13 @@ struct TraceDiff {
   std::optional<trace::RecordingCost> plain_a;
   std::optional<trace::RecordingCost> plain_b;
 
+  /// True if nearly nothing of A has a name that B has, too, so that they seem to be of different programs:
+  /// there is no speedup then, and `notes` begins with the reason.
+  bool unrelated = false;
+
   /// True if both iterations have a time, so that they can be compared.
   bool timed() const { return iteration_a.mean > 0 && iteration_b.mean > 0; }
-  /// Nothing if one of the two has no time.
+  /// Nothing if one of the two has no time, or if they are unrelated.
   std::optional<DiffSpeedup> speedup() const;
   /// True if the waterfall, which is of recorded iterations, says something else than the speedup, which is
   /// of runs without recording: the other direction, or another factor. `notes` begins with the doubt then.
@@ -110,6 +115,8 @@ struct DiffSide {
   std::optional<IterationIdle> idle = std::nullopt;
   std::vector<std::string> notes = {};
   Recorded recorded = {};
+  /// Names of its kernels, ranges and operators.
+  std::set<std::string> names = {};
   /// True if there are times of layers but none of iterations; the other side is then also represented by its
   /// layers.
   bool layers_only = false;

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/units.hpp"
 #include "report/plot/sweep_notes.hpp"
 #include "report/plot/ticks.hpp"
 
@@ -136,13 +137,13 @@ std::optional<Value> speedup_value(const SweepRun& run) {
   if (!run.speedup) return std::nullopt;
   const bench::SpeedupFigure& speedup = *run.speedup;
   const double ratio = speedup.ratio.value();
-  Value value{{0, ratio}, fmt::format("{:.3g}, no interval", ratio)};
+  Value value{{0, ratio}, base::factor_text(ratio) + ", no interval"};
   if (!speedup.interval) return value;
   const auto [low, high] = *speedup.interval;
   value.point.low = low;
   value.point.high = high;
-  value.text = fmt::format("{} [{:.3g}, {:.3g}]",
-                           speedup.differs() ? fmt::format("{:.3g}", ratio) : "no difference", low, high);
+  value.text = fmt::format("{} [{}, {}]", speedup.differs() ? base::factor_text(ratio) : "no difference",
+                           base::factor_text(low), base::factor_text(high));
   return value;
 }
 

@@ -98,6 +98,7 @@ ColumnChart step_columns(const analysis::StepBreakdown& steps, const TimeScale& 
 }
 
 std::string waterfall_title(const analysis::TraceDiff& diff) {
+  if (diff.unrelated) return "From A to B, which seem to be of different programs";
   const std::optional<analysis::DiffSpeedup> speedup = diff.speedup();
   const std::optional<bool> differs = speedup ? speedup->differs() : std::nullopt;
   if (!differs) return "From A to B: whether the change is more than noise is not known";

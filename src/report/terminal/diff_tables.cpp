@@ -31,15 +31,14 @@ std::string verdict(const analysis::TraceDiff& diff) {
     if (!has_a && !has_b) return "Neither A nor B has a time that could be compared.";
     return fmt::format("{} has no time that could be compared.", has_a ? "B" : "A");
   }
-  const auto ratio_text = [](double ratio) { return fmt::format("{:.3g}", ratio); };
   const bool faster = speedup->ratio >= 1;
   std::string text =
-      fmt::format("B is {}x as {} as A", ratio_text(faster ? speedup->ratio : 1 / speedup->ratio),
+      fmt::format("B is {}x as {} as A", base::factor_text(faster ? speedup->ratio : 1 / speedup->ratio),
                   faster ? "fast" : "slow");
   if (const auto& interval = speedup->interval) {
     const auto [low, high] = *interval;
-    text += faster ? fmt::format(" [{} {}]", ratio_text(low), ratio_text(high))
-                   : fmt::format(" [{} {}]", ratio_text(1 / high), ratio_text(1 / low));
+    text += faster ? fmt::format(" [{} {}]", base::factor_text(low), base::factor_text(high))
+                   : fmt::format(" [{} {}]", base::factor_text(1 / high), base::factor_text(1 / low));
   }
   text += speedup->undisturbed ? ", not recorded" : ", while recorded";
   if (!speedup->interval) return text + "; there are too few runs for an interval, so this may be noise.";
@@ -76,7 +75,7 @@ Sheet waterfall_sheet(const analysis::TraceDiff& diff) {
       {text_cell("B"), mean_cell(diff.iteration_b), noise_cell(diff.iteration_b), no_cell()});
   sheet.whole = true;
   // The overall change comes first; the rows explain it.
-  sheet.notes.insert(sheet.notes.begin(), verdict(diff));
+  if (!diff.unrelated) sheet.notes.insert(sheet.notes.begin(), verdict(diff));
   for (const auto& [name, trend] : {std::pair("A", diff.trend_a), std::pair("B", diff.trend_b)}) {
     if (trend && trend->certain()) sheet.notes.push_back(fmt::format("{}: {}", name, trend_text(trend)));
   }

@@ -201,6 +201,29 @@ TEST(TraceDiff, DoubtsRecordedIterationsThatContradictTheSpeedup) {
   EXPECT_TRUE(compare_traces(a, b).contradictory()) << "2.1 and 4";
 }
 
+TEST(TraceDiff, GivesNoSpeedupOfDifferentPrograms) {
+  DiffSide a{separate()};
+  LayerTable table = fused();
+  table.layers = {layer("encode", "", {10, 10, 10}), layer("send", "", {10, 10, 10})};
+  DiffSide b{table};
+  TraceDiff diff = compare_traces(a, b);
+  EXPECT_TRUE(diff.unrelated);
+  EXPECT_FALSE(diff.speedup());
+  EXPECT_EQ(
+      diff.notes.front(),
+      "A and B share no layer, range or kernel, so they seem to be of different programs, and no speedup "
+      "is given; record one program or model twice (hone profile) and compare these traces.");
+  b.names = {"relu1"};
+  EXPECT_FALSE(compare_traces(a, b).unrelated) << "1 of 3 names";
+  for (int i = 0; i < 60; ++i) {
+    a.names.insert("a" + std::to_string(i));
+    b.names.insert("b" + std::to_string(i));
+  }
+  EXPECT_THAT(compare_traces(a, b).notes.front(), ::testing::StartsWith("A and B share 1 of 63 names, so"));
+  a.recorded.model = b.recorded.model = "net";
+  EXPECT_FALSE(compare_traces(a, b).unrelated) << "one model in two systems";
+}
+
 /// Steps that launch and do not wait: the host is done long before the device.
 DiffSide asynchronous(trace::Time kernel) {
   trace::Trace t;

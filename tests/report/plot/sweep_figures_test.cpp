@@ -80,11 +80,11 @@ TEST(SweepFigures, ASpeedupWhoseIntervalHoldsOneIsNoDifference) {
   EXPECT_EQ(figure.title, "Speedup of net over torch fp32, batch 1");
   const auto& chart = std::get<RowChart>(figure.chart);
   EXPECT_EQ(chart.value.reference, 1);
-  EXPECT_EQ(chart.rows[0].text, "1.5 [1.2, 1.9]");
+  EXPECT_EQ(chart.rows[0].text, "1.50 [1.20, 1.90]");
   EXPECT_EQ(chart.rows[0].dot->low, 1.2);
   EXPECT_EQ(chart.rows[0].dot->high, 1.9);
-  EXPECT_EQ(chart.rows[1].text, "no difference [0.9, 1.3]");
-  EXPECT_EQ(chart.rows[2].text, "3, no interval");
+  EXPECT_EQ(chart.rows[1].text, "no difference [0.90, 1.30]");
+  EXPECT_EQ(chart.rows[2].text, "3.00, no interval");
   EXPECT_FALSE(chart.rows[2].dot->low);
   EXPECT_THAT(figure.notes,
               ElementsAre("No difference, since the interval holds 1: other fp32 batch 1.",

@@ -82,17 +82,34 @@ TEST(DiffTables, SaysTheSpeedupFirstAndWithItsInterval) {
   const auto first_note = [&diff] { return diff_sheets(diff).front().notes.front(); };
   diff.iteration_a = {4000, 100};
   diff.iteration_b = {1000, 50};
-  EXPECT_EQ(first_note(), "B is 4x as fast as A [3.71 4.32], while recorded.");
+  EXPECT_EQ(first_note(), "B is 4.00x as fast as A [3.71 4.32], while recorded.");
   diff.plain_a = trace::RecordingCost{1.0, 4.0, base::Interval{0.9, 1.1}, ""};
   diff.plain_b = trace::RecordingCost{2.0, 4.0, base::Interval{1.9, 2.2}, ""};
-  EXPECT_EQ(first_note(), "B is 2x as slow as A [1.73 2.44], not recorded.");
+  EXPECT_EQ(first_note(), "B is 2.00x as slow as A [1.73 2.44], not recorded.");
   diff.plain_b = trace::RecordingCost{1.0, 4.0, base::Interval{0.9, 1.2}, ""};
   EXPECT_EQ(first_note(),
-            "B is 1x as fast as A [0.75 1.22], not recorded: the change is not more than noise.");
+            "B is 1.00x as fast as A [0.75 1.22], not recorded: the change is not more than noise.");
   diff.plain_b->plain_interval.reset();
   EXPECT_EQ(
       first_note(),
-      "B is 1x as fast as A, not recorded; there are too few runs for an interval, so this may be noise.");
+      "B is 1.00x as fast as A, not recorded; there are too few runs for an interval, so this may be noise.");
+}
+
+TEST(DiffTables, LargeFactorsHaveNoExponent) {
+  analysis::TraceDiff diff;
+  diff.iteration_a = {17300, 100};
+  diff.iteration_b = {1, 0.01};
+  EXPECT_EQ(diff_sheets(diff).front().notes.front(),
+            "B is 17300x as fast as A [17030 17576], while recorded.");
+}
+
+TEST(DiffTables, UnrelatedSidesHaveNoVerdictButTheReason) {
+  analysis::TraceDiff diff;
+  diff.iteration_a = {17300, 100};
+  diff.iteration_b = {1, 0.01};
+  diff.unrelated = true;
+  diff.notes = {"the reason"};
+  EXPECT_THAT(diff_sheets(diff).front().notes, ::testing::ElementsAre("the reason"));
 }
 
 }  // namespace
