@@ -76,9 +76,10 @@ std::vector<Tensor> inputs_of(const AccuracyDiffOptions& options, const importer
   std::vector<InputSlot> slots;
   for (const graph::ValueId id : model.graph->inputs)
     slots.push_back({model.graph->value(id).name, model.graph->value(id).type});
-  return read_run_inputs(slots, options.inputs, preprocessing_for(options.images, model.metadata),
-                         layout_for(options.images))
-      .tensors;
+  RunInputs inputs = read_run_inputs(slots, options.inputs, preprocessing_for(options.images, model.metadata),
+                                     layout_for(options.images));
+  note_fitted(inputs.fitted);
+  return std::move(inputs.tensors);
 }
 
 void check_same_inputs(const Side& a, const Side& b) {

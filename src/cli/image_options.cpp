@@ -1,6 +1,10 @@
 // See image_options.hpp.
 #include "cli/image_options.hpp"
 
+#include <fmt/core.h>
+
+#include "import/input_files.hpp"
+
 namespace hone::cli {
 namespace {
 
@@ -53,6 +57,10 @@ importer::Preprocessing preprocessing_for(const ImageOptions& options, const imp
 std::optional<importer::Layout> layout_for(const ImageOptions& options) {
   if (options.layout.empty()) return std::nullopt;
   return options.layout == "nhwc" ? importer::Layout::kNhwc : importer::Layout::kNchw;
+}
+
+void note_fitted(int64_t side, const std::string& choice) {
+  if (side > 0) fmt::print(stderr, "note: {}; {}\n", importer::fitted_text(side), choice);
 }
 
 importer::Metadata with_image_options(const ImageOptions& options, importer::Metadata metadata) {

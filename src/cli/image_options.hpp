@@ -29,6 +29,10 @@ importer::Preprocessing preprocessing_for(const ImageOptions& options, const imp
 
 std::optional<importer::Layout> layout_for(const ImageOptions& options);
 
+/// Prints a note if images were resized and cropped by default, to a square with this side; 0 if they were
+/// not. `choice` names the way to choose otherwise.
+void note_fitted(int64_t side, const std::string& choice = "--resize and --crop choose");
+
 /// Returns the metadata with the values about images replaced by those of the options.
 importer::Metadata with_image_options(const ImageOptions& options, importer::Metadata metadata);
 

@@ -132,14 +132,17 @@ void check(const Options& options) {
   check_judging(options);
 }
 
+/// `fitted` receives the side of the square to which images are resized by default, and must outlive the
+/// data.
 quantize::DataOptions data_from(const Options& options, const std::vector<std::string>& sources,
-                                const importer::Metadata& metadata, int64_t limit) {
+                                const importer::Metadata& metadata, int64_t limit, int64_t* fitted) {
   quantize::DataOptions data;
   data.sources = sources;
   data.preprocessing = preprocessing_for(options.images, metadata);
   data.image_metadata = with_image_options(options.images, {});
   data.layout = layout_for(options.images);
   data.limit = limit;
+  data.on_fitted = [fitted](int64_t side) { *fitted = side; };
   return data;
 }
 
@@ -149,7 +152,7 @@ std::string device_of(const std::string& target) {
 }
 
 quantize::QuantizeOptions quantize_options(const Options& options, const importer::Metadata& metadata,
-                                           ProgressDisplay& display) {
+                                           ProgressDisplay& display, int64_t* fitted) {
   quantize::QuantizeOptions result;
   result.target = quantize::parse_target(options.target);
   result.calibrator = calibrator_of(options.calibrator);
@@ -167,7 +170,7 @@ quantize::QuantizeOptions quantize_options(const Options& options, const importe
   if (!options.labels.empty()) result.judge.labels = quantize::read_labels(options.labels);
   if (!options.evaluation.empty())
     result.judge.data =
-        data_from(options, options.evaluation, metadata, options.accuracy_samples.value_or(0));
+        data_from(options, options.evaluation, metadata, options.accuracy_samples.value_or(0), fitted);
   result.time_nodes = backend::node_timer(device_of(options.target), options.threads, result.progress);
   return result;
 }
@@ -261,10 +264,11 @@ void run(const Options& options) {
   importer::Metadata metadata = with_image_options(options.images, model.metadata);
   for (const auto& [key, value] : cached.calibration.image_metadata) metadata[key] = value;
   ProgressDisplay display(kPlainLineSeconds);
-  const quantize::QuantizeOptions how = quantize_options(options, metadata, display);
+  int64_t fitted = 0;
+  const quantize::QuantizeOptions how = quantize_options(options, metadata, display, &fitted);
   const auto make_runner = backend::engine_runners(options.threads);
   const fs::path cache_file = beside(options.output, ".calib.json");
-  const quantize::DataOptions data = data_from(options, options.data, metadata, options.samples);
+  const quantize::DataOptions data = data_from(options, options.data, metadata, options.samples, &fitted);
   quantize::check_judged(subject, options.data.empty() ? nullptr : &data, how);
   int64_t left_over = 0;
   if (!options.data.empty())
@@ -273,6 +277,7 @@ void run(const Options& options) {
       subject, cached.calibration, cached.ranges, options.data.empty() ? nullptr : &data, make_runner, how);
   cached.ranges = result.ranges;
   display.clear();
+  note_fitted(fitted);
   uint64_t bytes = 0;
   const int opset = write_model(options, result.graph, metadata, &bytes);
   if (!options.data.empty()) {

@@ -358,8 +358,7 @@ void run(const RunOptions& options) {
   if (caches) refuse_own_inputs(slots, runs.front());
   if (!stored) print_note(random_weights_note(options.model, options.load));
   note_values(slots, runs);
-  if (const int64_t side = runs.front().fitted; side > 0)
-    print_note(fmt::format("images were resized and cropped to {0} x {0}; --resize and --crop choose", side));
+  note_fitted(runs.front().fitted);
   if (runs.front().images.empty()) refuse_given(options.of_images, "is for images: no --input is one");
   const tensor::NamedTensors outputs = speaking_of(options.model, [&] {
     return caches ? run_fixed(options, engine, *caches, model, runs)

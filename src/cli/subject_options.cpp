@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/image_options.hpp"
 #include "cli/model_options.hpp"
 #include "cli/run_inputs.hpp"
 #include "import/image/preprocess.hpp"
@@ -39,6 +40,7 @@ bench::GivenInputs given_inputs(const SubjectOptions& options, const importer::M
   }
   const RunInputs inputs =
       read_run_inputs(slots, options.inputs, importer::preprocessing_from(model.metadata), std::nullopt);
+  note_fitted(inputs.fitted, ".npy and .npz files are taken as they are");
   for (size_t i = 0; i < slots.size(); ++i) {
     if (inputs.tensors[i].defined()) given.arrays[slots[i].name] = inputs.tensors[i];
   }

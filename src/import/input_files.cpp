@@ -1,6 +1,8 @@
 // See input_files.hpp.
 #include "import/input_files.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -91,6 +93,10 @@ ImageBatch image_input(std::span<const std::string> files, const graph::TensorTy
     used.resize = used.crop = batch.fitted = side;
   batch.tensor = in_form_of(type, images_to_tensor(images, used, layout));
   return batch;
+}
+
+std::string fitted_text(int64_t side) {
+  return fmt::format("images were resized and cropped to {0} x {0}", side);
 }
 
 Tensor array_input(const Tensor& array, const std::string& name, const graph::TensorType& type,

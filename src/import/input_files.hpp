@@ -24,6 +24,9 @@ struct ImageBatch {
 ImageBatch image_input(std::span<const std::string> files, const graph::TensorType& type,
                        const Preprocessing& preprocessing, std::optional<Layout> layout);
 
+/// "images were resized and cropped to 224 x 224", for ImageBatch::fitted.
+std::string fitted_text(int64_t side);
+
 /// Converts an array from a file for an input of this name and type. If it does not fit, throws bad input
 /// that names file, input and both types. With `any_batch`, axis 0 may have any size.
 tensor::Tensor array_input(const tensor::Tensor& array, const std::string& name,

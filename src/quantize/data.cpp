@@ -179,9 +179,10 @@ bool CalibrationData::read_file(const std::string& file) {
   has_images_ = true;
   try {
     const std::string files[] = {file};
-    const Tensor image =
-        importer::image_input(files, first.type, options_.preprocessing, options_.layout).tensor;
-    add({importer::array_input(image, first.name, first.type, file, batched_)}, file);
+    const importer::ImageBatch image =
+        importer::image_input(files, first.type, options_.preprocessing, options_.layout);
+    if (image.fitted > 0 && options_.on_fitted) options_.on_fitted(image.fitted);
+    add({importer::array_input(image.tensor, first.name, first.type, file, batched_)}, file);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadInput || std::string_view(error.what()).starts_with(file)) throw;
     throw error.within(file);

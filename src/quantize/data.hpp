@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,8 @@ struct DataOptions {
   std::vector<std::vector<tensor::Tensor>> given = {};
   /// Entries of metadata for the preprocessing if it differs from that of the model.
   std::map<std::string, std::string> image_metadata = {};
+  /// Receives importer::ImageBatch::fitted of each image that was resized by default.
+  std::function<void(int64_t)> on_fitted = {};
 };
 
 /// The inputs of one run of a model.

@@ -238,6 +238,32 @@ def check_defaults(runner):
     runner.bad(BAD_INPUT, "the model has no input named 'v' (x)", model, "--input", runner.folder / "xv.npz")
 
 
+def check_fitted_images(runner, digits):
+    """Every command that resizes an image by default says so, with its own way to choose otherwise."""
+    folder = runner.folder
+    picture(64, 48).save(folder / "large.png")
+    model, image = digits / "digits.onnx", folder / "large.png"
+    note, of_images = "note: images were resized and cropped to 8 x 8; ", "--resize and --crop choose\n"
+    of_arrays = ".npy and .npz files are taken as they are\n"
+    quick = ["--precisions", "fp32", "--batches", "1", "--exact", "--iterations", "4", "--rounds", "2", "--warmup", "1"]
+    held_out = ["--calibrate", digits / "held_out.npz", "--samples", "4"]
+    engine = folder / "int8.hone"
+    for command, end in (
+            (["run", model, "--input", image], of_images),
+            (["diff", "--accuracy", model, model, "--input", image], of_images),
+            (["quantize", model, "--calibrate", image, "-o", folder / "int8.onnx"], of_images),
+            (["quantize", model, *held_out, "--evaluate", image, "-o", folder / "int8.onnx"], of_images),
+            (["bench", model, "--backends", "reference", *quick, "--input", image, "-o", folder / "runs"], of_arrays),
+            (["profile", model, "--active", "2", "--input", image, "-o", folder / "traces"], of_arrays)):
+        ending = subprocess.run([runner.hone, *map(str, command)], capture_output=True, text=True, check=False)
+        assert ending.returncode == 0 and ending.stderr.count(note + end) == 1, f"{command}: {ending}"
+    for command, stderr in ((["quantize", model, "--calibrate", image, "--resize", 8, "--crop", 8, "-o", folder / "int8.onnx"], ""),
+                            (["build", model, "--precision", "int8", "--calibrate", image, "-o", engine], None)):
+        ending = subprocess.run([runner.hone, *map(str, command)], capture_output=True, text=True, check=False)
+        assert ending.returncode == 0 and "were resized" not in ending.stderr, f"{command}: {ending}"
+    assert "calibration: 1 samples (images were resized and cropped to 8 x 8)" in ending.stdout, ending.stdout
+
+
 def check_downloads(runner):
     folder = runner.folder
     for text, part in (("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "git lfs pull"),
@@ -312,6 +338,7 @@ def main():
         check_input_types(runner)
         check_names(runner)
         check_defaults(runner)
+        check_fitted_images(runner, pathlib.Path(sys.argv[2]))
         check_downloads(runner)
 
 

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "graph/operator.hpp"
+#include "import/input_files.hpp"
 #include "quantize/float_graph.hpp"
 #include "quantize/quantize.hpp"
 #include "tensor/convert.hpp"
@@ -102,10 +103,11 @@ quantize::QuantizeOptions options_for(const engine::Device& device, int threads,
 
 /// Describes for people the origin of the ranges and their accuracy on real data.
 std::string origin_text(const Int8Request& request, const quantize::Calibration& calibration,
-                        const std::optional<quantize::Accuracy>& accuracy) {
+                        const std::optional<quantize::Accuracy>& accuracy, int64_t fitted) {
   if (!request.cache.empty()) return request.cache.string();
   if (request.data.sources.empty()) return "generated";
   std::string text = fmt::format("{} samples", calibration.samples);
+  if (fitted > 0) text += fmt::format(" ({})", importer::fitted_text(fitted));
   if (!accuracy) return text;
   text += fmt::format(", error {:.3g} % against fp32", 100 * accuracy->relative_error);
   if (accuracy->top1) text += fmt::format(" and the same top class {:.1f} %", 100 * *accuracy->top1);
@@ -144,7 +146,9 @@ Int8Model with_int8(const importer::Model& model, const Int8Request& request, co
   quantize::QuantizeOptions options = options_for(device, threads, progress);
   const auto make_runner = engine_runners(threads);
   options.target = target.value_or(options.target);
-  const quantize::DataOptions data = calibration_data(request, model.metadata, subject.graph, shapes);
+  quantize::DataOptions data = calibration_data(request, model.metadata, subject.graph, shapes);
+  int64_t fitted = 0;
+  data.on_fitted = [&fitted](int64_t side) { fitted = side; };
   if (!given) {
     options.calibrator = quantize::Calibrator::kMinmax;
     options.equalize = false;
@@ -163,7 +167,7 @@ Int8Model with_int8(const importer::Model& model, const Int8Request& request, co
   for (const auto& [key, value] : cached.calibration.image_metadata) quantized.metadata[key] = value;
   quantized.graph = std::make_shared<const graph::Graph>(std::move(result.graph));
   return {std::move(quantized),
-          {fmt::format("calibration: {}", origin_text(request, cached.calibration, result.accuracy)),
+          {fmt::format("calibration: {}", origin_text(request, cached.calibration, result.accuracy, fitted)),
            model.graph}};
 }
 
