@@ -26,12 +26,14 @@ OptionList add_image_options(CLI::App& command, ImageOptions& options) {
           ->check(finite_range(-kMostScale, kMostScale))
           ->group(images),
       command
-          .add_option("--mean", options.mean,
-                      "Mean to subtract after scaling: one number, or one for each channel")
+          .add_option(
+              "--mean", options.mean,
+              "Mean to subtract after scaling: one number, or one for each channel, as 0.485,0.456,0.406")
           ->group(images),
       command
           .add_option("--std", options.std,
-                      "Standard deviation to divide by after that: one number, or one for each channel")
+                      "Standard deviation to divide by after that: one number, or one for each channel, as "
+                      "0.229,0.224,0.225")
           ->group(images),
       command
           .add_option("--layout", options.layout,

@@ -74,10 +74,13 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->group(images);
   command.add_flag("--strict", options.strict, "Exit with 5 when frames or images were lost or damaged");
-  command.add_option("--mean", options.mean, "Mean to subtract after scaling: one number, or three")
+  command
+      .add_option("--mean", options.mean,
+                  "Mean to subtract after scaling: one number, or three, as 0.485,0.456,0.406")
       ->group(images);
   command
-      .add_option("--std", options.std, "Standard deviation to divide by after that: one number, or three")
+      .add_option("--std", options.std,
+                  "Standard deviation to divide by after that: one number, or three, as 0.229,0.224,0.225")
       ->group(images);
 }
 

@@ -72,6 +72,8 @@ def check_preprocessing(runner):
         levels = np.abs(actual - expected).max() * 255 * min(std)
         assert actual.shape == expected.shape and levels < 1.01, f"{width}x{height}: {levels} levels"
     image.save(runner.folder / "picture.jpg", quality=90)
+    blanks = [value.replace(",", " ") if "," in str(value) else value for value in flags]
+    np.testing.assert_array_equal(runner.good(model, "--input", runner.folder / "picture.png", *blanks)["x_out"], actual)
     actual = runner.good(model, "--input", runner.folder / "picture.jpg", *flags)["x_out"]
     expected = preset(Image.open(runner.folder / "picture.jpg").convert("RGB")).numpy()[None]
     # Two JPEG decoders may differ by a few levels where they scale colour up.
@@ -176,7 +178,9 @@ def check_bad_inputs(runner, digits):
     runner.bad(USAGE, f"--input is required: {two} has the input 'a', ", two)
     runner.bad(USAGE, "unknown backend", model, "--input", digits / "seven.png", "--backend", "none")
     runner.bad(USAGE, "unknown precision", model, "--input", digits / "seven.png", "--precision", "fp12")
-    runner.bad(USAGE, "--mean is '1,x'", model, "--input", digits / "seven.png", "--mean", "1,x")
+    for wrong in ("1,x", "1,,2", "1,", "", ", 1"):
+        runner.bad(USAGE, f"--mean is '{wrong}', expected numbers with commas between them, as in --mean 0.5,0.4,0.3" if wrong
+                   else "--mean", model, "--input", digits / "seven.png", "--mean", wrong)
 
 
 def of_type(path, dtype, shape):

@@ -22,14 +22,21 @@ std::optional<T> parse_number(std::string_view text) {
 }
 
 std::optional<std::vector<float>> parse_list(std::string_view text) {
+  const auto skip_blanks = [&text] {
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  };
   std::vector<float> values;
+  skip_blanks();
   while (true) {
-    const size_t comma = text.find(',');
-    const auto value = parse_number<float>(text.substr(0, comma));
+    const size_t end = std::min(text.find_first_of(", "), text.size());
+    const auto value = parse_number<float>(text.substr(0, end));
     if (!value || !std::isfinite(*value)) return std::nullopt;
     values.push_back(*value);
-    if (comma == std::string_view::npos) return values;
-    text.remove_prefix(comma + 1);
+    text.remove_prefix(end);
+    skip_blanks();
+    if (text.empty()) return values;
+    if (text.front() == ',') text.remove_prefix(1);
+    skip_blanks();
   }
 }
 
@@ -166,7 +173,8 @@ std::array<float, 256> level_values(const Preprocessing& preprocessing, int64_t 
 
 std::vector<float> parse_floats(const std::string& text, const std::string& what) {
   auto values = parse_list(text);
-  if (!values) fail_usage("{} is '{}', expected numbers with commas between", what, text);
+  if (!values)
+    fail_usage("{0} is '{1}', expected numbers with commas between them, as in {0} 0.5,0.4,0.3", what, text);
   return std::move(*values);
 }
 

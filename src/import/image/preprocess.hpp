@@ -37,8 +37,8 @@ struct Preprocessing {
 /// Throws bad input that names the key if a number cannot be read, or is an invalid divisor.
 Preprocessing preprocessing_from(const std::map<std::string, std::string>& metadata);
 
-/// Parses a list such as "0.485,0.456,0.406"; for anything else, throws a usage
-/// error that names `what`.
+/// Parses a list such as "0.485,0.456,0.406", also with blanks instead of commas; for anything else, throws a
+/// usage error that names `what`.
 std::vector<float> parse_floats(const std::string& text, const std::string& what);
 
 /// Reads numbers that are valid divisors: neither 0 nor so small that they lose digits as floats.
