@@ -43,7 +43,7 @@ Cell types_cell(const std::vector<std::string>& types) {
   Cell cell = parts_cell(types, ", ");
   if (types.empty() || types.front().empty()) return cell;
   cell.shorter = short_type(types.front());
-  if (types.size() > 1) cell.shorter += fmt::format(" +{}", types.size() - 1);
+  if (cell.counts) cell.shorter += fmt::format(" +{}", types.size() - 1);
   return cell;
 }
 

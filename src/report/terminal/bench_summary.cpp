@@ -85,10 +85,11 @@ void add_accuracy(const RunRecord& run, std::vector<std::string>* lines) {
 std::vector<std::string> bench_summary(const RunRecord& run) {
   const auto batch = static_cast<double>(run.setup.batch);
   const double throughput = run.throughput.value_or(0);
-  std::vector<std::string> lines = {
-      "=== Performance summary ===", fmt::format("Throughput: {} qps", base::number_text(throughput / batch)),
-      fmt::format("Samples per second: {}", base::number_text(throughput)),
-      times_line("Latency", run.latency)};
+  std::vector<std::string> lines = {"=== Performance summary ===",
+                                    fmt::format("Throughput: {} qps", base::number_text(throughput / batch))};
+  if (run.setup.batch != 1)
+    lines.push_back(fmt::format("Samples per second: {}", base::number_text(throughput)));
+  lines.push_back(times_line("Latency", run.latency));
   add_phases(run, &lines);
   if (run.pipelined) {
     lines.push_back(fmt::format("Pipelined throughput: {} qps on {} streams ({} data transfers)",

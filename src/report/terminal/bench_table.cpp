@@ -66,15 +66,20 @@ std::string percentile_cell(const std::vector<double>& samples, double percent) 
 
 std::string percentile_title(double percent) { return fmt::format("p{:g} ms", percent); }
 
-/// Two decimals; more digits for small ratios, of which two decimals would show little or nothing.
-std::string ratio_text(double ratio) { return ratio < 0.1 ? number(ratio) : fmt::format("{:.2f}", ratio); }
+/// More digits for small ratios, of which two decimals would show little or nothing.
+std::string ratio_text(double ratio) { return ratio < 0.1 ? number(ratio) : base::factor_text(ratio); }
+
+/// An interval whose ends differ by this factor says only that the runs were too few or too disturbed.
+constexpr double kWideInterval = 100;
 
 std::string speedup_cell(const RunRecord& run) {
   if (!run.speedup || !run.speedup->ratio) return "-";
   const std::string ratio = ratio_text(*run.speedup->ratio);
   if (!run.speedup->interval) return ratio + "x [?]";
   const auto [low, high] = *run.speedup->interval;
-  const std::string interval = fmt::format("[{} {}]", ratio_text(low), ratio_text(high));
+  const std::string interval = high >= kWideInterval * low
+                                   ? fmt::format("[>{:.0f}x]", kWideInterval)
+                                   : fmt::format("[{} {}]", ratio_text(low), ratio_text(high));
   return run.speedup->differs() ? fmt::format("{}x {}", ratio, interval) : "same " + interval;
 }
 
@@ -86,7 +91,10 @@ std::string tight_speedup_cell(const RunRecord& run) {
   const bool same = run.speedup->interval && !run.speedup->differs();
   const std::string text = fmt::format("{}{:.{}f}{}", same ? "~" : "", ratio, digits, same ? "" : "x");
   if (!run.speedup->interval) return text + " [?]";
-  const double half = ((*run.speedup->interval)[1] - (*run.speedup->interval)[0]) / 2;
+  const auto [low, high] = *run.speedup->interval;
+  if (high >= kWideInterval * low)
+    return either(fmt::format("{} >{:.0f}x", text, kWideInterval), text, kTightSpeedup);
+  const double half = (high - low) / 2;
   return either(fmt::format("{} {}{:.{}f}", text, plus_minus(), half, digits), text, kTightSpeedup);
 }
 
@@ -257,7 +265,8 @@ std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const Benc
                                      std::span<const std::string> remarks) {
   std::vector<std::string> notes = {fmt::format(
       "p50 {} half its 95 % interval; percentiles where the samples support them; speedup over {} in {} with "
-      "95 % interval (same or ~: it holds 1; [?]: too few rounds for one); "
+      "95 % interval (same or ~: it holds 1; [?]: too few rounds for one; >100x: its ends differ by "
+      "more); "
       "error: relative L2 against the fp32 reference; top-1: samples whose largest output is the "
       "reference's{}.",
       plus_minus(), form.compare_to, form.precisions.front(),

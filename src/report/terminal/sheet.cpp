@@ -78,6 +78,7 @@ Cell text_cell(std::string text) { return {text, std::move(text)}; }
 Cell parts_cell(const std::vector<std::string>& parts, const std::string& between) {
   Cell cell = text_cell(fmt::format("{}", fmt::join(parts, between)));
   if (parts.size() > 1) cell.shorter = fmt::format("{} +{}", parts.front(), parts.size() - 1);
+  cell.counts = parts.size() > 1;
   return cell;
 }
 
@@ -237,6 +238,7 @@ std::vector<std::string> sheet_text(const Sheet& all, const SheetStyle& style) {
   std::vector<size_t> widths = widths_of(sheet, rows);
   if (!widths.empty()) fit(sheet, style.width, widths);
   std::vector<std::string> lines = {sheet.title};
+  bool counts = false;
   if (!sheet.rows.empty()) {
     std::vector<Column> columns;
     for (size_t i = 0; i < widths.size(); ++i)
@@ -251,6 +253,7 @@ std::vector<std::string> sheet_text(const Sheet& all, const SheetStyle& style) {
         const bool fits =
             sheet.columns[i].right || cell.shorter.empty() || characters(cell.text) <= widths[i];
         texts.push_back(fits ? cell.text : cell.shorter);
+        counts = counts || (!fits && cell.counts);
       }
       if (!sheet.columns[i].right) texts = cut_names(texts, widths[i]);
       for (size_t row = 0; row < rows; ++row) cells[row].push_back(std::move(texts[row]));
@@ -259,6 +262,7 @@ std::vector<std::string> sheet_text(const Sheet& all, const SheetStyle& style) {
   }
   if (rows < all.rows.size())
     lines.push_back(fmt::format("{} {} more rows (--rows 0 shows all)", ellipsis(), all.rows.size() - rows));
+  if (counts) sheet.notes.emplace_back("+N: N more parts (a wider terminal has them).");
   for (const std::string& note : sheet.notes) {
     for (std::string& line : wrap(note, style.width)) lines.push_back(std::move(line));
   }

@@ -12,6 +12,8 @@ struct Cell {
   std::string plain;  ///< "1234000"
   /// The text to show if there is little room; if it is empty, the middle of the text is left out.
   std::string shorter = {};
+  /// True if the shorter text ends in "+2", the number of parts that it leaves out.
+  bool counts = false;
 };
 
 Cell text_cell(std::string text);

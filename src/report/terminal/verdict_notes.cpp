@@ -96,10 +96,11 @@ std::string advice_for(const std::string& reason) {
   return "";
 }
 
-/// "all 12 runs", "4 of 12 runs", or a few names.
+/// "all 12 runs", "both runs", "4 of 12 runs", or a few names.
 std::string who(const Kind& kind, size_t measured) {
   constexpr size_t kFew = 2;
-  if (kind.runs.size() == measured && measured > 1) return fmt::format("all {} runs", measured);
+  if (kind.runs.size() == measured && measured > 1)
+    return measured == 2 ? "both runs" : fmt::format("all {} runs", measured);
   if (kind.runs.size() <= kFew) return fmt::format("{}", fmt::join(kind.runs, ", "));
   return fmt::format("{} of {} runs", kind.runs.size(), measured);
 }

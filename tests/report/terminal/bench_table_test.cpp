@@ -186,6 +186,8 @@ TEST(BenchTable, ShortensCellsThatTheUsualTerminalHasNoRoomFor) {
   EXPECT_THAT(row(), HasSubstr(" 0.01230x "));
   run.speedup->ratio.known = false;
   EXPECT_THAT(row(), HasSubstr(" 0.01230x [?] "));
+  run.speedup = bench::Speedup{"torch", "fp32", {1.02, 0.01, 120, true}, true};
+  EXPECT_THAT(row(), HasSubstr(" ~1.02 >100x "));
 }
 
 TEST(BenchTable, ShowsTheHalfIntervalAsFinelyAsTheMedian) {
@@ -222,6 +224,13 @@ TEST(BenchTable, CallsNoiseNoDifference) {
   bench::Run run = run_of("hone");
   run.speedup = bench::Speedup{"torch", "fp32", {1.02, 0.95, 1.1, true}, true};
   EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("same [0.95 1.10]"));
+  run.speedup = bench::Speedup{"torch", "fp32", {1.02, 0.01, 120, true}, true};
+  EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("same [>100x]"));
+  run.speedup = bench::Speedup{"torch", "fp32", {17300, 120.25, 90000, true}, true};
+  EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("17300x [>100x]"));
+  run.speedup = bench::Speedup{"torch", "fp32", {12.34, 12.1, 12.5, true}, true};
+  EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("12.3x [12.1 12.5]"));
+  run.speedup = bench::Speedup{"torch", "fp32", {1.02, 0.95, 1.1, true}, true};
   run.speedup->ratio.known = false;
   EXPECT_THAT(BenchTable(options()).row(record_of(run)), HasSubstr("1.02x [?]"));
   run.speedup->ratio.value = 0.00017;
@@ -278,6 +287,11 @@ TEST(BenchNotes, NameTheSystemsThatShareANote) {
 TEST(BenchSummary, HasTrtexecsLines) {
   const std::vector<std::string> lines = bench_summary(record_of(run_of("hone")));
   EXPECT_THAT(lines, Contains("Throughput: 50 qps"));
+  EXPECT_THAT(lines, Contains("Samples per second: 400"));
+  bench::Run single = run_of("hone");
+  single.setup.batch = 1;
+  EXPECT_THAT(bench_summary(record_of(single)), Not(Contains(HasSubstr("Samples per second"))))
+      << "the throughput says that";
   EXPECT_THAT(lines, Contains(HasSubstr("Latency: min = 20 ms, max = 20 ms, mean = 20 ms, median = 20 ms, "
                                         "percentile(90%) = - (29 samples needed), percentile(95%) = - (59 "
                                         "samples needed), percentile(99%) = - (299 samples needed)")))

@@ -95,6 +95,11 @@ TEST(Sheet, PartsBecomeACountWhereThereIsLittleRoom) {
   EXPECT_EQ(parts_cell({"conv1", "bn1", "relu"}, " + ").text, "conv1 + bn1 + relu");
   EXPECT_EQ(parts_cell({"conv1", "bn1", "relu"}, " + ").shorter, "conv1 +2");
   EXPECT_EQ(parts_cell({"conv1"}, " + ").shorter, "");
+  Sheet parts{"Layers", {{"Name", "", false}}, {{parts_cell({"convolution1", "bn1", "relu"}, " + ")}}, {}};
+  EXPECT_THAT(sheet_text(parts, {18, 20}),
+              ElementsAre("Layers", testing::_, "convolution1 +2", "+N: N more parts", "(a wider terminal",
+                          "has them)."));
+  EXPECT_THAT(sheet_text(parts, {40, 20}), ::testing::SizeIs(3)) << "nothing is left out";
 }
 
 TEST(Sheet, RowsThatAreNotShownAreCounted) {

@@ -42,6 +42,8 @@ TEST(VerdictNotes, CountsRunsThatWereMeasured) {
                                               invalid(16, {"odd p99 reason"})};
   EXPECT_THAT(verdict_notes(runs), testing::ElementsAre("INVALID, 3 of 4 runs: odd p99 reason"));
   EXPECT_TRUE(verdict_notes({}).empty());
+  const std::vector<bench::RunRecord> two = {invalid(4, {"odd p99 reason"}), invalid(8, {"odd p99 reason"})};
+  EXPECT_THAT(verdict_notes(two), testing::ElementsAre("INVALID, both runs: odd p99 reason"));
 }
 
 }  // namespace
