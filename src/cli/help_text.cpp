@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,8 +26,20 @@ constexpr size_t kNameColumn = 28;
 
 constexpr std::string_view kTensorRt = "TensorRT";
 
+/// The width that the user's shell or script sets for outputs that are no terminal.
+std::optional<size_t> columns_of_environment() {
+  const char* const text = std::getenv("COLUMNS");
+  if (text == nullptr) return std::nullopt;
+  const std::string_view digits = text;
+  size_t columns = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), columns);
+  const bool good = error == std::errc() && end == digits.data() + digits.size() && columns > 0;
+  return good ? std::optional(columns) : std::nullopt;
+}
+
 size_t help_width() {
-  const auto columns = terminal_columns(STDOUT_FILENO);
+  auto columns = terminal_columns(STDOUT_FILENO);
+  if (!columns) columns = columns_of_environment();
   return columns ? std::clamp<size_t>(*columns, kLeastWidth, kMostWidth) : kWidth;
 }
 

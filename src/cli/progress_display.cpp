@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <limits>
 
 #include "cli/terminal.hpp"
 #include "report/terminal/sheet.hpp"
@@ -12,13 +13,14 @@
 namespace hone::cli {
 namespace {
 
+/// The width that a terminal gets if its own is unknown.
 constexpr size_t kDefaultWidth = 100;
 
 }  // namespace
 
 ProgressDisplay::ProgressDisplay(double plain_line_seconds)
     : plain_line_seconds_(plain_line_seconds),
-      width_(kDefaultWidth),
+      width_(std::numeric_limits<size_t>::max()),
       terminal_(::isatty(STDERR_FILENO) == 1),
       last_plain_line_(base::Clock::now()) {
   if (terminal_) width_ = terminal_columns(STDERR_FILENO).value_or(kDefaultWidth + 1) - 1;

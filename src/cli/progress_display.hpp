@@ -1,5 +1,5 @@
-// The line on standard error that shows the progress of a long command. A terminal redraws it; other outputs
-// get a new line from time to time.
+// The line on standard error that shows the progress of a long command. A terminal redraws it, cut to its
+// width; other outputs get a new, whole line from time to time.
 #pragma once
 
 #include "base/clock.hpp"

@@ -124,7 +124,8 @@ def check_help():
         # A value has a word that says what it is, and a default is written as it would be typed.
         assert "TEXT" not in text and "default [" not in text, text
     assert hone("help") == hone("--help")
-    bench = hone("bench", "--help")
+    no_columns = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    bench = hone("bench", "--help", env=no_columns)
     for group in ("Configurations:", "Where:", "How long and how often:", "Judgement:", "Results:"):
         assert f"\n{group}\n" in bench, bench
     assert re.search(r"\nTensorRT:\n  --tensorrt-level N", bench) and "\n  --weights FILE " in bench, bench
@@ -134,6 +135,12 @@ def check_help():
         for command in ("bench", "profile", "build"):
             longest = max(on_terminal(columns, command, "--help").split("Examples:")[0].splitlines(), key=len)
             assert len(longest) <= columns, f"{columns}: {longest}"
+    for columns in (60, 80, 115):
+        text = hone("bench", "--help", env={**os.environ, "COLUMNS": str(columns)})
+        longest = max(text.split("Examples:")[0].splitlines(), key=len)
+        assert columns - 15 < len(longest) <= columns, f"COLUMNS={columns}: {longest}"
+    for wrong in ("", "0", "-5", "wide"):
+        assert hone("bench", "--help", env={**os.environ, "COLUMNS": wrong}) == hone("bench", "--help", env=no_columns), wrong
     foreign = hone("help", "foreign")
     assert foreign == hone("--help", "foreign")
     assert "--saveEngine (build)" in foreign and "onnxruntime_perf_test" in foreign, foreign
