@@ -11,6 +11,7 @@
 
 #include "base/checked.hpp"
 #include "base/file.hpp"
+#include "base/file_kind.hpp"
 #include "base/json.hpp"
 #include "engine/context.hpp"
 #include "engine/graph_json.hpp"
@@ -331,7 +332,8 @@ std::shared_ptr<Engine> read_engine(std::span<const std::byte> bytes, std::share
   if (bytes.size() < kPreludeBytes)
     fail_bad_input("the file has {} bytes, fewer than an engine's prelude", bytes.size());
   if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
-    fail_bad_input("this is not an engine file");
+    fail_bad_input("{}", base::other_kind_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                               "an engine file", "hone build MODEL -o FILE.hone makes one"));
   const auto version = read_number<uint32_t>(bytes.data() + 8);
   if (version != kVersion)
     fail_bad_input("engine file version {}, this program reads version {}; build the engine again", version,

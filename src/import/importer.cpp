@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/file_kind.hpp"
 #include "import/darknet/darknet.hpp"
 #include "import/foreign_file.hpp"
 #include "import/importer.hpp"
@@ -71,11 +72,12 @@ const Importer& importer_of(const std::filesystem::path& file) {
     throw Error(ErrorKind::kBadInput, fmt::format("cannot open the file: {}", missing.message()),
                 file.string());
   }
+  const std::string head = head_of(file, 512);
+  const std::string_view kind = base::seeming_kind(head);
   throw Error(
       ErrorKind::kBadInput,
-      fmt::format("this is no model that hone reads: {}; bench, profile, run and inspect take engines "
-                  "(.hone), too",
-                  file_kinds()),
+      fmt::format("this is {} that hone reads: {}; bench, profile, run and inspect take engines (.hone), too",
+                  kind.empty() ? "no model" : fmt::format("{}, not a model", kind), file_kinds()),
       file.string());
 }
 

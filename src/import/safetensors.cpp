@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "base/file.hpp"
+#include "base/file_kind.hpp"
 #include "base/json.hpp"
 #include "import/foreign_file.hpp"
 #include "import/tensor_bytes.hpp"
@@ -163,6 +164,11 @@ NamedTensors read_safetensors(std::span<const std::byte> bytes, const std::share
   uint64_t length = 0;
   if (bytes.size() < kLengthBytes) fail_bad_input("{} bytes are no safetensors file", bytes.size());
   std::memcpy(&length, bytes.data(), kLengthBytes);
+  const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (length > kMaxHeaderBytes && !base::seeming_kind(content).empty())
+    fail_bad_input("{}",
+                   base::other_kind_text(content, "a safetensors file",
+                                         "safetensors.torch.save_file(net.state_dict(), FILE) writes one"));
   if (length > kMaxHeaderBytes)
     fail_bad_input("a header of {} bytes passes the limit of {}", length, kMaxHeaderBytes);
   if (length > bytes.size() - kLengthBytes) {

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/error.hpp"
+#include "base/file_kind.hpp"
+
 namespace hone::tensor {
 namespace {
 
@@ -142,7 +145,9 @@ size_t read_length(std::string_view field) {
 
 NpyHeader parse_npy_header(std::string_view file) {
   if (file.empty()) fail_bad_input("the .npy file is empty");
-  if (!file.starts_with(kMagic)) fail_bad_input("this is not a .npy array: it has another magic number");
+  if (!file.starts_with(kMagic))
+    fail_bad_input("{}",
+                   base::other_kind_text(file, "a .npy array", "numpy.save(\"x.npy\", array) writes one"));
   if (file.size() < 12) fail_bad_input("the .npy array ends inside its header");
   const int version = file[6];
   if (version < 1 || version > 3) fail_bad_input("the .npy format version {} is not known", version);

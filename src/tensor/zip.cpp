@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/checked.hpp"
+#include "base/file_kind.hpp"
 
 namespace hone::tensor {
 namespace {
@@ -60,13 +61,23 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
+/// Only for files that do not end as an archive: something may stand before one.
+void refuse_other_kind(const Reader& reader) {
+  const auto all = reader.slice(0, reader.size());
+  const std::string_view kind = base::seeming_kind({reinterpret_cast<const char*>(all.data()), all.size()});
+  if (!kind.empty() && kind != "a zip archive")
+    fail_bad_input("this is {}, not a zip archive, as .npz files and TorchScript archives are", kind);
+}
+
 size_t find_end(const Reader& reader) {
+  if (reader.size() < kEndSize) refuse_other_kind(reader);
   if (reader.size() < kEndSize) fail_bad_input("this is not a zip archive: it is shorter than 22 bytes");
   const size_t last = reader.size() - kEndSize;
   const size_t first = last > kMaxComment ? last - kMaxComment : 0;
   for (size_t at = last + 1; at-- > first;) {
     if (reader.u32(at) == kEndSignature) return at;
   }
+  refuse_other_kind(reader);
   fail_bad_input("this is not a zip archive, or it is truncated: it has no end record");
 }
 

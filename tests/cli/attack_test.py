@@ -122,7 +122,7 @@ def pickles():
     array = b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }\n"
     yield "old.pt", pickle, "this is not a TorchScript archive", ["build", "old.pt", "-o", "e.hone"]
     yield "new.pt", archive.getvalue(), "a state_dict that torch.save pickled", ["build", "new.pt", "-o", "e.hone"]
-    yield "w.safetensors", pickle, "passes the limit", ["export", "alexnet", "--weights", "w.safetensors", "-o", "e.onnx"]
+    yield "w.safetensors", pickle, "this is text, not a safetensors file: ", ["export", "alexnet", "--weights", "w.safetensors", "-o", "e.onnx"]
     yield ("x.npy", b"\x93NUMPY\1\0" + len(array).to_bytes(2, "little") + array + pickle, "pickle",
            ["run", "squeezenet1_1", "--input", "x.npy"])
 

@@ -171,7 +171,7 @@ def check_bad_inputs(runner, digits):
     runner.bad(BAD_INPUT, "seven.png is one file too many: other files give the model's one input, 'input', already",
                model, "--input", digits / "seven.png", folder / "input.npz")
     runner.bad(BAD_INPUT, "cannot open the file", folder / "no.onnx", "--input", folder / "a.npy")
-    runner.bad(BAD_INPUT, "this is no model that hone reads: ONNX (.onnx), ", folder / "text.png", "--input", folder / "a.npy")
+    runner.bad(BAD_INPUT, "this is text, not a model that hone reads: ONNX (.onnx), ", folder / "text.png", "--input", folder / "a.npy")
     runner.bad(USAGE, "did you mean resnet50", "resnet5", "--input", folder / "a.npy")
     runner.bad(USAGE, f"--input is required: {model} has the input 'input'", model)
     two = identity(folder / "two.onnx", ("a", [1]), ("b", [1]))
@@ -279,6 +279,23 @@ def check_downloads(runner):
     runner.bad(BAD_INPUT, "would unpack from", identity(folder / "one.onnx", ("a", (3,))), "--input", folder / "zeros.npz")
 
 
+def check_text_files(runner, digits):
+    """A text under the name of something else is called text, with what to give instead."""
+    folder, model = runner.folder, digits / "digits.onnx"
+    for name in ("text.npy", "text.npz", "text.txt", "text.onnx", "text.pt", "text.hone"):
+        (folder / name).write_text("1, 2, 3\nhello, this is text\n")
+    for name, part in (("text.npy", 'this is text, not a .npy array: numpy.save("x.npy", array) writes one'),
+                       ("text.npz", "this is text, not a zip archive, as .npz files and TorchScript archives are"),
+                       ("text.txt", "this is text, neither a PNG nor a JPEG image: convert it to one of them (arrays are .npy")):
+        runner.bad(BAD_INPUT, f"{name}: {part}", model, "--input", folder / name)
+    for name, part in (("text.onnx", "this is text, not a model: give the .onnx file that an exporter wrote, or the name of a "
+                        "built-in architecture, such as resnet50"),
+                       ("text.pt", "this is not a TorchScript archive (torch.jit.save makes one): it is text"),
+                       ("text.hone", "this is text, not an engine file: hone build MODEL -o FILE.hone makes one"),
+                       ("text.txt", "this is text, not a model that hone reads: ONNX (.onnx), ")):
+        runner.bad(BAD_INPUT, f"{name}: {part}", folder / name, "--input", folder / "a.npy")
+
+
 def with_metadata(model, target, entries):
     """The model with other metadata_props."""
     proto = onnx.load(str(model))
@@ -342,6 +359,7 @@ def main():
         check_input_types(runner)
         check_names(runner)
         check_defaults(runner)
+        check_text_files(runner, pathlib.Path(sys.argv[2]))
         check_fitted_images(runner, pathlib.Path(sys.argv[2]))
         check_downloads(runner)
 

@@ -276,8 +276,9 @@ TEST_F(EngineFile, PackedWeightOfAnotherSizeIsRefused) {
 
 TEST_F(EngineFile, OtherFilesAreNoEngines) {
   EXPECT_TRUE(is_engine_file(path_));
-  EXPECT_THAT(load("not an engine at all, but long enough"),
-              ::testing::HasSubstr("this is not an engine file"));
+  EXPECT_THAT(
+      load("not an engine at all, but long enough"),
+      ::testing::HasSubstr("this is text, not an engine file: hone build MODEL -o FILE.hone makes one"));
   EXPECT_TRUE(is_engine_file(path_)) << "a damaged engine is still meant as one";
   const std::filesystem::path other = path_.string() + ".onnx";
   base::write_file_atomic(other, "something else");

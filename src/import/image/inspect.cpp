@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "base/error.hpp"
+#include "base/file_kind.hpp"
 #include "import/image/image.hpp"
 
 namespace hone::importer {
@@ -115,7 +116,10 @@ ImageSize inspect_image(std::span<const std::byte> file) {
   if (reader.starts_with(kPngMagic)) return inspect_png(reader);
   if (reader.starts_with(kJpegMagic)) return inspect_jpeg(reader);
   if (file.empty()) fail_bad_input("the file is empty");
-  fail_bad_input("this is neither a PNG nor a JPEG image: convert it to one of them");
+  const std::string_view kind = base::seeming_kind({reinterpret_cast<const char*>(file.data()), file.size()});
+  fail_bad_input(
+      "this is {}neither a PNG nor a JPEG image: convert it to one of them (arrays are .npy or .npz files)",
+      kind.empty() ? "" : fmt::format("{}, ", kind));
 }
 
 }  // namespace hone::importer

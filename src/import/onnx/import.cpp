@@ -2,10 +2,11 @@
 #include "import/onnx/import.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
+#include <string_view>
 
 #include "base/file.hpp"
+#include "base/file_kind.hpp"
 #include "graph/verify.hpp"
 #include "import/onnx/converter.hpp"
 #include "import/onnx/limits.hpp"
@@ -26,18 +27,13 @@ graph::Graph import_onnx(std::span<const std::byte> bytes, const std::filesystem
 
 namespace {
 
-/// Refuses files that failed downloads leave under a model's name.
+/// Refuses text files under a model's name, such as failed downloads leave.
 void refuse_other_files(std::span<const std::byte> bytes) {
-  constexpr size_t kLooksAt = 512;
-  std::string head(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kLooksAt));
-  if (head.starts_with("version https://git-lfs.github.com/spec/"))
-    fail_bad_input("this is a Git LFS pointer, not the model: fetch that with 'git lfs pull'");
-  head.erase(0, head.find_first_not_of(" \t\r\n\xef\xbb\xbf"));
-  std::ranges::transform(head, head.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (head.starts_with("<!doctype") || head.starts_with("<html") || head.starts_with("<?xml"))
-    fail_bad_input("this is a web page, not a model: look at it to see what the download answered");
-  if (head.starts_with("{\""))
-    fail_bad_input("this is JSON text, not a model: look at it to see what the download answered");
+  const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!base::seeming_kind(content).empty())
+    fail_bad_input("{}", base::other_kind_text(content, "a model",
+                                               "give the .onnx file that an exporter wrote, or the name of a "
+                                               "built-in architecture, such as resnet50"));
 }
 
 }  // namespace

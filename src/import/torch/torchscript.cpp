@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/file_kind.hpp"
 #include "import/foreign_file.hpp"
 #include "tensor/zip.hpp"
 
@@ -22,7 +23,7 @@ void check_record_name(const std::string& name) {
 void check_torchscript(const std::filesystem::path& file) {
   const base::MappedFile map(file);
   const auto bytes = map.bytes();
-  const auto fail = [&](std::string_view why) {
+  const auto fail = [&](const std::string& why) {
     throw Error(ErrorKind::kBadInput,
                 fmt::format("this is not a TorchScript archive (torch.jit.save makes one){}", why),
                 file.string());
@@ -33,7 +34,9 @@ void check_torchscript(const std::filesystem::path& file) {
   };
   if (bytes.size() < 4 || std::memcmp(bytes.data(), "PK\3\4", 4) != 0) {
     refuse_foreign();
-    fail("");
+    const std::string_view kind =
+        base::seeming_kind({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    fail(kind.empty() ? "" : fmt::format(": it is {}", kind));
   }
   // Only code is compressed.
   constexpr uint64_t kMaxCode = uint64_t{64} << 20;
