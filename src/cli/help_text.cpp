@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "cli/help_tables.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/terminal.hpp"
 
 namespace hone::cli {
@@ -104,17 +105,6 @@ std::string default_text(const CLI::Option& option) {
   return value;
 }
 
-/// Converts "INT:INT in [1 - 64]" to "1 to 64"; returns an empty text if there are no bounds.
-std::string range_text(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const size_t open = type.find(" in [");
-  const size_t close = type.find(']', open);
-  if (open == std::string::npos || close == std::string::npos) return "";
-  std::string range = type.substr(open + 5, close - open - 5);
-  const size_t dash = range.find(" - ");
-  return dash == std::string::npos ? "" : range.substr(0, dash) + " to " + range.substr(dash + 3);
-}
-
 /// Returns the choices of a list option as "a, b"; empty if it has no such list.
 std::string choice_text(const CLI::Option& option) {
   const std::string type = option.get_type_name();
@@ -137,7 +127,7 @@ std::string description_of(const CLI::Option& option) {
   std::string text = option.get_description();
   if (const std::string choices = choice_text(option); !choices.empty()) text += " (" + choices + ")";
   std::vector<std::string> remarks;
-  if (const std::string range = range_text(option); !range.empty()) remarks.push_back(range);
+  if (const std::string range = range_text(option.get_type_name()); !range.empty()) remarks.push_back(range);
   if (const std::string value = default_text(option); !value.empty()) remarks.push_back("default " + value);
   for (const CLI::Option* needed : option.get_needs()) remarks.push_back("with " + needed->get_name());
   return remarks.empty() ? text : fmt::format("{} [{}]", text, fmt::join(remarks, ", "));

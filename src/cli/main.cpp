@@ -54,7 +54,7 @@ int report_usage(const CLI::App& program, const CLI::ParseError& error) {
   const auto chosen = program.get_subcommands();
   const std::string sentence =
       unknown.empty()
-          ? hone::cli::usage_sentence(error)
+          ? hone::cli::usage_sentence(error, chosen.empty() ? program : *chosen.front())
           : hone::cli::unknown_word(program, chosen.empty() ? nullptr : chosen.front(), unknown.front());
   const std::string command = chosen.empty() ? "hone" : "hone " + chosen.front()->get_name();
   return report(static_cast<int>(hone::ErrorKind::kUsage),

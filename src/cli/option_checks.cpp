@@ -21,15 +21,8 @@ namespace {
 template <class T>
 std::string range_of(const std::string& type) {
   using Limits = std::numeric_limits<T>;
-  constexpr std::string_view kOpen = " in [";
-  constexpr std::string_view kBetween = " - ";
-  const size_t open = type.find(kOpen);
-  const size_t between = type.find(kBetween, open);
-  const size_t close = type.find(']', between);
-  if (close == std::string::npos) return fmt::format("{} to {}", Limits::min(), Limits::max());
-  const size_t least = open + kOpen.size();
-  const size_t most = between + kBetween.size();
-  return fmt::format("{} to {}", type.substr(least, between - least), type.substr(most, close - most));
+  const std::string range = range_text(type);
+  return range.empty() ? fmt::format("{} to {}", Limits::min(), Limits::max()) : range;
 }
 
 /// Rewrites the number in plain decimal form. Returns the reason if the text is not such a number, else an
@@ -42,7 +35,8 @@ std::string plain_number(std::string* text, const std::string& type) {
   const bool negative = std::is_unsigned_v<T> && text->starts_with('-');
   if (negative || (error == std::errc::result_out_of_range && stop == end))
     return fmt::format("Value {} not in range {}", *text, range_of<T>(type));
-  if (error != std::errc() || stop != end) return fmt::format("Value {} is no whole number", *text);
+  if (error != std::errc() || stop != end)
+    return fmt::format("Value {} not in range {}", *text, range_of<T>(type));
   *text = std::to_string(value);
   return "";
 }
@@ -60,6 +54,18 @@ CLI::Validator value_check(const std::string& type) {
 }
 
 }  // namespace
+
+std::string range_text(const std::string& type) {
+  constexpr std::string_view kOpen = " in [";
+  constexpr std::string_view kBetween = " - ";
+  const size_t open = type.find(kOpen);
+  const size_t between = type.find(kBetween, open);
+  const size_t close = type.find(']', between);
+  if (open == std::string::npos || close == std::string::npos) return "";
+  const size_t least = open + kOpen.size();
+  const size_t most = between + kBetween.size();
+  return fmt::format("{} to {}", type.substr(least, between - least), type.substr(most, close - most));
+}
 
 CLI::Validator finite_range(double least, double most) {
   const auto check = [least, most](const std::string& text) -> std::string {

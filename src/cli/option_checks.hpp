@@ -12,6 +12,9 @@ namespace hone::cli {
 /// comparison with NaN is false.
 CLI::Validator finite_range(double least, double most);
 
+/// Converts the type name "INT:INT in [1 - 64]" of an option to "1 to 64"; empty if it has no bounds.
+std::string range_text(const std::string& type);
+
 using OptionList = std::vector<const CLI::Option*>;
 
 /// Throws the usage error "--flag REASON" for the first of these options that was given. Ignoring an option

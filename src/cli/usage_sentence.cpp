@@ -5,10 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/spelling.hpp"
+#include "cli/option_checks.hpp"
 
 namespace hone::cli {
 
@@ -35,9 +38,59 @@ std::string choice_sentence(const std::string& said) {
                      nearest ? fmt::format("; did you mean {}?", *nearest) : "");
 }
 
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// A value that the option takes: its default, else 1, 0.5 or the least.
+std::string example_of(const CLI::Option& option, bool whole, const std::string& range) {
+  constexpr std::string_view kTo = " to ";
+  if (number_of(option.get_default_str())) return option.get_default_str();
+  const size_t to = range.find(kTo);
+  const std::string least = range.substr(0, to);
+  if (to == std::string::npos) return "1";
+  const double low = number_of(least).value_or(0);
+  const double high = number_of(range.substr(to + kTo.size())).value_or(0);
+  if (low <= 1 && high >= 1) return "1";
+  return !whole && low <= 0.5 && high >= 0.5 ? "0.5" : least;
+}
+
+/// "--threads is 'x', expected a whole number from 1 to 64, as in --threads 1"; empty for other sentences.
+std::string number_sentence(const std::string& said, const CLI::App& command) {
+  constexpr std::string_view kValue = ": Value ";
+  constexpr std::string_view kRange = " not in range ";
+  constexpr std::string_view kConvert = "Could not convert: ";
+  constexpr std::string_view kIs = " = ";
+  std::string name;
+  std::string given;
+  std::string range;
+  const size_t value = said.find(kValue);
+  const size_t bounds = said.find(kRange);
+  const size_t is = said.find(kIs);
+  if (value != std::string::npos && bounds != std::string::npos && bounds > value) {
+    name = said.substr(0, value);
+    given = said.substr(value + kValue.size(), bounds - value - kValue.size());
+    range = said.substr(bounds + kRange.size());
+  } else if (said.starts_with(kConvert) && is != std::string::npos) {
+    name = said.substr(kConvert.size(), is - kConvert.size());
+    given = said.substr(is + kIs.size());
+  }
+  const CLI::Option* const option = name.empty() ? nullptr : command.get_option_no_throw(name);
+  if (option == nullptr) return "";
+  const std::string type = option->get_type_name();
+  const bool whole = type.starts_with("INT") || type.starts_with("UINT");
+  if (!whole && !type.starts_with("FLOAT")) return "";
+  if (range.empty()) range = range_text(type);
+  return fmt::format("{0} is '{1}', expected a {2}number{3}, as in {0} {4}", name, given,
+                     whole ? "whole " : "", range.empty() ? "" : " from " + range,
+                     example_of(*option, whole, range));
+}
+
 }  // namespace
 
-std::string usage_sentence(const CLI::ParseError& error) {
+std::string usage_sentence(const CLI::ParseError& error, const CLI::App& command) {
   const std::string said = error.what();
   const auto before = [&](std::string_view mark) { return said.substr(0, said.find(mark)); };
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
@@ -55,6 +108,7 @@ std::string usage_sentence(const CLI::ParseError& error) {
     return fmt::format("{} needs {} with it", first, said.substr(first.size() + 10));
   }
   if (const std::string sentence = choice_sentence(said); !sentence.empty()) return sentence;
+  if (const std::string sentence = number_sentence(said, command); !sentence.empty()) return sentence;
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && said == "A subcommand is required")
     return "a command is missing";
   return said;

@@ -6,7 +6,8 @@
 
 namespace hone::cli {
 
-/// Needed because CLI11 says "1 required FLOAT:FLOAT in [0 - 9] missing".
-std::string usage_sentence(const CLI::ParseError& error);
+/// Needed because CLI11 says "1 required FLOAT:FLOAT in [0 - 9] missing". `command` is the one whose options
+/// were parsed.
+std::string usage_sentence(const CLI::ParseError& error, const CLI::App& command);
 
 }  // namespace hone::cli

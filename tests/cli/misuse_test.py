@@ -108,20 +108,26 @@ def main():
             (BAD_INPUT, "it is a directory", ["build", name, *out]),
             (USAGE, "out.txt ends neither in .npz nor in .npy",
              ["run", digits, "--input", f"{name}/x.npy", "-o", f"{name}/out.txt"]),
-            (USAGE, "not in range 1 to 65536", ["export", "alexnet", *out, "--batch-size", "0"]),
+            (USAGE, "--batch-size is '0', expected a whole number from 1 to 65536, as in --batch-size 1 (", ["export", "alexnet", *out, "--batch-size", "0"]),
             (USAGE, "--shapes names an input 'x', the first input of ",
              ["bench", digits, "--backends", "reference", "--shapes", "x:1x1x8x8", "-o", name]),
             (USAGE, "as 9, the model fixes it at 8",
              ["bench", digits, "--backends", "reference", "--shapes", "input:1x1x9x8", "-o", name]),
+            (USAGE, "--duration is 'abc', expected a number from 0.001 to 1000000, as in --duration 3 (hone bench --help explains)",
+             [*bench, "--duration", "abc"]),
+            (USAGE, "--batches is 'x', expected a whole number from 1 to 65536, as in --batches 1 (", [*bench, "--batches", "1,x"]),
+            (USAGE, "--require-percentile is 'x', expected a number from 50 to 99.9, as in --require-percentile 50",
+             [*bench, "--percentile", "x"]),
+            (USAGE, "--opset is '9', expected a whole number from 13 to 22, as in --opset ", ["export", digits, *out, "--opset", "9"]),
             (USAGE, "--max-regression 'much'", [*bench, "--baseline", digits, "--max-regression", "much"]),
             (USAGE, "--max-regression 'inf'", [*bench, "--baseline", digits, "--max-regression", "inf"]),
             (USAGE, "--max-regression needs --baseline with it", [*bench, "--max-regression", "5%"]),
             (USAGE, "write 5% or 0.05", [*bench, "--baseline", digits, "--max-regression", "5"]),
             *[(USAGE, f"{flag}: Value is empty", command)
               for command, flag in empty_values(bench, profile, digits, image)],
-            *[(USAGE, f"{flag}: Value {value} ", [*command, flag, value])
+            *[(USAGE, f"{flag} is '{value}', expected a whole number from ", [*command, flag, value])
               for command, flag, values in wrong_whole_numbers(digits, image) for value in values],
-            *[(USAGE, f"{flag}: Value 99999999999999999999 not in range {bounds} ",
+            *[(USAGE, f"{flag} is '99999999999999999999', expected a whole number from {bounds}, as in {flag} ",
                ["run", digits, "--input", image, flag, "99999999999999999999"])
               for flag, bounds in (("--threads", "1 to 1024"), ("--top", "1 to 100000"),
                                    ("--seed", f"0 to {2**64 - 1}"))],
@@ -153,7 +159,7 @@ def main():
             (ENVIRONMENT, "/proc", ["build", digits, *out, "--timingCacheFile", "/proc/times.json"]),
             *[(BAD_INPUT, f"{engine}: this is an engine, built already: hone run and hone inspect take it", command)
               for command in (["export", engine, *out], ["build", engine, *out])],
-            *[(USAGE, f"{flag}: Value {value} not in range", [*command, flag, value])
+            *[(USAGE, f"{flag} is '{value}', expected a ", [*command, flag, value])
               for command, flag, values in wrong_numbers(
                   bench, profile, ["conformance", name], ["run", digits, "--input", f"{name}/x.npy"],
                   ["plot", name, "-o", f"{name}/plots"])
