@@ -7,14 +7,16 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/shell_word.hpp"
 
 namespace hone::base {
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& target, const char* reason) {
+[[noreturn]] void fail(const std::filesystem::path& target, const std::string& reason) {
   throw Error(ErrorKind::kEnvironment, fmt::format("cannot write the file: {}", reason), target.string());
 }
 
@@ -45,8 +47,8 @@ PendingFile::PendingFile(std::filesystem::path target, Name name)
   if (descriptor_ >= 0 || (named && open_named())) return;
   if (errno != ENOENT) fail(target_, std::strerror(errno));
   struct stat info {};  // folders of /proc exist but cannot contain new files
-  fail(target_,
-       ::stat(folder_.c_str(), &info) == 0 ? "its folder takes no new files" : "its folder does not exist");
+  if (::stat(folder_.c_str(), &info) == 0) fail(target_, "its folder takes no new files");
+  fail(target_, fmt::format("there is no folder {0} (mkdir -p {0})", shell_word(folder_.string())));
 }
 
 PendingFile::~PendingFile() {

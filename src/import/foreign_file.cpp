@@ -14,22 +14,16 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/shell_word.hpp"
 #include "tensor/zip.hpp"
 
 namespace hone::importer {
 namespace {
 
+using base::shell_word;
+
 /// Longest part of a pickle that is searched.
 constexpr size_t kMostPickle = size_t{64} << 20;
-
-/// A word for a command line, in quotes if the shell would split it.
-std::string shell_word(const std::string& text) {
-  const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_-./+=,").find(c) != std::string_view::npos;
-  };
-  return std::all_of(text.begin(), text.end(), plain) ? text : "'" + text + "'";
-}
 
 /// "net.onnx" of "folder/net.pth".
 std::string onnx_name(const std::filesystem::path& file) { return file.stem().string() + ".onnx"; }

@@ -112,7 +112,9 @@ TEST_F(WriteFile, ChecksTheFolderBeforehand) {
   check_writable(folder_ / "a");
   EXPECT_THAT(names(), testing::IsEmpty());
   EXPECT_THAT(failure([&] { check_writable(folder_ / "missing" / "a"); }),
-              HasSubstr("missing/a: cannot write the file: its folder does not exist"));
+              HasSubstr(fmt::format("missing/a: cannot write the file: there is no folder {0} (mkdir -p {0})",
+                                    (folder_ / "missing").string())));
+  EXPECT_THAT(failure([&] { check_writable("no such/a"); }), HasSubstr("(mkdir -p 'no such')"));
   EXPECT_THAT(failure([] { check_writable("/proc/a"); }), HasSubstr("its folder takes no new files"));
   write_file_atomic(folder_ / "a", "old");
   check_writable(folder_ / "a");

@@ -115,7 +115,7 @@ def check_refusals(hone, trace, folder):
         (USAGE, "exclude each other", [trace, "--json", "--csv"]),
         (USAGE, "not what '%z' has", [trace, "--log-file", "%z"]),
         (USAGE, "variable 'HONE_NOT_SET'", [trace, "--log-file", "%q{HONE_NOT_SET}"]),
-        (ENVIRONMENT, "its folder does not exist", [trace, "--log-file", folder / "no" / "log"]),
+        (ENVIRONMENT, f"there is no folder {folder}/no (mkdir -p {folder}/no)", [trace, "--log-file", folder / "no" / "log"]),
     ]
     before = sorted(folder.iterdir())
     for code, part, arguments in rows:

@@ -47,7 +47,7 @@ def check_bad_places(hone, folder, work):
     """The model does not exist, so a command that reads it first says something else."""
     for command in commands(hone, work):
         command = ["no_such_model" if part == "squeezenet1_1" else part for part in command]
-        fails([*command, folder / "missing" / "out.npz"], "its folder does not exist")
+        fails([*command, folder / "missing" / "out.npz"], f"there is no folder {folder}/missing (mkdir -p {folder}/missing)")
         fails([*command, folder], "it is a directory")
         fails([*command, "/dev/full"], "it is not a regular file")
         fails([*command, "/proc/out.npz"], "cannot write the file")
