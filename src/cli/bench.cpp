@@ -390,10 +390,11 @@ void add_bench_command(CLI::App& program) {
                    fmt::format("Backends to measure (default: {})", usual_backends()))
       ->delimiter(',');
   command
-      ->add_option("--precisions", sweep.precisions,
-                   "fp32, tf32, bf16, fp16, int8, int8+fp16; for int8 hone calibrates on generated inputs "
-                   "(default: fp32 bf16; fp32 on CPUs that would emulate bf16; fp32 fp16 on cuda; with "
-                   "--partition, the partition's)")
+      ->add_option(
+          "--precisions", sweep.precisions,
+          "fp32, tf32, bf16, fp16, int8, int8+fp16, int8+bf16; for int8 hone calibrates on generated inputs "
+          "(default: fp32 bf16; fp32 on CPUs that would emulate bf16; fp32 fp16 on cuda; with "
+          "--partition, the partition's)")
       ->delimiter(',');
   add_device_option(*command, sweep.measure.setup.device);
   command->add_flag("--includeDataTransfers", sweep.measure.setup.transfers,

@@ -2,6 +2,7 @@
 #include "cli/bench_limits.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -35,6 +36,38 @@ bench::Run remeasure(const bench::SweepOptions& options, const bench::Peers& pee
   return sweep.runs.front();
 }
 
+const char* outcome_word(const bench::GateRow& row) {
+  switch (row.outcome) {
+    case bench::GateRow::Outcome::kRegressed: return "REGRESSED";
+    case bench::GateRow::Outcome::kFailed: return "FAILED   ";
+    case bench::GateRow::Outcome::kUnknown: return "UNKNOWN  ";
+    case bench::GateRow::Outcome::kWithin:
+    case bench::GateRow::Outcome::kAbsent: break;
+  }
+  return "ok       ";
+}
+
+/// "2 of 3 configurations did not pass the comparison with the baseline: 1 is slower by more than 5%, …".
+std::string failed_gate_text(const bench::Gate& gate, const std::string& max_regression) {
+  using Outcome = bench::GateRow::Outcome;
+  const auto count = [&](Outcome outcome) {
+    return std::ranges::count(gate.rows, outcome, &bench::GateRow::outcome);
+  };
+  std::vector<std::string> parts;
+  if (const auto slower = count(Outcome::kRegressed); slower > 0)
+    parts.push_back(
+        fmt::format("{} {} slower by more than {}", slower, slower == 1 ? "is" : "are", max_regression));
+  if (const auto failed = count(Outcome::kFailed); failed > 0)
+    parts.push_back(fmt::format("{} failed", failed));
+  if (const auto unknown = count(Outcome::kUnknown); unknown > 0)
+    parts.push_back(fmt::format("{} {} too few rounds to decide (give more --rounds)", unknown,
+                                unknown == 1 ? "has" : "have"));
+  const auto passed = std::ranges::count_if(gate.rows, &bench::GateRow::passed);
+  return fmt::format("{} of {} configuration{} did not pass the comparison with the baseline: {}",
+                     gate.rows.size() - static_cast<size_t>(passed), gate.rows.size(),
+                     gate.rows.size() == 1 ? "" : "s", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 void run_gate(const BenchLimits& limits, const bench::SweepOptions& options, const bench::Peers& peers,
@@ -45,20 +78,9 @@ void run_gate(const BenchLimits& limits, const bench::SweepOptions& options, con
         screen->line("measuring again: " + setup.text());
         return remeasure(options, peers, setup);
       });
-  size_t failed = 0;
-  for (const bench::GateRow& row : gate.rows) {
-    failed += row.passed() ? 0 : 1;
-    const char* const outcome = row.passed()                                       ? "ok       "
-                                : row.outcome == bench::GateRow::Outcome::kUnknown ? "UNKNOWN  "
-                                                                                   : "REGRESSED";
-    screen->line(fmt::format("{}  {}: {}", outcome, row.setup.text(), row.sentence));
-  }
-  if (!gate.passed()) {
-    throw Error(
-        ErrorKind::kThreshold,
-        fmt::format("{} of {} configurations are worse than the baseline allows, or cannot be told from that",
-                    failed, gate.rows.size()));
-  }
+  for (const bench::GateRow& row : gate.rows)
+    screen->line(fmt::format("{}  {}: {}", outcome_word(row), row.setup.text(), row.sentence));
+  if (!gate.passed()) throw Error(ErrorKind::kThreshold, failed_gate_text(gate, limits.max_regression));
 }
 
 namespace {

@@ -74,7 +74,7 @@ OptionList add_engine_options(CLI::App& command, EngineOptions& options) {
           .add_option("--precision", options.precision,
                       "fp32 or bf16; on cuda also tf32 and fp16. fp16+fp32: fp16, and fp32 for steps that "
                       "are faster in it. int8: quantizes the model first, as hone quantize does; the rest "
-                      "runs in fp32, or with int8+bf16 in bf16")
+                      "runs in fp32, with int8+bf16 in bf16, with int8+fp16 in fp16")
           ->capture_default_str(),
       command.add_option("--calibrate", options.request.int8.data.sources,
                          "Calibration data for int8: folders, images, .npz or .npy files, or exec:COMMAND "

@@ -348,7 +348,13 @@ class BenchCommand(BenchCase):
         self.bench(*common)
         done = self.bench(*common, "--baseline", self.scaled_baseline(0.2), "--max-regression", "50%", code=5)
         self.assertIn("REGRESSED", done.stdout)
+        self.assertEqual(done.stderr, "hone: 1 of 1 configuration did not pass the comparison with the baseline: "
+                                      "1 is slower by more than 50%\n")
         self.assertEqual(done.stdout.count("measuring again"), 2)
+        done = self.bench(*common, "--rounds", "1", "--baseline", self.scaled_baseline(1), code=5)
+        self.assertIn("UNKNOWN", done.stdout)
+        self.assertIn(": 1 has too few rounds to decide (give more --rounds)\n", done.stderr)
+        self.bench(*common)
         done = self.bench(*common, "--baseline", self.scaled_baseline(5))
         self.assertIn("ok ", done.stdout)
         with open(os.path.join(self.folder, "baseline.json"), "w") as file:

@@ -126,6 +126,8 @@ def check_help():
     assert hone("help") == hone("--help")
     no_columns = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     bench = hone("bench", "--help", env=no_columns)
+    for words in (["bench"], ["profile"], ["build"]):
+        assert "int8+fp16" in hone(*words, "--help") and "int8+bf16" in hone(*words, "--help"), words
     for group in ("Configurations:", "Where:", "How long and how often:", "Judgement:", "Results:"):
         assert f"\n{group}\n" in bench, bench
     assert re.search(r"\nTensorRT:\n  --tensorrt-level N", bench) and "\n  --weights FILE " in bench, bench
