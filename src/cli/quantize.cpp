@@ -211,7 +211,26 @@ void print(const report::Sheet& sheet, size_t rows) {
   fmt::print("\n");
 }
 
-void print_result(const Options& options, const quantize::Quantized& result, const quantize::Report& report) {
+/// The two figures differ because they are of other samples and, with a budget, of other layers in int8.
+void print_errors(const Options& options, const quantize::Calibration& calibration,
+                  const quantize::Quantized& result, const quantize::Report& report) {
+  if (!result.errors.empty()) {
+    std::string line;
+    for (const quantize::WholeError& error : result.errors)
+      line += fmt::format("{}{} {:.3f} %", line.empty() ? "" : ", ", error.name, 100 * error.error);
+    const int64_t samples = std::min(calibration.samples, quantize::QuantizeOptions().selection_samples);
+    fmt::print(
+        "to choose the ranges, relative error at the outputs on the first {} sample{}, by calibrator; "
+        "the first is used: {}\n",
+        samples, samples == 1 ? "" : "s", line);
+  }
+  if (!report.accuracy) return;
+  fmt::print("the written model against fp32 on {} {}samples: {}\n", report.accuracy->samples,
+             options.evaluation.empty() ? "of the " : "held-out ", accuracy_text(*report.accuracy));
+}
+
+void print_result(const Options& options, const quantize::Calibration& calibration,
+                  const quantize::Quantized& result, const quantize::Report& report) {
   if (result.budget) {
     print(layers_sheet(report), options.rows);
     print(front_sheet(report), options.rows);
@@ -221,15 +240,7 @@ void print_result(const Options& options, const quantize::Quantized& result, con
   fmt::print("{} of {} convolutions and matrix products in int8, {:.1f} % of their multiply-adds\n",
              placement.weighted.size(), products, 100 * placement.int8_share);
   for (const std::string& line : kept_lines(placement.kept)) fmt::print("{}\n", report::printable(line));
-  if (!result.errors.empty()) {
-    std::string line;
-    for (const quantize::WholeError& error : result.errors)
-      line += fmt::format("{}{} {:.3f} %", line.empty() ? "" : ", ", error.name, 100 * error.error);
-    fmt::print("error at the outputs by calibrator: {}\n", line);
-  }
-  if (!report.accuracy) return;
-  fmt::print("against fp32 on {} {}samples: {}\n", report.accuracy->samples,
-             options.evaluation.empty() ? "of the " : "held-out ", accuracy_text(*report.accuracy));
+  print_errors(options, calibration, result, report);
 }
 
 /// Checks the budget only after all files were written.
@@ -293,7 +304,7 @@ void run(const Options& options) {
     base::write_file_atomic(
         options.report,
         base::described_json(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-  print_result(options, result, report);
+  print_result(options, cached.calibration, result, report);
   fmt::print("{}: {:.2f} MB, opset {}, for {}\n", options.output, static_cast<double>(bytes) / 1e6, opset,
              options.target);
   if (!options.data.empty()) fmt::print("{}: the calibration cache\n", cache_file.string());

@@ -102,7 +102,8 @@ std::string accuracy_text(const quantize::ReportAccuracy& accuracy) {
   if (accuracy.right)
     text += fmt::format("{:.2f} % of the labels right, {:.2f} % in fp32; ", 100 * *accuracy.right,
                         100 * accuracy.right_before.value_or(0));
-  text += fmt::format("error {:.3f} %, worst cosine {:.5f}", 100 * accuracy.relative_error, accuracy.cosine);
+  text += fmt::format("relative error at the outputs {:.3f} %, worst cosine {:.5f} (1: same direction)",
+                      100 * accuracy.relative_error, accuracy.cosine);
   if (accuracy.top1) text += fmt::format(", same top class {:.1f} %", 100 * *accuracy.top1);
   return text;
 }

@@ -178,6 +178,10 @@ def check_engines(hone, folder):
         assert sentence in said, said
     _, said = hone.run("bench", "a.hone", "--max-error", "1", *QUICK, code=THRESHOLD)
     assert "the error of a.hone hone fp32 batch 4 is not known: an engine keeps its weights packed" in said, said
+    out, _ = hone.run("bench", "b.hone", *QUICK)
+    reason = ("an engine keeps its weights packed, which the reference cannot run; hone bench MODEL --precisions bf16 measures the "
+              "error of its model in this precision, and hone diff --accuracy MODEL b.hone --input FILE that of the engine\n")
+    assert f"b.hone: no accuracy: {reason}" in out and "\nAccuracy: not known, the note below says why\n" in out, out
     hone.run("profile", "b.hone", "--active", "2")
     assert (folder / "runs" / "b-hone-bf16-b4.trace.sqlite").exists() or (folder / "runs" / "b-hone-bf16-b1.trace.sqlite").exists()
     np.save(folder / "x.npy", np.zeros((1, 1, 8, 8), np.float32))

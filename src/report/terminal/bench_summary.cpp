@@ -68,7 +68,6 @@ void add_memory(const RunRecord& run, std::vector<std::string>* lines) {
                                base::number_text(growth_of(run.growth->device))));
 }
 
-/// Adds nothing if the run was not compared with the reference.
 void add_accuracy(const RunRecord& run, std::vector<std::string>* lines) {
   const bench::AccuracyFigure& accuracy = run.accuracy;
   std::vector<std::string> parts;
@@ -77,6 +76,7 @@ void add_accuracy(const RunRecord& run, std::vector<std::string>* lines) {
     parts.push_back(fmt::format("top-1 agreement = {:.1f} % of {} samples", 100 * *accuracy.top1_agreement,
                                 accuracy.samples));
   if (run.int8_share) parts.push_back(fmt::format("multiply-adds in int8 = {:.1f} %", 100 * *run.int8_share));
+  if (!accuracy.relative_l2 && accuracy.reason) parts.emplace_back("not known, the note below says why");
   if (!parts.empty()) lines->push_back(fmt::format("Accuracy: {}", fmt::join(parts, ", ")));
 }
 
