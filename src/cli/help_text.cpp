@@ -123,11 +123,21 @@ std::string names_text(const CLI::Option& option) {
   return is_flag(option) ? text : text + " " + placeholder(option);
 }
 
+/// "1 to 64"; "at least 1" if the upper limit has ten digits, since it only guards against overflow.
+std::string limits_text(const CLI::Option& option) {
+  constexpr std::string_view kBetween = " to ";
+  constexpr size_t kDigitsOfGuard = 10;
+  const std::string range = range_text(option.get_type_name());
+  const size_t between = range.find(kBetween);
+  if (between == std::string::npos || range.size() - between - kBetween.size() < kDigitsOfGuard) return range;
+  return range.starts_with('-') ? "" : "at least " + range.substr(0, between);
+}
+
 std::string description_of(const CLI::Option& option) {
   std::string text = option.get_description();
   if (const std::string choices = choice_text(option); !choices.empty()) text += " (" + choices + ")";
   std::vector<std::string> remarks;
-  if (const std::string range = range_text(option.get_type_name()); !range.empty()) remarks.push_back(range);
+  if (const std::string limits = limits_text(option); !limits.empty()) remarks.push_back(limits);
   if (const std::string value = default_text(option); !value.empty()) remarks.push_back("default " + value);
   for (const CLI::Option* needed : option.get_needs()) remarks.push_back("with " + needed->get_name());
   return remarks.empty() ? text : fmt::format("{} [{}]", text, fmt::join(remarks, ", "));

@@ -66,14 +66,6 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
   command.add_option("--scale", options.scale, "Factor for pixel values 0..255")
       ->check(finite_range(-1e9, 1e9))
       ->group(images);
-  command.add_option("--timeout", options.timeout_seconds, "Seconds that a stream may be silent")
-      ->check(finite_range(0.1, 3600))
-      ->capture_default_str()
-      ->group(images);
-  command.add_option("--frames", options.most_frames, "Number of frames or images to read")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
-      ->group(images);
-  command.add_flag("--strict", options.strict, "Exit with 5 when frames or images were lost or damaged");
   command
       .add_option("--mean", options.mean,
                   "Mean to subtract after scaling: one number, or three, as 0.485,0.456,0.406")
@@ -81,6 +73,15 @@ void add_vision_options(CLI::App& command, VisionOptions& options) {
   command
       .add_option("--std", options.std,
                   "Standard deviation to divide by after that: one number, or three, as 0.229,0.224,0.225")
+      ->group(images);
+  command.add_option("--timeout", options.timeout_seconds, "Seconds that a stream may be silent")
+      ->check(finite_range(0.1, 3600))
+      ->capture_default_str()
+      ->group(images);
+  command.add_option("--frames", options.most_frames, "Number of frames or images to read")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+      ->group(images);
+  command.add_flag("--strict", options.strict, "Exit with 5 when frames or images were lost or damaged")
       ->group(images);
 }
 

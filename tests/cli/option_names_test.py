@@ -131,6 +131,8 @@ def check_help():
     for group in ("Configurations:", "Where:", "How long and how often:", "Judgement:", "Results:"):
         assert f"\n{group}\n" in bench, bench
     assert re.search(r"\nTensorRT:\n  --tensorrt-level N", bench) and "\n  --weights FILE " in bench, bench
+    vision = hone("detect", "--help")
+    assert "Number of frames or images to read [at least 1]" in vision and "Factor for pixel values 0..255\n" in vision, vision
     assert not re.search(r"\bU?INT\b", bench) and "[1 to 64, default 1]" in bench and "default fp32]" in hone("profile", "--help"), bench
     assert commands[:4] == ["bench", "build", "run", "inspect"], commands
     for columns in (60, 80):
