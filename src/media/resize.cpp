@@ -61,9 +61,11 @@ HONE_CLONES void mix_rows(const int32_t* __restrict a, const int32_t* __restrict
     out[x] = static_cast<uint8_t>((a[x] * (kOne - weight) + b[x] * weight + kHalf) >> (2 * kBits));
 }
 
-std::vector<ResizeTap> resize_taps(int64_t from, int64_t to) {
-  const double scale = static_cast<double>(from) / static_cast<double>(to);
-  const double shift = scale / 2 - 0.5;
+std::vector<ResizeTap> resize_taps(int64_t from, int64_t to, ResizeGrid grid) {
+  const bool corners = grid == ResizeGrid::kCorners;
+  const double intervals = static_cast<double>(corners ? from - 1 : from);
+  const double scale = intervals / static_cast<double>(corners ? std::max<int64_t>(to - 1, 1) : to);
+  const double shift = corners ? 0 : scale / 2 - 0.5;
   std::vector<ResizeTap> taps(static_cast<size_t>(to));
   for (int64_t i = 0; i < to; ++i) {
     const double at = std::clamp(static_cast<double>(i) * scale + shift, 0.0, static_cast<double>(from - 1));
@@ -76,16 +78,16 @@ std::vector<ResizeTap> resize_taps(int64_t from, int64_t to) {
 }
 
 void resize_plane(const uint8_t* from, int64_t width, int64_t height, uint8_t* to, int64_t to_width,
-                  int64_t to_height, int64_t stride) {
+                  int64_t to_height, int64_t stride, ResizeGrid grid) {
   if (width == to_width && height == to_height) {
     for (int64_t y = 0; y < height; ++y) std::copy_n(from + y * width, width, to + y * stride);
     return;
   }
-  const TapLists columns(resize_taps(width, to_width));
+  const TapLists columns(resize_taps(width, to_width, grid));
   std::array<std::vector<int32_t>, 2> kept;
   for (auto& row : kept) row.resize(columns.weight.size());
   KeptRows rows([&](int64_t y, size_t slot) { resize_row(from + y * width, columns, kept[slot].data()); });
-  for (const ResizeTap& tap : resize_taps(height, to_height)) {
+  for (const ResizeTap& tap : resize_taps(height, to_height, grid)) {
     const size_t first = rows.at(tap.first, tap.second);
     const size_t second = rows.at(tap.second, tap.first);
     mix_rows(kept[first].data(), kept[second].data(), tap.weight, to, columns.weight.size());
@@ -93,7 +95,7 @@ void resize_plane(const uint8_t* from, int64_t width, int64_t height, uint8_t* t
   }
 }
 
-void resize_to_rgb(const Frame& frame, int64_t width, int64_t height, const UseRgbRow& use) {
+void resize_to_rgb(const Frame& frame, int64_t width, int64_t height, ResizeGrid grid, const UseRgbRow& use) {
   RgbRows source(frame);
   const auto from_width = static_cast<size_t>(frame.width);
   std::vector<uint8_t> converted(3 * from_width);
@@ -105,7 +107,7 @@ void resize_to_rgb(const Frame& frame, int64_t width, int64_t height, const UseR
     }
     return;
   }
-  const TapLists columns(resize_taps(frame.width, width));
+  const TapLists columns(resize_taps(frame.width, width, grid));
   const size_t to_width = columns.weight.size();
   std::vector<int32_t> kept(6 * to_width);
   const auto kept_row = [&](size_t slot, size_t colour) {
@@ -118,7 +120,7 @@ void resize_to_rgb(const Frame& frame, int64_t width, int64_t height, const UseR
   std::vector<uint8_t> mixed(3 * to_width);
   const RgbRow out{mixed.data(), mixed.data() + to_width, mixed.data() + 2 * to_width};
   int64_t y = 0;
-  for (const ResizeTap& tap : resize_taps(frame.height, height)) {
+  for (const ResizeTap& tap : resize_taps(frame.height, height, grid)) {
     const size_t first = rows.at(tap.first, tap.second);
     const size_t second = rows.at(tap.second, tap.first);
     for (size_t c = 0; c < 3; ++c)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "import/model.hpp"
+#include "media/planar.hpp"
 #include "task/detection.hpp"
 #include "task/geometry.hpp"
 #include "task/head_rule.hpp"
@@ -45,6 +46,7 @@ struct InputForm {
   float scale = 1.0f / 255;
   bool imagenet = false;  ///< normalized with ImageNet's mean and standard deviation
   bool antialias = false;
+  media::ResizeGrid grid = media::ResizeGrid::kPixelCentres;
 };
 
 /// An output that a decoder reads.
@@ -62,6 +64,7 @@ struct Match {
   std::string assumed;  ///< the assumptions as a clause; empty if there are none
   /// The fit, if the model states one.
   std::optional<Fit> fit = {};
+  media::ResizeGrid grid = media::ResizeGrid::kPixelCentres;
 };
 
 enum class Space {

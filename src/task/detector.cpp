@@ -69,6 +69,7 @@ Detector::Detector(const DetectorOptions& options) : options_(options), network_
     decode(outputs, row, place_image(Fit::kStretch, input.width, input.height, input.width, input.height));
   InputForm form = choice_.decoder->input;
   form.fit = choice_.match.fit.value_or(form.fit);
+  form.grid = choice_.match.grid;
   preprocessor_ = std::make_unique<Preprocessor>(input, form, network_.model().metadata, options.preprocess);
   Refusal refusal = input_refusal(input);
   feed_ = refusal ? FrameFeed(std::move(refusal)) : FrameFeed(network_.bind_frames(preprocessor_->target()));

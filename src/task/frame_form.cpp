@@ -24,9 +24,9 @@ FrameForm colours_form(const media::Frame& frame) {
   return form;
 }
 
-FrameForm::Axis taps_of(int64_t from, int64_t to) {
+FrameForm::Axis taps_of(int64_t from, int64_t to, media::ResizeGrid grid) {
   FrameForm::Axis axis;
-  for (const media::ResizeTap& tap : media::resize_taps(from, to))
+  for (const media::ResizeTap& tap : media::resize_taps(from, to, grid))
     axis.taps.push_back({static_cast<int32_t>(tap.first), static_cast<int32_t>(tap.second), tap.weight});
   return axis;
 }
@@ -57,14 +57,14 @@ Refusal frame_refusal(const media::Frame& frame) {
   }
 }
 
-FrameForm bilinear_form(const media::Frame& frame, const Geometry& geometry) {
+FrameForm bilinear_form(const media::Frame& frame, const Geometry& geometry, media::ResizeGrid grid) {
   FrameForm form = colours_form(frame);
   form.left = static_cast<int32_t>(geometry.left);
   form.top = static_cast<int32_t>(geometry.top);
   form.width = static_cast<int32_t>(geometry.width);
   form.height = static_cast<int32_t>(geometry.height);
-  form.columns = taps_of(frame.width, geometry.width);
-  form.rows = taps_of(frame.height, geometry.height);
+  form.columns = taps_of(frame.width, geometry.width, grid);
+  form.rows = taps_of(frame.height, geometry.height, grid);
   return form;
 }
 

@@ -7,6 +7,7 @@
 #include "base/refusal.hpp"
 #include "engine/frame_filler.hpp"
 #include "media/frame.hpp"
+#include "media/planar.hpp"
 #include "task/geometry.hpp"
 
 namespace hone::task {
@@ -34,7 +35,8 @@ struct FrameForm {
 Refusal frame_refusal(const media::Frame& frame);
 
 /// Describes the resizing that media::resize_plane() does.
-FrameForm bilinear_form(const media::Frame& frame, const Geometry& geometry);
+FrameForm bilinear_form(const media::Frame& frame, const Geometry& geometry,
+                        media::ResizeGrid grid = media::ResizeGrid::kPixelCentres);
 
 /// The part of an axis that remains after antialiased resizing: `count` pixels from `first` on, of `to`
 /// pixels.

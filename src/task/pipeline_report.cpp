@@ -13,7 +13,9 @@ namespace hone::task {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kAdvice{
-    {{"decode", "an input of fewer pixels, or one that is easier to decode; its threads are FFmpeg's own"},
+    {{"decode",
+      "an input of fewer pixels, or one that is easier to decode; FFmpeg decodes videos in threads of its "
+      "own"},
      {"preprocess", "a network or an input of fewer pixels"},
      {"infer",
       "a lower --precision, a larger --batch, more --infStreams, a smaller network or --device cuda"},

@@ -84,7 +84,7 @@ engine::FrameTarget Preprocessor::target() const {
 FrameForm Preprocessor::form_of(const media::Frame& frame, const Geometry& g) const {
   if (form_.antialias && (g.width != frame.width || g.height != frame.height))
     return antialiased_form(frame, {g.width, 0, g.width}, {g.height, 0, g.height}, g.left, g.top);
-  return bilinear_form(frame, g);
+  return bilinear_form(frame, g, form_.grid);
 }
 
 void Preprocessor::write_row(const uint8_t* levels, int64_t y, const Geometry& g, size_t channel,
@@ -110,9 +110,10 @@ void Preprocessor::fill(const media::Frame& frame, const Geometry& g, float* ima
   write_margins(g, image);
   const bool resizes = g.width != frame.width || g.height != frame.height;
   if (input_.channels == 3 && !(form_.antialias && resizes)) {
-    media::resize_to_rgb(frame, g.width, g.height, [&](int64_t y, const std::array<uint8_t*, 3>& row) {
-      for (size_t c = 0; c < 3; ++c) write_row(row[rule_of(c).colour], y, g, c, image);
-    });
+    media::resize_to_rgb(frame, g.width, g.height, form_.grid,
+                         [&](int64_t y, const std::array<uint8_t*, 3>& row) {
+                           for (size_t c = 0; c < 3; ++c) write_row(row[rule_of(c).colour], y, g, c, image);
+                         });
     return;
   }
   media::PlanarImage colours = media::to_rgb(frame);
@@ -122,7 +123,8 @@ void Preprocessor::fill(const media::Frame& frame, const Geometry& g, float* ima
   std::vector<uint8_t> levels(static_cast<size_t>(g.width * g.height));
   for (size_t c = 0; c < static_cast<size_t>(input_.channels); ++c) {
     const uint8_t* plane = colours.planes[rule_of(c).colour].data();
-    media::resize_plane(plane, colours.width, colours.height, levels.data(), g.width, g.height, g.width);
+    media::resize_plane(plane, colours.width, colours.height, levels.data(), g.width, g.height, g.width,
+                        form_.grid);
     for (int64_t y = 0; y < g.height; ++y) write_row(levels.data() + y * g.width, y, g, c, image);
   }
 }

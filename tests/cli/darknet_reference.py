@@ -245,7 +245,8 @@ class Reference:
             relu = self.options["weights_normalization"] != "softmax"
             factors = np.maximum(factors, 0) if relu else np.exp(factors - factors.max(0))
             factors = factors / (1e-4 + factors.sum(0))
-        total = x * factors[0][:, None, None]
+        alpha, beta = (self.float(key, 1) if self.pjreddie else 1 for key in ("alpha", "beta"))
+        total = alpha * x * factors[0][:, None, None]
         for i, source in enumerate(sources):
             common = min(x.shape[1], source.shape[1])
             part = np.broadcast_to(factors[i + 1], x.shape[1:2])[:common, None, None]
@@ -255,7 +256,7 @@ class Reference:
             for row in range(height):
                 for column in range(width):
                     total[:, :common, row * spacing, column * spacing] += (
-                        source[:, :common, row * stride, column * stride] * part[:, 0, 0])
+                        source[:, :common, row * stride, column * stride] * part[:, 0, 0] * beta)
         return self.activate(total, "linear")
 
     def scale_channels(self):

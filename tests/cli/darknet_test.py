@@ -149,6 +149,13 @@ def check_sections(tester):
         tester.compare(name, reference, tester.run())
     reference = tester.write(convolutions(), pjreddie=True, minor=1001)
     tester.compare("pjreddie", reference, tester.run("--darknet-rules", "pjreddie"))
+    text = net(8, 8, 3) + convolution(8, 3) + convolution(8, 3) + section("shortcut", from_=-2, alpha=0.5, beta=2)
+    tester.compare("factors", tester.write(text, pjreddie=True), tester.run("--darknet-rules", "pjreddie"))
+    tester.compare("no factors", tester.write(text), tester.run())
+    tester.write(net(8, 8, 3) + convolution(8, 3) + convolution(8, 3, stride=2) + section("shortcut", from_=-2, alpha=0.5),
+                 pjreddie=True)
+    tester.bad(BAD_INPUT, "alpha is 0.5, which hone knows only where layers of one size are added", "run", tester.cfg,
+               "--weights", tester.weights, "--input", tester.input, "--darknet-rules", "pjreddie")
 
 
 def check_outputs(tester):

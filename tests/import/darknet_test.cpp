@@ -276,6 +276,7 @@ TEST(DarknetHeads, MetadataSayWhatADecoderNeeds) {
       {"darknet.height", "6"},
       {"darknet.channels", "2"},
       {"darknet.letter_box", "0"},
+      {"darknet.resize_corners", "0"},
       {"darknet.heads", "2"},
       {"darknet.nms_kind", "diounms"},
       {"darknet.beta_nms", "0.7"},
@@ -367,6 +368,18 @@ TEST(DarknetWeights, RulesOfBatchNormalizationDiffer) {
       constant(with_weights("[batchnorm]\n", weights_file({1, 2, 3, 4, 5, 6}), {.darknet_rules = "pjreddie"}),
                "layer_0.scales"),
       (std::vector<float>{1, 2}));
+}
+
+TEST(Darknet, ImagesAreFittedAsTheProgramOfTheRulesDoes) {
+  const auto facts = [](const std::string& sections, const std::string& rules) {
+    const std::string weights = weights_file(std::vector<float>(9 * 97));
+    const Metadata metadata = with_weights(sections, weights, {.darknet_rules = rules}).metadata;
+    return metadata.at("darknet.letter_box") + metadata.at("darknet.resize_corners");
+  };
+  const std::string first = "[connected]\noutput=9\n";
+  EXPECT_EQ(facts(first, "alexeyab"), "00");
+  EXPECT_EQ(facts(first, "pjreddie"), "11");
+  EXPECT_EQ(facts(first + "[detection]\nclasses=4\ncoords=4\nnum=1\nside=1\n", "pjreddie"), "01");
 }
 
 TEST(DarknetWeights, ShortFilesSayHowFarTheyGo) {

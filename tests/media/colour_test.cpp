@@ -56,6 +56,16 @@ TEST(Resize, ReadsBetweenPixelCentres) {
   EXPECT_EQ(half, (std::vector<uint8_t>{50, 120}));
 }
 
+TEST(Resize, KeepsTheCentresOfCornersIfAsked) {
+  const std::vector<uint8_t> row{0, 100, 200, 40};
+  std::vector<uint8_t> seven(7);
+  resize_plane(row.data(), 4, 1, seven.data(), 7, 1, 7, ResizeGrid::kCorners);
+  EXPECT_EQ(seven, (std::vector<uint8_t>{0, 50, 100, 150, 200, 120, 40}));
+  std::vector<uint8_t> one(1);
+  resize_plane(row.data(), 4, 1, one.data(), 1, 1, 1, ResizeGrid::kCorners);
+  EXPECT_EQ(one.front(), 0);
+}
+
 TEST(Resize, InOnePassWithTheColoursGivesTheSame) {
   for (const PixelFormat format : {PixelFormat::kRgb24, PixelFormat::kGray, PixelFormat::kYuv420,
                                    PixelFormat::kYuv422, PixelFormat::kYuv444}) {
@@ -73,10 +83,11 @@ TEST(Resize, InOnePassWithTheColoursGivesTheSame) {
     for (const auto& [width, height] : {std::pair<int64_t, int64_t>{61, 35}, {20, 70}, {97, 11}, {1, 1}}) {
       std::vector<uint8_t> wanted(static_cast<size_t>(width * height));
       std::array<std::vector<uint8_t>, 3> found;
-      resize_to_rgb(frame.frame, width, height, [&](int64_t y, const std::array<uint8_t*, 3>& row) {
-        EXPECT_EQ(static_cast<int64_t>(found[0].size()), y * width);
-        for (size_t c = 0; c < 3; ++c) found[c].insert(found[c].end(), row[c], row[c] + width);
-      });
+      resize_to_rgb(frame.frame, width, height, ResizeGrid::kPixelCentres,
+                    [&](int64_t y, const std::array<uint8_t*, 3>& row) {
+                      EXPECT_EQ(static_cast<int64_t>(found[0].size()), y * width);
+                      for (size_t c = 0; c < 3; ++c) found[c].insert(found[c].end(), row[c], row[c] + width);
+                    });
       for (size_t c = 0; c < 3; ++c) {
         resize_plane(image.planes[c].data(), 61, 35, wanted.data(), width, height, width);
         EXPECT_EQ(found[c], wanted) << "colour " << c << " in " << width << " x " << height;

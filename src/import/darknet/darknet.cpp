@@ -91,7 +91,8 @@ Metadata metadata_of(const Network& network) {
   Metadata metadata{{"darknet.channels", std::to_string(network.input.channels)},
                     {"darknet.height", std::to_string(network.input.height)},
                     {"darknet.width", std::to_string(network.input.width)},
-                    {"darknet.letter_box", network.letter_box ? "1" : "0"}};
+                    {"darknet.letter_box", network.letter_box ? "1" : "0"},
+                    {"darknet.resize_corners", network.resize_corners ? "1" : "0"}};
   int heads = 0;
   for (size_t i = 0; i < network.layers.size(); ++i) {
     const darknet::HeadFacts& facts = network.layers[i].head;

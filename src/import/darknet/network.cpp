@@ -36,6 +36,13 @@ void read_net(Options& options, Network* network) {
   network->letter_box = options.integer("letter_box", 0) != 0;
 }
 
+/// pjreddie's program knows no letter_box: it keeps the aspect of images for all detectors but YOLOv1.
+void follow_pjreddie(Network* network) {
+  network->letter_box =
+      std::ranges::find(network->layers, "detection", &Layer::type) == network->layers.end();
+  network->resize_corners = true;
+}
+
 ReadSection function_of(const Section& section) {
   for (const SectionKind& kind : section_kinds()) {
     if (kind.name == section.type) return kind.read;
@@ -128,6 +135,7 @@ Network read_network(const std::vector<Section>& sections, Rules rules, bool tra
     reads += network.layers.back().reads.size();
     if (reads > kMaxReads) fail_bad_input("its sections read more than {} others", kMaxReads);
   }
+  if (rules == Rules::kPjreddie) follow_pjreddie(&network);
   return network;
 }
 

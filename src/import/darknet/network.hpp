@@ -74,7 +74,10 @@ struct Layer {
 
 struct Network {
   Volume input;
+  /// True if images keep their aspect.
   bool letter_box = false;
+  /// True if resizing keeps the centres of the corner pixels in place.
+  bool resize_corners = false;
   std::vector<Layer> layers;
 };
 

@@ -148,8 +148,10 @@ std::optional<Match> match_heads(const Signature& signature, bool grid) {
     match.classes = head.classes;
   }
   if (match.roles.empty()) return std::nullopt;
-  const bool letterbox = Entries(signature.metadata, "darknet.").number<int64_t>("letter_box", 0) != 0;
-  match.fit = letterbox ? Fit::kDarknet : Fit::kStretch;
+  const Entries entries(signature.metadata, "darknet.");
+  match.fit = entries.number<int64_t>("letter_box", 0) != 0 ? Fit::kDarknet : Fit::kStretch;
+  // pjreddie's program resizes images itself, the other one by OpenCV.
+  if (entries.number<int64_t>("resize_corners", 0) != 0) match.grid = media::ResizeGrid::kCorners;
   return match;
 }
 

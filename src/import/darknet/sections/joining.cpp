@@ -83,6 +83,9 @@ ValueId write_shares(Emission& e, WeightNormalization how) {
 struct Shortcut {
   Volume in;
   std::vector<Volume> sources;
+  /// Factors of the sum's first term and of the others.
+  float alpha = 1;
+  float beta = 1;
   std::optional<WeightNormalization> weighted;
   int64_t weights_each = 1;  ///< per input
   Activation activation;
@@ -149,11 +152,18 @@ struct Shortcut {
     return e.net.node("Mul", name + ".term", {x, factor});
   }
 
+  static ValueId scaled(Emission& e, const std::string& suffix, ValueId x, float factor) {
+    if (factor == 1) return x;
+    const std::string name = e.part(suffix.c_str());
+    return e.net.node("Mul", name, {x, e.net.constant(name + ".factor", tensor::Tensor::scalar(factor))});
+  }
+
   ValueId write(Emission& e) const {
     const ValueId shares = weighted ? write_shares(e, *weighted) : graph::kNoValue;
-    ValueId sum = term(e, e.x, shares, 0);
+    ValueId sum = term(e, scaled(e, "alpha", e.x, alpha), shares, 0);
     for (size_t i = 0; i < sources.size(); ++i) {
-      const ValueId next = term(e, fitted(e, i), shares, static_cast<int64_t>(i) + 1);
+      const ValueId summand = scaled(e, fmt::format("beta{}", i), fitted(e, i), beta);
+      const ValueId next = term(e, summand, shares, static_cast<int64_t>(i) + 1);
       sum = e.net.node("Add", fmt::format("{}.sum{}", e.name, i), {sum, next});
     }
     return activated(e, sum, activation);
@@ -175,6 +185,17 @@ void require_same_ratio(size_t source, const Volume& from, const Volume& in) {
                    from.text(), in.text());
 }
 
+/// Factors that only pjreddie's program has. It leaves elements as they are to which nothing is added.
+void read_factors(Options& options, Shortcut* shortcut) {
+  shortcut->alpha = static_cast<float>(options.number("alpha", 1));
+  shortcut->beta = static_cast<float>(options.number("beta", 1));
+  const auto covers = [&](const Volume& source) {
+    return source.same_plane(shortcut->in) && source.channels >= shortcut->in.channels;
+  };
+  if (shortcut->alpha != 1 && !std::ranges::all_of(shortcut->sources, covers))
+    fail_bad_input("alpha is {}, which hone knows only where layers of one size are added", shortcut->alpha);
+}
+
 void read_shortcut(SectionContext& context, Layer* layer) {
   Options& options = context.options;
   if (context.index() == 0) fail_bad_input("there is no section before it to add to");
@@ -184,6 +205,7 @@ void read_shortcut(SectionContext& context, Layer* layer) {
     shortcut.sources.push_back(context.out_of(source));
     require_same_ratio(source, shortcut.sources.back(), layer->in);
   }
+  if (context.rules == Rules::kPjreddie) read_factors(options, &shortcut);
   const std::string type = options.text("weights_type", "none");
   const bool per_channel = type == "per_channel";
   if (!per_channel && type != "none" && type != "per_feature" && type != "per_layer")
