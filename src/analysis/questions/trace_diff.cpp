@@ -216,7 +216,11 @@ std::string unrelated_text(const DiffSide& a, const DiffSide& b) {
   if (!a.recorded.model.empty() && !b.recorded.model.empty()) return "";
   const std::set<std::string> of_a = all_names(a);
   const std::set<std::string> of_b = all_names(b);
-  if (of_a.empty() && of_b.empty()) return "";
+  // A side without names or times was not recorded well enough to be judged.
+  const auto empty = [](const DiffSide& side, const std::set<std::string>& names) {
+    return names.empty() && side.layers.iteration.mean == 0;
+  };
+  if ((of_a.empty() && of_b.empty()) || empty(a, of_a) || empty(b, of_b)) return "";
   std::vector<std::string> shared;
   std::ranges::set_intersection(of_a, of_b, std::back_inserter(shared));
   const size_t fewer = std::min(of_a.size(), of_b.size());
