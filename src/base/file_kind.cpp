@@ -36,7 +36,9 @@ bool is_text(std::string_view head) {
   return std::ranges::all_of(head, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     constexpr unsigned char kDelete = 0x7f;
-    return (byte >= ' ' && byte != kDelete) || byte == '\n' || byte == '\r' || byte == '\t' || byte == '\f';
+    constexpr unsigned char kNotInUtf8 = 0xf8;
+    return (byte >= ' ' && byte != kDelete && byte < kNotInUtf8) || byte == '\n' || byte == '\r' ||
+           byte == '\t' || byte == '\f';
   });
 }
 

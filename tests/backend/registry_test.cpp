@@ -54,7 +54,7 @@ TEST(BackendRegistry, AnUnknownNameIsAUsageError) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_THAT(error.what(), HasSubstr("unknown backend 'none' (hone, "));
+    EXPECT_THAT(error.what(), HasSubstr("unknown backend 'none'; did you mean hone? (hone, "));
   }
 }
 

@@ -16,6 +16,7 @@ TEST(FileKind, IsKnownByTheBeginning) {
   EXPECT_EQ(seeming_kind("\x89PNG\r\n\x1a\n"), "a PNG image");
   EXPECT_EQ(seeming_kind("\x08\x07\x12\x04 onnx"), "");
   EXPECT_EQ(seeming_kind(""), "");
+  EXPECT_EQ(seeming_kind("\xff\xff{}"), "");
 }
 
 TEST(FileKind, IsNamedInSentences) {

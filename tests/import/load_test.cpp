@@ -62,8 +62,9 @@ TEST(LoadModel, UnknownFileTypeIsBadInput) {
   EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
   EXPECT_THAT(
       error.what(),
-      HasSubstr("model.odd: this is no model that hone reads: ONNX (.onnx), darknet (.cfg), TorchScript "
-                "(.pt, .pth, .ts); bench, profile, run and inspect take engines (.hone), too"));
+      HasSubstr(
+          "model.odd: this is text, not a model that hone reads: ONNX (.onnx), darknet (.cfg), TorchScript "
+          "(.pt, .pth, .ts); bench, profile, run and inspect take engines (.hone), too"));
 }
 
 TEST(LoadModel, NamesFilesOfOtherToolsAndTheLineToType) {

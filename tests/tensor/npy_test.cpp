@@ -154,7 +154,8 @@ TEST(Npz, BombsAreRefusedUnread) {
 TEST(Npz, MessagesNameFileAndMember) {
   const auto path = temporary("member.npz");
   base::write_file_atomic(path, format_zip(std::vector<ZipContent>{{"x.npy", "no array at all"}}));
-  EXPECT_THAT(bad_input([&] { read_npz(path); }), HasSubstr("member.npz: x.npy: this is not a .npy array"));
+  EXPECT_THAT(bad_input([&] { read_npz(path); }),
+              HasSubstr("member.npz: x.npy: this is text, not a .npy array"));
 }
 
 }  // namespace

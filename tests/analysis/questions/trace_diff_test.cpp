@@ -188,11 +188,11 @@ TEST(TraceDiff, DoubtsRecordedIterationsThatContradictTheSpeedup) {
   EXPECT_EQ(
       turned.notes.front(),
       "Doubt: the recorded iterations, which the parts are of, contradict the speedup: in them B is 4.00x "
-      "as fast as A (400.0 ns and 100.0 ns on average; not recorded 100.0 ns and 200.0 ns). They were "
+      "as fast as A (400 ns and 100 ns on average; not recorded 100 ns and 200 ns). They were "
       "disturbed or slowed by recording, so the parts do not explain the speedup; record both again on a "
       "quiet machine, with more iterations (hone profile --active 50).");
   EXPECT_EQ(iteration_doubt(turned.iteration_a, *turned.plain_a)->text,
-            "the recorded ones take 400.0 ns on average, 100.0 ns without recording");
+            "the recorded ones take 400 ns on average, 100 ns without recording");
   EXPECT_FALSE(iteration_doubt(turned.iteration_b, *turned.plain_b));
   a.recorded.cost = trace::RecordingCost{4.2e-4, 4e-4, base::Interval{4e-4, 4.4e-4}, ""};
   b.recorded.cost = trace::RecordingCost{1e-4, 1e-4, base::Interval{0.9e-4, 1.1e-4}, ""};
