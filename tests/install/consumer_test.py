@@ -34,7 +34,7 @@ def check(program, digits, scratch, environment):
     failing = subprocess.run([program, digits / "README.md", *arguments], capture_output=True, text=True,
                              check=False, env=environment)
     assert failing.returncode == BAD_INPUT, failing
-    assert failing.stderr == (f"{digits}/README.md: this is no model that hone reads: ONNX (.onnx), darknet (.cfg), TorchScript (.pt, "
+    assert failing.stderr == (f"{digits}/README.md: this is text, not a model that hone reads: ONNX (.onnx), darknet (.cfg), TorchScript (.pt, "
                               ".pth, .ts); bench, profile, run and inspect take engines (.hone), too\n"), failing
 
 
