@@ -17,8 +17,7 @@ constexpr double kMillisecond = 1e6;  // in ns
 class Times {
  public:
   explicit Times(const TracedRuns& traced) : runs_(traced.runs) {
-    for (const backend::StepInfo& step : traced.steps)
-      times_.try_emplace(step.name, std::vector<double>(runs_.size(), 0));
+    for (const backend::StepInfo& step : traced.steps) times_.try_emplace(step.name);
     if (traced.device.work.empty()) {
       for (const TracedRuns::Range& range : traced.ranges)
         add(traced.names[range.name], range.start_ns, range.end_ns);
@@ -40,12 +39,18 @@ class Times {
     return times;
   }
 
+  /// False if the backend reports its steps, but not when they ran.
+  bool any() const {
+    return std::ranges::any_of(times_, [](const auto& entry) { return !entry.second.empty(); });
+  }
+
  private:
   void add(const std::string& name, int64_t start, int64_t end) {
     const auto found = times_.find(name);
     const auto after = std::partition_point(
         runs_.begin(), runs_.end(), [&](const TracedRuns::Run& run) { return run.start_ns <= start; });
     if (found == times_.end() || after == runs_.begin()) return;
+    found->second.resize(runs_.size(), 0);
     found->second[static_cast<size_t>(after - runs_.begin()) - 1] +=
         static_cast<double>(end - start) / kMillisecond;
   }
@@ -64,6 +69,7 @@ LayerFigure figure_of(const backend::StepInfo& step, const std::vector<double>& 
 std::vector<LayerFigure> layer_figures(const TracedRuns& traced) {
   Times times(traced);
   std::vector<LayerFigure> layers;
+  if (!times.any()) return layers;
   for (const backend::StepInfo& step : traced.steps) layers.push_back(figure_of(step, times.take(step.name)));
   return layers;
 }

@@ -10,9 +10,9 @@
 
 namespace hone::bench {
 
-/// Returns figures in the order of the engine; empty for a backend that does not describe its steps. On a
-/// GPU, the time of a layer is the sum of its kernels and copies; on the CPU, it is that of its range. If
-/// there are several runs, the first is left out.
+/// Returns figures in the order of the engine; empty for a backend that does not describe its steps, or not
+/// when they run. A layer that never ran has no time. On a GPU, the time of a layer is the sum of its kernels
+/// and copies; on the CPU, it is that of its range. If there are several runs, the first is left out.
 std::vector<LayerFigure> layer_figures(const TracedRuns& traced);
 
 /// Bad input if the description of the engine is not JSON of TensorRT's inspector.

@@ -80,6 +80,17 @@ TEST(LayerTimes, OfOneRunAreItsOwn) {
   EXPECT_DOUBLE_EQ(*layer_figures(traced)[0].time.p50, 2);
 }
 
+TEST(LayerTimes, AreUnknownOfStepsThatNeverRan) {
+  TracedRuns traced = three_runs();
+  EXPECT_TRUE(layer_figures(traced).empty()) << "the backend does not say when its steps ran";
+  traced.names = {"conv"};
+  traced.ranges.push_back({0, 1, 11 * kMillisecond, 13 * kMillisecond});
+  const std::vector<LayerFigure> layers = layer_figures(traced);
+  ASSERT_EQ(layers.size(), 2);
+  EXPECT_DOUBLE_EQ(*layers[0].time.max, 2);
+  EXPECT_FALSE(layers[1].time.p50.has_value()) << "not 0 ms";
+}
+
 TEST(LayerTimes, AreNoneOfABackendWithoutSteps) {
   TracedRuns traced = three_runs();
   traced.steps.clear();
