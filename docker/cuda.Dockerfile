@@ -3,9 +3,11 @@
 #   docker build -f docker/cuda.Dockerfile -t hone-cuda .
 #   docker run --rm --gpus all -v "$PWD:/work" hone-cuda bench model.onnx --device cuda
 FROM debian:12 AS build
+RUN apt-get update && apt-get install -y --no-install-recommends libopencv-imgcodecs-dev libopencv-imgproc-dev \
+        libcairo2-dev libcpp-httplib-dev
 COPY . /src
-RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-pip && /usr/bin/python3 /src/tools/cuda_toolkit.py >/cuda \
-        && /src/hone --minimal backends --device cuda; cmake --install /src/build/release --prefix /opt/hone \
+RUN apt-get install -y --no-install-recommends python3-pip && /usr/bin/python3 /src/tools/cuda_toolkit.py >/cuda \
+        && /src/hone --minimal backends --device cuda && cmake --install /src/build/release --prefix /opt/hone \
         && mkdir /opt/cuda && find "$(cat /cuda)" -name '*.so*' -exec cp -a {} /opt/cuda/ +
 
 FROM debian:12-slim

@@ -2,7 +2,7 @@
 # Expects $root, $build and $program of a good build.
 
 # The program and the plugins that need little; libtorch, CUDA and videos are installed by component.
-release_components=(core image view plot inject dev)
+release_components=(core image view plot inject threads dev)
 
 # make_release [FOLDER]: writes hone-VERSION-linux-MACHINE.tar.gz and .sha256 there (default: build).
 make_release() {
