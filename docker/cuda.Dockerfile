@@ -8,7 +8,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends libopencv-imgco
 COPY . /src
 RUN apt-get install -y --no-install-recommends python3-pip && /usr/bin/python3 /src/tools/cuda_toolkit.py >/cuda \
         && /src/hone --minimal backends --device cuda && cmake --install /src/build/release --prefix /opt/hone \
-        && mkdir /opt/cuda && find "$(cat /cuda)" -name '*.so*' -exec cp -a {} /opt/cuda/ +
+        && mkdir /opt/cuda && cp -a "$(cat /cuda)"/lib/*.so* /opt/cuda/
 
 FROM debian:12-slim
 RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 libstdc++6 fontconfig-config fonts-dejavu-core \
