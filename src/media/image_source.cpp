@@ -136,8 +136,6 @@ class ImageSource : public FrameSource {
   std::string name_;
 };
 
-constexpr std::string_view kCameras = "/dev/video";
-
 /// Returns a camera's path for its number, and "-" for other names of standard input.
 std::string resolved(const std::string& input) {
   if (input == "pipe:" || input == "pipe:0") return std::string(kStandardInput);

@@ -81,6 +81,8 @@ struct SourceOptions {
 
 /// The name of standard input.
 constexpr std::string_view kStandardInput = "-";
+/// How paths of cameras begin.
+constexpr std::string_view kCameras = "/dev/video";
 
 /// Opens a folder of images (in the order of the numbers in their names), a pattern like frame_%03d.png, an
 /// image, a camera (its number or /dev/video0), standard input ("-"), or anything that FFmpeg reads. Bad

@@ -15,7 +15,7 @@ std::string library_name() { return fmt::format("libavdevice.so.{}", LIBAVFORMAT
 
 const AVInputFormat* camera_format(const std::string& camera) {
   const std::string name = library_name();
-  void* const library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void* const library = ::dlopen(name.c_str(), RTLD_NOW);
   void* const entry = library == nullptr ? nullptr : ::dlsym(library, "avdevice_register_all");
   if (entry == nullptr)
     throw Error(ErrorKind::kEnvironment,

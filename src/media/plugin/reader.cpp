@@ -134,7 +134,7 @@ class VideoSource : public FrameSource {
  private:
   enum class Kind { kFile, kNetwork, kPipe, kCamera };
   static Kind kind_of(const std::string& input) {
-    if (is_camera(input)) return Kind::kCamera;
+    if (input.starts_with(kCameras)) return Kind::kCamera;
     if (is_pipe(input)) return Kind::kPipe;
     const bool is_url = input.find("://") != std::string::npos && !input.starts_with("file://");
     return is_url ? Kind::kNetwork : Kind::kFile;
@@ -185,22 +185,18 @@ class VideoSource : public FrameSource {
   std::string shown_name() const { return input_ == kStandardInput ? "standard input" : input_; }
 
   void open() {
+    if (kind_ == Kind::kPipe) pipe_ = std::make_unique<PipeInput>(input_, &patience_);
+    const AVInputFormat* const camera = kind_ == Kind::kCamera ? camera_format(input_) : nullptr;
+    const std::string address =
+        camera != nullptr ? input_ : locator(input_ == kStandardInput ? "/dev/stdin" : input_);
     AVFormatContext* context = avformat_alloc_context();
     context->interrupt_callback = patience_.callback();
+    if (pipe_ != nullptr) context->pb = pipe_->context();
+    if (camera != nullptr) context->flags |= AVFMT_FLAG_NONBLOCK;
     AVDictionary* settings = nullptr;
     // A playlist in an untrusted file must not open network addresses.
     if (kind_ != Kind::kNetwork) av_dict_set(&settings, "protocol_whitelist", "file,crypto,data", 0);
-    const AVInputFormat* camera = nullptr;
-    std::string address = locator(input_ == kStandardInput ? "/dev/stdin" : input_);
     patience_.begin();
-    if (kind_ == Kind::kPipe) {
-      pipe_ = std::make_unique<PipeInput>(input_, &patience_);
-      context->pb = pipe_->context();
-    } else if (kind_ == Kind::kCamera) {
-      camera = camera_format(input_);
-      context->flags |= AVFMT_FLAG_NONBLOCK;
-      address = input_;
-    }
     const int code = avformat_open_input(&context, address.c_str(), camera, &settings);
     av_dict_free(&settings);
     if (code < 0) fail_to_open(code);
@@ -291,10 +287,11 @@ class VideoSource : public FrameSource {
     patience_.begin();
     const DamageLog::Listener listener(&log_);
     int code = av_read_frame(format_.get(), packet_.get());
-    // A camera has no frame yet.
-    for (; code == AVERROR(EAGAIN) && !patience_.is_over();
-         code = av_read_frame(format_.get(), packet_.get()))
+    // A camera that has no frame yet does not wait for one.
+    while (kind_ == Kind::kCamera && code == AVERROR(EAGAIN) && !patience_.is_over()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      code = av_read_frame(format_.get(), packet_.get());
+    }
     return code;
   }
 
