@@ -43,18 +43,18 @@ struct ResizeTap {
   int64_t second = 0;
   int32_t weight = 0;
 };
-/// Which points of the source and of the result lie at the same place.
+/// How pixels of the result map to the source; the names are those of ONNX's Resize.
 enum class ResizeGrid {
-  kPixelCentres,  ///< the edges of both images
-  kCorners,       ///< the centres of their first and of their last pixels
+  kHalfPixel,     ///< the edges of both images coincide
+  kAlignCorners,  ///< the centres of the corner pixels coincide
 };
 /// The taps of resize_plane().
 std::vector<ResizeTap> resize_taps(int64_t from, int64_t to, ResizeGrid grid);
 
-/// Resizes bilinearly, without a filter for reductions, and rounds to whole levels: with kPixelCentres like
+/// Resizes bilinearly, without a filter for reductions, and rounds to whole levels: with kHalfPixel like
 /// OpenCV's INTER_LINEAR, with which most detectors were trained. Result samples are `stride` apart.
 void resize_plane(const uint8_t* from, int64_t width, int64_t height, uint8_t* to, int64_t to_width,
-                  int64_t to_height, int64_t stride, ResizeGrid grid = ResizeGrid::kPixelCentres);
+                  int64_t to_height, int64_t stride, ResizeGrid grid = ResizeGrid::kHalfPixel);
 
 /// Receives red, green and blue of row y, which are valid until it returns.
 using UseRgbRow = std::function<void(int64_t y, const std::array<uint8_t*, 3>& row)>;

@@ -62,7 +62,7 @@ HONE_CLONES void mix_rows(const int32_t* __restrict a, const int32_t* __restrict
 }
 
 std::vector<ResizeTap> resize_taps(int64_t from, int64_t to, ResizeGrid grid) {
-  const bool corners = grid == ResizeGrid::kCorners;
+  const bool corners = grid == ResizeGrid::kAlignCorners;
   const double intervals = static_cast<double>(corners ? from - 1 : from);
   const double scale = intervals / static_cast<double>(corners ? std::max<int64_t>(to - 1, 1) : to);
   const double shift = corners ? 0 : scale / 2 - 0.5;

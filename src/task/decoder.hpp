@@ -46,7 +46,7 @@ struct InputForm {
   float scale = 1.0f / 255;
   bool imagenet = false;  ///< normalized with ImageNet's mean and standard deviation
   bool antialias = false;
-  media::ResizeGrid grid = media::ResizeGrid::kPixelCentres;
+  media::ResizeGrid grid = media::ResizeGrid::kHalfPixel;
 };
 
 /// An output that a decoder reads.
@@ -64,7 +64,7 @@ struct Match {
   std::string assumed;  ///< the assumptions as a clause; empty if there are none
   /// The fit, if the model states one.
   std::optional<Fit> fit = {};
-  media::ResizeGrid grid = media::ResizeGrid::kPixelCentres;
+  media::ResizeGrid grid = media::ResizeGrid::kHalfPixel;
 };
 
 enum class Space {

@@ -36,7 +36,7 @@ Refusal frame_refusal(const media::Frame& frame);
 
 /// Describes the resizing that media::resize_plane() does.
 FrameForm bilinear_form(const media::Frame& frame, const Geometry& geometry,
-                        media::ResizeGrid grid = media::ResizeGrid::kPixelCentres);
+                        media::ResizeGrid grid = media::ResizeGrid::kHalfPixel);
 
 /// The part of an axis that remains after antialiased resizing: `count` pixels from `first` on, of `to`
 /// pixels.

@@ -59,10 +59,10 @@ TEST(Resize, ReadsBetweenPixelCentres) {
 TEST(Resize, KeepsTheCentresOfCornersIfAsked) {
   const std::vector<uint8_t> row{0, 100, 200, 40};
   std::vector<uint8_t> seven(7);
-  resize_plane(row.data(), 4, 1, seven.data(), 7, 1, 7, ResizeGrid::kCorners);
+  resize_plane(row.data(), 4, 1, seven.data(), 7, 1, 7, ResizeGrid::kAlignCorners);
   EXPECT_EQ(seven, (std::vector<uint8_t>{0, 50, 100, 150, 200, 120, 40}));
   std::vector<uint8_t> one(1);
-  resize_plane(row.data(), 4, 1, one.data(), 1, 1, 1, ResizeGrid::kCorners);
+  resize_plane(row.data(), 4, 1, one.data(), 1, 1, 1, ResizeGrid::kAlignCorners);
   EXPECT_EQ(one.front(), 0);
 }
 
@@ -83,7 +83,7 @@ TEST(Resize, InOnePassWithTheColoursGivesTheSame) {
     for (const auto& [width, height] : {std::pair<int64_t, int64_t>{61, 35}, {20, 70}, {97, 11}, {1, 1}}) {
       std::vector<uint8_t> wanted(static_cast<size_t>(width * height));
       std::array<std::vector<uint8_t>, 3> found;
-      resize_to_rgb(frame.frame, width, height, ResizeGrid::kPixelCentres,
+      resize_to_rgb(frame.frame, width, height, ResizeGrid::kHalfPixel,
                     [&](int64_t y, const std::array<uint8_t*, 3>& row) {
                       EXPECT_EQ(static_cast<int64_t>(found[0].size()), y * width);
                       for (size_t c = 0; c < 3; ++c) found[c].insert(found[c].end(), row[c], row[c] + width);

@@ -151,7 +151,7 @@ std::optional<Match> match_heads(const Signature& signature, bool grid) {
   const Entries entries(signature.metadata, "darknet.");
   match.fit = entries.number<int64_t>("letter_box", 0) != 0 ? Fit::kDarknet : Fit::kStretch;
   // pjreddie's program resizes images itself, the other one by OpenCV.
-  if (entries.number<int64_t>("resize_corners", 0) != 0) match.grid = media::ResizeGrid::kCorners;
+  if (entries.number<int64_t>("resize_corners", 0) != 0) match.grid = media::ResizeGrid::kAlignCorners;
   return match;
 }
 

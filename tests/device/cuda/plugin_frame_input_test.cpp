@@ -35,7 +35,7 @@ media::Frame noise(PixelFormat format, int64_t width, int64_t height) {
 
 std::vector<FrameTap> taps_of(int64_t from, int64_t to) {
   std::vector<FrameTap> taps;
-  for (const media::ResizeTap& tap : media::resize_taps(from, to, media::ResizeGrid::kPixelCentres))
+  for (const media::ResizeTap& tap : media::resize_taps(from, to, media::ResizeGrid::kHalfPixel))
     taps.push_back({static_cast<int32_t>(tap.first), static_cast<int32_t>(tap.second), tap.weight});
   return taps;
 }
