@@ -37,9 +37,8 @@ std::string nan_note(std::span<const tensor::Tensor> outputs) {
   }
   if (bad == 0) return "";
   return fmt::format(
-      "{} of the {} numbers that the network gives for a grey image are NaN, which no detection is made "
-      "from: "
-      "its weights may be damaged, or its values too large for the precision (--precision fp32)",
+      "{} of the {} numbers that the network gives for a grey image are NaN, which give no detections: its "
+      "weights may be damaged, or its values too large for the precision (--precision fp32)",
       bad, all);
 }
 

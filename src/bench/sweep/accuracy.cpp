@@ -134,12 +134,11 @@ Tensor read_output(const OutputFile& file) {
 
 ReferenceOutputs reference_outputs(const ReferenceRequest& request) {
   if (!request.model.engine_precision.empty())
-    return ReferenceOutputs(fmt::format(
-        "an engine keeps its weights packed, which the reference cannot run; hone bench MODEL --precisions "
-        "{} "
-        "measures the error of its model in this precision, and hone diff --accuracy MODEL {} --input FILE "
-        "that of the engine",
-        request.model.engine_precision, base::shell_word(request.model.spec)));
+    return ReferenceOutputs(
+        fmt::format("an engine keeps its weights packed, which the reference cannot run; hone bench MODEL "
+                    "--precisions {} measures the error of its model in this precision, and hone diff "
+                    "--accuracy MODEL {} --input FILE that of the engine",
+                    request.model.engine_precision, base::shell_word(request.model.spec)));
   if (!request.model.has_graph) return ReferenceOutputs("the reference cannot run a TorchScript archive");
   const int64_t units = request.model.dynamic_batch ? kSamples : 1;
   const std::filesystem::path cache = reference_cache_file(request.model.outputs_hash);

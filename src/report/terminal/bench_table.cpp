@@ -265,8 +265,8 @@ std::vector<std::string> bench_notes(const bench::SweepRecord& sweep, const Benc
                                      std::span<const std::string> remarks) {
   std::vector<std::string> notes = {fmt::format(
       "p50 {} half its 95 % interval; percentiles where the samples support them; speedup over {} in {} with "
-      "95 % interval (same or ~: it holds 1; [?]: too few rounds for one; >100x: its ends differ by "
-      "more); "
+      "95 % interval (same or ~: it holds 1; [?]: too few rounds for one; >100x: its ends "
+      "differ by more); "
       "error: relative L2 against the fp32 reference; top-1: samples whose largest output is the "
       "reference's{}.",
       plus_minus(), form.compare_to, form.precisions.front(),

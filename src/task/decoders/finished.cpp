@@ -31,8 +31,7 @@ std::optional<Match> match_end_to_end(const Signature& signature, bool forced) {
   if (!told && !forced && (shape[shape.size() - 2] > kMostChosen || says_detr(signature)))
     return std::nullopt;
   // The rows of RT-DETR have six numbers too, but their boxes are shares of the image; corners in pixels
-  // would be larger than this.
-  constexpr float kMostShare = 1.5f;
+  // would be larger.
   const float largest = signature.outputs[*index].largest_coordinate;
   if (!told && !forced && largest > 0 && largest <= kMostShare) return std::nullopt;
   return Match{{{*index, {0, kRowNumbers}}},

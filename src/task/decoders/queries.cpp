@@ -12,8 +12,6 @@ constexpr int64_t kBoxNumbers = 4;
 constexpr int64_t kMostQueries = 1000;
 /// RT-DETR and deformable variants use 300 queries and a sigmoid for each class; DETR uses 100 and a softmax.
 constexpr int64_t kQueriesOfSigmoid = 300;
-/// Coordinates that are shares of the image are not larger than this.
-constexpr float kMostShare = 1.5f;
 
 std::optional<Match> match_rtdetr(const Signature& signature, bool forced) {
   const auto index = output_where(signature, {}, [](const OutputInfo& output) {

@@ -11,6 +11,9 @@
 
 namespace hone::task {
 
+/// Coordinates that are shares of the image are not larger than this, even where boxes reach over its edges.
+inline constexpr float kMostShare = 1.5f;
+
 /// One image's part of an output as float; other types are converted.
 class Rows {
  public:
